@@ -181,7 +181,7 @@ CASES: dict[str, Case] = {
     # what means something else, or is made of others
     "DivIntegers": ("div", lambda o: make([node("Div", ("x", "x"))], o, element=TensorProto.INT32)),
     "Conv3D": (
-        "Conv",
+        "transpose conv_3d transpose",
         plain("Conv", "w", x=(1, 2, 4, 4, 4), constants={"w": floats(3, 2, 1, 1, 1)}),
     ),
     "GemmAlpha": (
@@ -305,14 +305,14 @@ def test_opaque_says_what_it_was() -> None:
         ["x", "w", "r", "", "", "h"],
         ["", "y"],
         hidden_size=3,
-        activation_alpha=[0.5],
+        activations=["Affine", "Tanh"],
         name="cell",
     )
     constants = {"w": floats(1, 9, 4), "r": floats(1, 9, 3), "h": floats(1, 2, 3)}
     module = load(make([gru], 18, x=(5, 2, 4), constants=constants))
     (op,) = running(module)
     assert isinstance(op, OpaqueOp) and len(op.operands) == 4 and len(op.results) == 1
-    given = "activation_alpha = [5.000000e-01 : f32], hidden_size = 3 : i64"
+    given = 'activations = ["Affine", "Tanh"], hidden_size = 3 : i64'
     assert str(op.options) == f"{{{given}, absent = [3 : i64, 4 : i64]}}"
     assert str(op.attributes["memgraph.names"]) == '["y"]'
     assert str(op.attributes["memgraph.operator"]) == '"cell"'
