@@ -55,13 +55,12 @@ Row = tuple[str, str, int]  # a command, the generator of its problem or a model
 
 
 def commands() -> list[str]:
-    """All methods that a graph is planned by."""
+    """All methods that a graph is planned by; but for partitioning, which has no limit."""
     return [
         "--fuse",
         *(f"--schedule={method}" for method in SCHEDULES if method != "source"),
-        *(f"--schedule=rpo --place={method}" for method in PLACEMENTS),
+        *(f"--place={method}" for method in PLACEMENTS),
         "--memory=a:64K@1,b:64M@2",
-        "--partition=auto",
     ]
 
 

@@ -216,7 +216,7 @@ class Search:
 
     def _moves(self, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
         if self.by_kills and (done or not self.graph.unread_inputs):
-            return self.kills.moves(done, frontier)
+            return self.kills.moves(done, frontier, self._deadline)
         return [
             (1 << v, -1, True)
             for v, before in enumerate(self.graph.predecessor_masks)

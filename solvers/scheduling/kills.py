@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory.ideals import ancestors, descendants
 
@@ -169,14 +170,17 @@ class Kills:
                     (kept if until[e] & todo else over).append(e)
         return tuple(kept)
 
-    def moves(self, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
+    def moves(
+        self, done: int, frontier: Frontier, deadline: float | None = None
+    ) -> list[tuple[int, int, bool]]:
         """(operators to run, operator to run last or -1, minimal) per branch at the ideal `done`.
 
         Up to its last operator a minimal branch only allocates. Without any event left all that
-        remains is one branch.
+        remains is one branch. Raises TimeIsOverError at the deadline.
         """
         todo, events = ~done, self._events
-        minimal = minimal_sets({events[e] & todo for e in frontier if e < len(events)})
+        sets = {events[e] & todo for e in frontier if e < len(events)}
+        minimal = minimal_sets(sets, deadline)
         result = [(need, -1, True) for need in minimal]
         for e in sorted(e for e in frontier if e >= len(events)):
             need, last = self._inplace[e - len(events)]
@@ -201,8 +205,9 @@ def _closure(up: list[int], operators: set[int]) -> int:
 FEW = 100
 
 
-def minimal_sets(sets: set[int]) -> list[int]:
-    """Those masks of `sets` that contain no other one, smallest first."""
+def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
+    """Those masks of `sets` that contain no other one, smallest first. Raises TimeIsOverError: of
+    thousands that end apart each is compared with all."""
     minimal: list[int] = []
     if len(sets) <= FEW:
         for need in sorted(sets, key=int.bit_count):
@@ -211,6 +216,7 @@ def minimal_sets(sets: set[int]) -> list[int]:
         return minimal
     ends, by_end = 0, dict[int, list[int]]()
     for need in sorted(sets, key=lambda need: (need.bit_count(), need)):
+        clock.in_time(deadline)
         if _holds(need, need & ends, by_end):
             continue
         minimal.append(need)

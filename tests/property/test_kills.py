@@ -8,6 +8,7 @@ import pytest
 from mutants import is_caught
 from oracles import optimum, random_graph, random_order
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 from memopt.solvers.scheduling import kills
 from memopt.solvers.scheduling.kills import Frontier, Kills
@@ -55,7 +56,9 @@ def dead_results_are_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
 def commit_past_a_valley(monkeypatch: pytest.MonkeyPatch) -> None:
     old = Kills.moves
 
-    def moves(self: Kills, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
+    def moves(
+        self: Kills, done: int, frontier: Frontier, deadline: float | None = None
+    ) -> list[tuple[int, int, bool]]:
         return [(move, last, True) for move, last, _ in reversed(old(self, done, frontier))]
 
     monkeypatch.setattr(Kills, "moves", moves)
@@ -126,3 +129,8 @@ def test_many_minimal_sets_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(kills, "FEW", few)
             found = kills.minimal_sets(drawn)
             assert set(found) == stated and found == sorted(found, key=int.bit_count)
+
+
+def test_minimal_sets_of_thousands_are_left_when_time_is_over() -> None:
+    with pytest.raises(clock.TimeIsOverError):
+        kills.minimal_sets({1 << i for i in range(kills.FEW + 1)}, clock.now())
