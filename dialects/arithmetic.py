@@ -26,8 +26,8 @@ def float32(value: float) -> float:
 
 
 def quantize_multiplier(real: float, most: int = MOST_LEFT) -> tuple[int, int]:
-    """(multiplier, shift) of a real number >= 0 (QuantizeMultiplier, double rounding). Raises
-    MemoptError for a shift of more bits than `most`, of which runtimes make anything."""
+    """Return (multiplier, shift) of a real number >= 0 (QuantizeMultiplier, double rounding).
+    Raises MemoptError for a shift of more bits than `most`, of which runtimes make anything."""
     if real == 0.0:
         return 0, 0
     fraction, shift = math.frexp(real)
@@ -174,8 +174,9 @@ def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
 def quantized_range(
     activation: str, scale: float, zero_point: int, low: int = -128, high: int = 127
 ) -> tuple[int, int]:
-    """What a fused activation leaves of low .. high (CalculateActivationRangeQuantized). Raises
-    MemoptError where its ends in steps of the scale are no int32."""
+    """Return the part of low .. high that a fused activation keeps
+    (CalculateActivationRangeQuantized). Raises MemoptError where its ends in steps of the scale are
+    no int32."""
 
     def quantize(real: float) -> int:
         # std::round of a float quotient: ties away from zero.

@@ -12,8 +12,8 @@ from memopt.dialects.tensors import AnyTensor, element_bits
 
 
 def alignment_of(value: SSAValue, model: ModelAttr) -> int:
-    """Bytes of which the offset of a tensor is a multiple, and to which its buffer is rounded up:
-    the model's, but for a row that lies alone what its elements ask."""
+    """Return the bytes of which the offset of a tensor is a multiple, and to which its buffer is
+    rounded up: the model's, but for a row that lies alone that of its elements."""
     aligned = model.alignment.data
     if not _is_lone_row(value):
         return aligned
@@ -36,5 +36,5 @@ def _is_lone_row(value: SSAValue) -> bool:
 
 
 def _whole_type(row: RowOp | ReceiveOp, result: int) -> Attribute:
-    """The type of the tensor of which a result is a row; its own of a sum that is finished."""
+    """Return the type of the tensor of which a result is a row; its own for a finished sum."""
     return row.input.type if isinstance(row, ReceiveOp) else row.operation.results[result].type

@@ -206,7 +206,7 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
 
     @property
     def reason(self) -> str:
-        """What stopped the frontend from reading a typed operation; empty if it does not say."""
+        """Return the reason why the frontend read no typed operation; empty if it gives none."""
         found = self.attributes.get(REASON)
         return found.data if isinstance(found, StringAttr) else ""
 

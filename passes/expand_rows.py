@@ -42,7 +42,7 @@ from memopt.targets.core.target import Target
 
 
 class NoRowsError(MemoptError):
-    """No operator of a function has rows; the text says why."""
+    """Refusal of a function none of whose operators has rows; the text says why."""
 
 
 @dataclass

@@ -145,8 +145,8 @@ def cut_chosen(
     time_limit: float | None,
     close: Callable[[FuncOp], None] | None = None,
 ) -> Planned:
-    """Put what is chosen in place of the function, and `close` it; what is known of it, with the
-    proof of its peak that is found within `time_limit` seconds."""
+    """Put what is chosen in place of the function, and `close` it; return what is known of it, with
+    the proof of its peak that is found within `time_limit` seconds."""
     extracted, joint = chosen.arranged()
     if not chosen.candidate.rows.cut:
         reorder(extract(func).memory, chosen.candidate.order)
@@ -183,7 +183,8 @@ def _take_over(func: FuncOp, other: FuncOp) -> None:
 
 
 def _proven(graph: MemoryGraph, time_limit: float | None) -> Schedule:
-    """The order in which the graph stands where that is proven at once, else the best found."""
+    """Return the order in which the graph stands where that is proven at once, else the best
+    found."""
     own = tuple(range(len(graph)))
     peak = profile(graph, own).peak
     bound = flow_bound(graph, [own], time_limit=time_limit, enough=peak)
@@ -193,8 +194,8 @@ def _proven(graph: MemoryGraph, time_limit: float | None) -> Schedule:
 
 
 def _least_peak(graph: MemoryGraph, enough: int) -> int:
-    """Bytes below which no order has its peak, without a search; no more than shows that they are
-    more than `enough`."""
+    """Return the bytes below which no order has its peak, without a search; no more than shows that
+    they are more than `enough`."""
     least = trivial(graph)
     return least if least > enough else flow_bound(graph, heuristics(graph)).value
 
@@ -207,13 +208,13 @@ def _until(deadline: float | None, share: float) -> float | None:
 def _in_some_rows(
     cuts: Cuts, rows: InRows, ordered: Schedule, known: Sequence[Placed], deadline: float | None
 ) -> Placed:
-    """The least arena of some rows, of all, and of what is `known`."""
+    """Return the least arena of some rows, of all, and of what is `known`."""
     goal, calls = ordered.peak, len(rows.graph)
     few: list[Placed] = []
     asked: list[Placed] = []
 
     def fitting(placed: Placed, orders: Orders, searched: bool = True) -> Placed | None:
-        """The candidate in one of its orders, if it is placed at the goal so."""
+        """Return the candidate in one of its orders, if it is placed at the goal so."""
         near = FAR if placed.saves_most(calls) else NEAR
         if clock.late(deadline) or placed.arena > goal * (1 + near):
             return None
@@ -222,7 +223,8 @@ def _in_some_rows(
         return found if found is not None and found.arena <= goal else None
 
     def first(looked: int) -> Placed | None:
-        """The first candidate that is placed at the goal, of those found with so many calls."""
+        """Return the first candidate that is placed at the goal, of those found with so many
+        calls."""
         end = _until(deadline, FEWER)
         for candidate in _candidates(cuts, rows, ordered, end, looked):
             if clock.late(deadline):
@@ -268,7 +270,7 @@ def _candidates(
     most = ordered.peak
 
     def worth(graph: MemoryGraph, order: Sequence[int]) -> bool:
-        """Whether the numbers fit already, or nearly, where no more is done for them."""
+        """Return whether the numbers fit already, or nearly, where no more is done for them."""
         if len(rows.graph) >= LARGE:
             return True
         problem = live_ranges(graph, order)
@@ -294,7 +296,7 @@ def _candidates(
 
 
 def _unsearched(candidate: Candidate) -> Placed:
-    """The candidate placed by what takes no search."""
+    """Return the candidate placed by the methods that take no search."""
     return Placed(candidate, _at_once(candidate.rows.graph, candidate.order))
 
 
@@ -305,14 +307,15 @@ def _at_once(graph: MemoryGraph, order: Sequence[int]) -> Joint:
 
 
 def _standing(rows: InRows, ordered: Schedule) -> Placed:
-    """The function in the order that was found, placed by what takes no search."""
+    """Return the function in the order that was found, placed by the methods that take no
+    search."""
     candidate = Candidate(rows, ordered.order)
     stands = candidate.arranged()
     return Placed(candidate, _at_once(stands.graph, range(len(ordered.order))), ordered, stands)
 
 
 def _solved(placed: Placed, deadline: float | None) -> Placed:
-    """The function that stands in its order, placed as the pipeline would."""
+    """Return the function that stands in its order, placed as the pipeline would."""
     assert placed.stands is not None and placed.ordered is not None
     joint = solve(
         placed.stands.graph,
@@ -326,7 +329,7 @@ def _solved(placed: Placed, deadline: float | None) -> Placed:
 
 
 def _whole(cuts: Cuts, deadline: float | None) -> Placed:
-    """Whole operators, ordered and placed as the pipeline would."""
+    """Return whole operators, ordered and placed as the pipeline would."""
     rows = cuts.of(())
     return _solved(
         _standing(rows, schedule(rows.graph, "auto", clock.left(deadline, 1 / 2))), deadline

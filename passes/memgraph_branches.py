@@ -1,4 +1,4 @@
-"""`memgraph-branches`: count what IF and WHILE run, which are functions of the module, as scratch.
+"""Pass `memgraph-branches`: the functions that IF and WHILE run, counted as scratch.
 
     func.func @main(...) {
       %y = memgraph.opaque "IF"(%c, %x) options {thenSubgraphIndex = 1 : i64, elseSubgraphIndex = 2}
@@ -29,7 +29,7 @@ from memopt.passes.planned import Planned, PlanningPass
 
 @dataclass(frozen=True)
 class MemgraphBranchesPass(PlanningPass):
-    """Count the arenas of functions that operators run as scratch of these operators."""
+    """Pass that counts the arenas of functions that operators run as scratch of these operators."""
 
     name = "memgraph-branches"
     reads_others: ClassVar[bool] = True

@@ -51,7 +51,8 @@ class Arrangement:
 
     @property
     def stands(self) -> bool:
-        """Whether the function stands in the order that is placed, with the usual in place."""
+        """Return whether the function stands in the order that is placed, with the usual in
+        place."""
         own = tuple(range(len(self.graph)))
         return self.schedule.order == self.joint.order == own and self.joint.chosen is None
 

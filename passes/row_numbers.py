@@ -60,7 +60,7 @@ class InRows:
 
 
 def carried(rows: InRows, order: Sequence[int], some: SomeWhole, small: InRows) -> tuple[int, ...]:
-    """The order of `small` that is this `order` of `some`, made of `rows`; in both the same
+    """Return the order of `small` that is this `order` of `some`, made of `rows`; in both the same
     operators are whole."""
     result: list[int] = []
     for at in order:
@@ -80,7 +80,7 @@ class Cuts:
 
     @cached_property
     def whole(self) -> Extracted:
-        """The function itself, nothing of it cut."""
+        """Return the function itself, nothing of it cut."""
         return extract(self.func)
 
     def of(self, positions: Collection[int]) -> InRows:

@@ -1,4 +1,4 @@
-"""The plan verifier on operators that run other functions of the module.
+"""Plan verifier of operators that run other functions of the module.
 
 Part of the plan verifier, so it shares no code with the passes that place.
 """

@@ -73,7 +73,7 @@ def _calls(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCa
 
 @contextmanager
 def _placed(op: Operation) -> Generator[None]:
-    """Say of which operation a number is that its arithmetic has not."""
+    """Raise an error of the arithmetic inside as a refusal of `op`, with its scales."""
     try:
         yield
     except MemoptError as error:

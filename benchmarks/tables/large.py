@@ -80,14 +80,14 @@ def layers(blocks: int) -> dict[str, Any]:
 
 
 def straight(count: int, seed: int = 0) -> dict[str, Any]:
-    """One chain of `count` operators with tensors of random sizes, as a JSON graph."""
+    """Return one chain of `count` operators with tensors of random sizes, as a JSON graph."""
     random, names = Random(seed), ["x", *(f"t{i}" for i in range(count))]
     nodes = [_node(name, "Step", [before]) for before, name in pairwise(names)]
     return _graph("straight", {n: random.randint(1, 4096) for n in names}, nodes, ["x"], names[-1:])
 
 
 def attention(blocks: int) -> dict[str, Any]:
-    """An encoder of transformer blocks of fourteen operators each, as a JSON graph."""
+    """Return an encoder of transformer blocks of fourteen operators each, as a JSON graph."""
     sizes, nodes, last = {"x": 4096}, list[dict[str, Any]](), "x"
     for b in range(blocks):
         for name, inputs, size in (
@@ -114,8 +114,8 @@ def attention(blocks: int) -> dict[str, Any]:
 
 
 def hourglass(depth: int) -> dict[str, Any]:
-    """`depth` operators down to small tensors and up again, each of which reads what has its size
-    on the way down as well, as a JSON graph."""
+    """Return `depth` operators down to small tensors and up again, as a JSON graph; on the way up
+    each also reads the tensor of its size on the way down."""
     sizes, nodes, last = {"x": 64 * depth}, list[dict[str, Any]](), "x"
     for i in range(depth):
         nodes.append(_node(f"d{i}", "Down", [last]))
@@ -127,8 +127,8 @@ def hourglass(depth: int) -> dict[str, Any]:
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Forks with a branch of one operator and a branch with the next fork, and their joins, as a
-    JSON graph: all modules but the innermost have a module inside."""
+    """Return forks with a branch of one operator and a branch with the next fork, and their joins,
+    as a JSON graph: all modules but the innermost have a module inside."""
     names = [f"{kind}{i}" for i in range(depth) for kind in ("fork", "side", "join")]
     nodes, last = list[dict[str, Any]](), "x"
     for i in range(depth):

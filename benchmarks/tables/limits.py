@@ -1,4 +1,5 @@
-"""`memopt bench limits`: what a time limit means on problems of all sizes, in CPU seconds.
+"""Table of `memopt bench limits`: the CPU seconds of commands under a time limit, on problems of
+all sizes.
 
 Each row is a command in a process of its own, from its start to its end: reading the file and
 printing the answer are included. 40 graphs, ten generators at four sizes each, are told off in turn
@@ -55,7 +56,7 @@ Row = tuple[str, str, int]  # a command, the generator of its problem or a model
 
 
 def commands() -> list[str]:
-    """All methods that a graph is planned by; but for partitioning, which has no limit."""
+    """Return the options of all planning methods but partitioning, which has no limit."""
     return [
         "--fuse",
         *(f"--schedule={method}" for method in SCHEDULES if method != "source"),
@@ -65,7 +66,7 @@ def commands() -> list[str]:
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """The commands with their problems; every fourth, on the smallest, in a quick run."""
+    """Yield the commands with their problems; every fourth, on the smallest, in a quick run."""
     families = list(GRAPHS)
     for n, command in enumerate(commands()[:: 4 if quick else 1]):
         for at in range(1 if quick else 4):
@@ -81,7 +82,8 @@ def rows(quick: bool) -> Iterator[Row]:
 
 
 def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table:
-    """One row per command; `time_limit` in seconds for each. Raises MemoptError."""
+    """Return a table of one row per command; `time_limit` in seconds for each. Raises
+    MemoptError."""
     table = Table(
         "limits",
         f"Commands within {time_limit:g} s",
@@ -109,7 +111,7 @@ def missed(table: Table) -> list[str]:
 
 
 def _problem(folder: Path, problem: str, size: int) -> tuple[Path, str]:
-    """The file of a problem, made where it is generated, and its name."""
+    """Return the file of a problem, which is written if it is a generated one, and its name."""
     if problem not in FAMILIES:
         return shared_folder() / "models" / problem, Path(problem).name
     text = FAMILIES[problem](size)
@@ -121,7 +123,7 @@ def _problem(folder: Path, problem: str, size: int) -> tuple[Path, str]:
 
 
 def _seconds(command: str, path: Path, time_limit: float) -> tuple[int, float]:
-    """How a command ends, and its CPU seconds. Raises MemoptError if it fails."""
+    """Return the exit status of a command and its CPU seconds. Raises MemoptError if it fails."""
     import resource
 
     words = [*command.split(), str(path), f"--time-limit={time_limit:g}"]

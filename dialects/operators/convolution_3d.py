@@ -58,7 +58,7 @@ class Conv3DOp(ComputeOp):
         self.require(min(self.numbers("pad")) >= 0, "a pad below 0")
 
     def numbers(self, name: str) -> tuple[int, ...]:
-        """The numbers of a property, of depth, height and width."""
+        """Return the numbers of a property, of depth, height and width."""
         return tuple(int(v) for v in getattr(self, name).get_values())
 
     def macs(self) -> int:

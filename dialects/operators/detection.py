@@ -1,4 +1,4 @@
-"""What a detector's head gives as a list of objects: boxes that overlap little."""
+"""Operations that make a list of objects, boxes that overlap little, of a detector's outputs."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -77,22 +77,22 @@ class DetectionPostprocessOp(ComputeOp):
 
     @property
     def most(self) -> int:
-        """How many objects there may be."""
+        """Return the largest number of objects."""
         return shape_of(self.boxes)[1]
 
     @property
     def limit(self) -> int:
-        """How many objects of a class there may be, or of all where classes do not count."""
+        """Return the largest number of objects of a class, or of all where classes do not count."""
         return self.most if self.per_class is None else self.per_class.value.data
 
     @property
     def class_count(self) -> int:
-        """Number of classes, without the first score if that says that there is nothing."""
+        """Return the number of classes, without the first score if that is one for nothing."""
         return shape_of(self.scores)[2] - int(self.label_offset is not None)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        """detection_postprocess.cc; of equal scores the first is first, as TensorFlow Lite Micro
-        sorts them."""
+        """Return the results of detection_postprocess.cc; of equal scores the first is first, as
+        TensorFlow Lite Micro sorts them."""
         import numpy as np
 
         if any(is_stored(v) for v in self.results):
@@ -120,7 +120,7 @@ class DetectionPostprocessOp(ComputeOp):
         return (values.astype(np.float32) - np.float32(zero)) * np.float32(scale)
 
     def _decoded(self, offsets: Array, anchors: Array) -> Array:
-        """Least y and x, greatest y and x of each box."""
+        """Return the least y and x and the greatest y and x of each box."""
         import numpy as np
 
         at, wide = offsets[:, :4].astype(np.float64), anchors.astype(np.float64)
@@ -141,7 +141,7 @@ class DetectionPostprocessOp(ComputeOp):
             yield from self._apart(boxes, scores[:, label], [label] * len(boxes))
 
     def _apart(self, boxes: Array, scores: Array, labels: Sequence[int]) -> list[Found]:
-        """The best boxes that are apart from better ones."""
+        """Return the best boxes that are apart from better ones."""
         import numpy as np
 
         left = np.flatnonzero(scores >= np.float32(self.score.value.data))
@@ -187,11 +187,11 @@ class NonMaxSuppressionOp(ComputeOp):
 
     @property
     def most(self) -> int:
-        """How many boxes there may be."""
+        """Return the largest number of boxes."""
         return shape_of(self.kept[0])[0]
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        """non_max_suppression.h."""
+        """Return the results of non_max_suppression.h."""
         import numpy as np
 
         if any(str(v.dtype) != "float32" for v in operands):

@@ -227,7 +227,7 @@ class HybridFullyConnectedOp(HybridOp):
 
     @property
     def matrix(self) -> tuple[int, int]:
-        """Columns of the result, and elements of an input row."""
+        """Return the number of columns of the result and that of elements of an input row."""
         first, second = shape_of(self.weights)
         return (first, second) if self.by_columns is None else (second, first)
 

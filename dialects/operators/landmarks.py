@@ -1,4 +1,4 @@
-"""MediaPipe's way from landmarks to a part of an image, and back."""
+"""Operations of MediaPipe from landmarks to a part of an image, and back."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -54,7 +54,7 @@ class LandmarksToMatrixOp(LandmarksOp):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The landmarks that lie inside."""
+        """Return the landmarks that lie inside."""
         return tuple(int(v) for v in self.subset.get_values())
 
     def verify_(self) -> None:

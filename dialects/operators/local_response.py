@@ -1,4 +1,4 @@
-"""Vectors of which each element is divided by what its neighbours are."""
+"""Normalization of vectors, each element divided by a sum over its neighbours."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -83,8 +83,8 @@ class FloorModOp(RealBentOp):
 
 @irdl_op_definition
 class RemainderOp(RealBentOp):
-    """What a quotient that is rounded towards zero leaves, of the left operand's sign, with numpy's
-    broadcasting; of integers by 0 it is 0."""
+    """Remainder of a quotient that is rounded towards zero, with the left operand's sign and
+    numpy's broadcasting; of integers by 0 it is 0."""
 
     name = "memgraph.remainder"
     REALS: ClassVar[bool] = False

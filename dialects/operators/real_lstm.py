@@ -33,11 +33,12 @@ GUARD = 1e-8  # added to a variance
 
 @irdl_op_definition
 class RealLstmOp(StatefulOp):
-    """What `lstm` is, of float32, by the `parts` that it has: weights of the input, of `hidden` and
-    of `cell`, and biases, of the input, forget, cell and output gate; a projection of what is
-    shown, and its bias; factors of gates that are normalized. Without an input gate, that is one
-    less the forget gate. Weights may be int8: each vector that they take is quantized as it comes,
-    with `asymmetric` between its least and its largest number."""
+    """Long short-term memory of float32, as `lstm` is of integers, by the `parts` that it has:
+    weights of the input, of `hidden` and of `cell`, and biases, of the input, forget, cell and
+    output gate; a projection of what is shown, and its bias; factors of gates that are normalized.
+    Without an input gate, that is one less the forget gate. Weights may be int8: each vector that
+    they take is quantized as it comes, with `asymmetric` between its least and its largest
+    number."""
 
     name = "memgraph.real_lstm"
     input = operand_def(AnyTensor)
@@ -95,17 +96,17 @@ class RealLstmOp(StatefulOp):
 
     @property
     def part_of(self) -> Mapping[int, SSAValue]:
-        """Value by part."""
+        """Return the operands by part."""
         return dict(zip((int(v) for v in self.parts.get_values()), self.values, strict=True))
 
     @property
     def weights(self) -> list[SSAValue]:
-        """Parts that vectors are multiplied with."""
+        """Return the parts that vectors are multiplied with."""
         return [v for n, v in self.part_of.items() if n < BIAS or n == PROJECTION]
 
     @property
     def is_hybrid(self) -> bool:
-        """Whether the weights are stored."""
+        """Return whether the weights are stored."""
         return element_of(self.weights[0]) == IntegerType(8)
 
     @property
@@ -122,7 +123,7 @@ class RealLstmOp(StatefulOp):
 
     @property
     def units(self) -> int:
-        """Elements of the cell."""
+        """Return the number of elements of the cell."""
         return elements_of(self.part_of[BIAS + FORGET])
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
@@ -138,7 +139,7 @@ class RealLstmOp(StatefulOp):
         return self.run(operands)[0]
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
-        """lstm_eval.cc: LstmStepFloat, LstmStepHybrid."""
+        """Return the results of lstm_eval.cc: LstmStepFloat, LstmStepHybrid."""
         import numpy as np
 
         source, *values, hidden, cell = operands
@@ -180,7 +181,7 @@ class RealLstmOp(StatefulOp):
         return shown.astype(np.float32), kept.astype(np.float32)
 
     def activated_cell(self, values: Array) -> Array:
-        """What the cell gate and what is shown of the cell go through."""
+        """Return the values after the activation of the cell gate and of the cell's output."""
         import numpy as np
 
         name = self.activation.data
@@ -193,7 +194,7 @@ class RealLstmOp(StatefulOp):
     def _gate(
         self, parts: Mapping[int, Array], gate: int, given: tuple[Array, Array], kept: Array
     ) -> Array:
-        """What the function of a gate takes."""
+        """Return the sum that the function of a gate is applied to."""
         import numpy as np
 
         total = self._product(parts, FROM_INPUT + gate, given[0])
@@ -209,7 +210,7 @@ class RealLstmOp(StatefulOp):
         return total + parts[BIAS + gate]
 
     def _taken(self, values: Array) -> tuple[Array, Array] | Array:
-        """Vectors as products take them: as they are, or quantized, less their zero points."""
+        """Return vectors as products take them: unchanged, or quantized, less their zero points."""
         import numpy as np
 
         if not self.is_hybrid:
@@ -229,7 +230,7 @@ class RealLstmOp(StatefulOp):
         return sums * (np.float32(encoding_of(self.part_of[part]).scales[0]) * steps)
 
     def macs(self) -> int:
-        """Products of weights and vectors, and three element by element."""
+        """Return the products of weights and vectors, and three element by element."""
         each = sum(elements_of(v) for v in self.weights) + 3 * self.units
         return self.batches * self.steps * each
 

@@ -1,4 +1,4 @@
-"""A tensor of which some elements are others, where indices say."""
+"""Operation that replaces the elements of a tensor that indices say."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -34,12 +34,12 @@ class ScatterUpdateOp(ComputeOp):
 
     @property
     def depth(self) -> int:
-        """How many dimensions are indexed."""
+        """Return the number of dimensions that are indexed."""
         return shape_of(self.indices)[-1]
 
     @property
     def how(self) -> str:
-        """The reduction, "" for none."""
+        """Return the reduction, "" for none."""
         return "" if self.reduction is None else self.reduction.data
 
     def verify_(self) -> None:
@@ -51,7 +51,7 @@ class ScatterUpdateOp(ComputeOp):
         self.require(self.how in ("", *REDUCTIONS), f"no reduction {self.how}")
 
     def may_overwrite(self, operand: int) -> bool:
-        """Of the first operand what is not replaced stays."""
+        """Return whether `operand` is the first one, of which all that is not replaced stays."""
         return operand == 0
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Rows that are added up by number."""
+"""Operation that adds rows up by their segment numbers."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -13,7 +13,7 @@ from memopt.dialects.tensors import AnyTensor, shape_of
 
 @irdl_op_definition
 class SegmentSumOp(ComputeOp):
-    """For each index of the result's first dimension the sum of the pieces of the first operand
+    """Sums, for each index of the result's first dimension, of the pieces of the first operand
     whose number in the second is that one; a number that the result does not have is left out."""
 
     name = "memgraph.segment_sum"

@@ -1,4 +1,4 @@
-"""A layer that goes through a sequence and takes what it gave in the step before."""
+"""Recurrent layer over a sequence, which reads its own result of the step before."""
 
 from collections.abc import Sequence
 
@@ -17,8 +17,8 @@ from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_o
 
 @irdl_op_definition
 class SequenceRnnOp(StatefulOp):
-    """Of each step of `input`, [batch, step, size] or with `time_major` [step, batch, size],
-    products with `weights`, those of what `hidden` holds of the step before with `recurrent`, and a
+    """Products of each step of `input`, [batch, step, size] or with `time_major` [step, batch,
+    size], with `weights`, those of what `hidden` holds of the step before with `recurrent`, and a
     bias. Weights may be int8: each vector is quantized as it comes, with `asymmetric` between its
     least and its largest number."""
 
@@ -58,7 +58,7 @@ class SequenceRnnOp(StatefulOp):
 
     @property
     def is_hybrid(self) -> bool:
-        """Whether the weights are stored."""
+        """Return whether the weights are stored."""
         return element_of(self.weights) == IntegerType(8)
 
     @property
@@ -77,7 +77,7 @@ class SequenceRnnOp(StatefulOp):
         return self.run(operands)[0]
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
-        """kernel_utils.cc: RnnBatchStep."""
+        """Return the results of kernel_utils.cc: RnnBatchStep."""
         import numpy as np
 
         source, weights, recurrent, bias, hidden = operands

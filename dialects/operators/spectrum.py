@@ -1,4 +1,4 @@
-"""Spectra of reals, and what is read of complex numbers."""
+"""Spectra of reals, and the parts of complex numbers."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -29,7 +29,7 @@ class RealFft2DOp(ComputeOp):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Rows and columns."""
+        """Return the numbers of rows and columns."""
         return tuple(int(v) for v in self.sizes.get_values())
 
     def verify_(self) -> None:
@@ -68,7 +68,7 @@ class ComplexPartOp(ComputeOp):
         return [self.real_of(operands[0].astype(np.complex128)).astype(np.float32)]
 
     def real_of(self, values: Array) -> Array:
-        """The real of each."""
+        """Return the real of each complex number."""
         raise NotImplementedError
 
 

@@ -74,11 +74,11 @@ class SvdfOp(StatefulOp):
 
     @property
     def is_hybrid(self) -> bool:
-        """Whether reals are multiplied with stored weights."""
+        """Return whether reals are multiplied with stored weights."""
         return is_stored(self.feature) and not is_stored(self.input)
 
     def real_time(self, time: Array) -> Array:
-        """The weights over time as float32."""
+        """Return the weights over time as float32."""
         import numpy as np
 
         scale = per_tensor(self, self.time)[0] if is_stored(self.time) else 1.0

@@ -1,4 +1,4 @@
-"""Sums of what decision trees say of rows of numbers."""
+"""Sums of the leaves that rows of numbers reach in decision trees."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ MISSING = 16  # beside a rule: what is no number goes the way of what fits
 
 @irdl_op_definition
 class TreeEnsembleOp(ComputeOp):
-    """For each row of the first operand the sums of the leaves that trees lead to. Of each node
+    """Sums, for each row of the first operand, of the leaves that trees lead to. Of each node
     `features` says which number of the row is compared, `rules` how (`MODES`), with `thresholds`,
     and `yes` and `no` which node is next; of a leaf, `yes` and `no` are the first of its `weights`
     and the one behind its last, which `targets` say where to add. `roots` are the first nodes."""

@@ -1,4 +1,4 @@
-"""Pools that remember where their elements stood, and what puts them back."""
+"""Pools that remember the places of their elements, and their inverse."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -29,13 +29,13 @@ class PlacesOp(ComputeOp):
             raise unknown(self, "other numbers than float32")
 
     def sizes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-        """Sizes of a window, strides, and what is padded above and on the left."""
+        """Return the sizes of a window, the strides, and the padding above and on the left."""
         kernel, stride, dilation, pad = self.window.sizes
         self.require(tuple(dilation) == (1, 1), "no dilation")
         return (kernel[0], kernel[1]), (stride[0], stride[1]), (pad[0], pad[1])
 
     def places(self, large: Sequence[int], small: Sequence[int]) -> Iterator[tuple[int, Array]]:
-        """Each number of an element in a window, and which rows and columns it has of every window,
+        """Yield each number of an element in a window with its place in the image for every window,
         -1 where it lies outside."""
         import numpy as np
 

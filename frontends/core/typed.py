@@ -19,8 +19,8 @@ from memopt.dialects.quick import number
 
 
 class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
-    """The operator does more, or other, than the typed operation of its name; the text says what
-    stops it and, in brackets, what would do."""
+    """Refusal of an operator that does more, or other, than the typed operation of its name; the
+    text says what stops it and, in brackets, what would do."""
 
 
 def need(condition: bool, why: str) -> None:

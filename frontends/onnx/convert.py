@@ -297,7 +297,7 @@ class Importer:
 
 
 def _label(entry: tuple[str, list[str]]) -> ArrayAttr[StringAttr]:
-    """A result of indices, and the labels that they count."""
+    """Return a result of indices with the labels that they count."""
     texts = [text.encode("ascii", "backslashreplace").decode() for text in (entry[0], *entry[1])]
     return ArrayAttr([StringAttr(text) for text in texts])
 

@@ -1,5 +1,5 @@
-"""The shapes of a file's inputs: what it says, what `--shape` and `--batch` say, and one image
-where nobody says how many.
+"""Shapes of a file's inputs, from the file, from `--shape` and `--batch`, and one image where none
+of these gives the number of images.
 
 A dimension that the file calls by a name has one size wherever the name stands. A batch that stays
 open is 1: the first dimension of an input whose others are known, unless its name says that it is
@@ -60,7 +60,8 @@ def fix_shapes(
 
 
 def is_known(dim: Dimension) -> bool:
-    """Whether the file says a dimension; some exporters write -1 for one that they leave open."""
+    """Return whether the file says a dimension; some exporters write -1 for one that they leave
+    open."""
     return dim.HasField("dim_value") and dim.dim_value >= 0
 
 
@@ -76,7 +77,7 @@ def _set_named(inputs: Sequence[ValueInfoProto], sizes: Mapping[str, int]) -> No
 
 
 def _is_open_batch(value: ValueInfoProto) -> bool:
-    """Whether only the first dimension is open, and may be a batch. Some write 0 for that of
+    """Return whether only the first dimension is open, and may be a batch. Some write 0 for that of
     images."""
     dims = list(value.type.tensor_type.shape.dim)
     if not dims or (is_known(dims[0]) and dims[0].dim_value) or not all(map(is_known, dims[1:])):

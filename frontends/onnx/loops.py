@@ -1,4 +1,4 @@
-"""Loops of a known number of steps, step by step."""
+"""Expansion of loops of a known number of steps, step by step."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -44,7 +44,7 @@ def _none(known: Known, node: NodeProto, why: str) -> None:
 
 
 def _is_foreseen(known: Known, body: GraphProto) -> bool:
-    """Whether the condition of a body follows from its number and what is known."""
+    """Return whether the condition of a body follows from its number and known values."""
     makers = {o: n for n in body.node for o in n.output}
     there = {t.name for t in body.initializer} | {v.name for v in body.input[:2]}
     waiting, seen = [body.output[0].name], set[str]()
@@ -61,7 +61,7 @@ def _is_foreseen(known: Known, body: GraphProto) -> bool:
 
 
 def _loop_steps(known: Known, node: NodeProto, body: GraphProto, count: int) -> Steps:
-    """Those of a `Loop`: its number, the condition, and what goes round."""
+    """Yield the steps of a `Loop`: its number, the condition, and the loop-carried values."""
     round_, rows = list(node.input[2:]), list[list[str]]()
     for number in range(count):
         index = known.made_constant(np.array(number, np.int64), known.fresh(node.output[0]))
@@ -79,7 +79,7 @@ def _loop_steps(known: Known, node: NodeProto, body: GraphProto, count: int) -> 
 def _scan_steps(
     known: Known, node: NodeProto, body: GraphProto, attributes: dict[str, Any]
 ) -> Steps | None:
-    """Those of a `Scan`: what goes round, and a slice of each sequence."""
+    """Return the steps of a `Scan`: the loop-carried values, and a slice of each sequence."""
     taken = int(attributes.get("num_scan_inputs", 0))
     kept = len(node.input) - taken
     if taken < 1 or kept < 0 or len(body.input) != len(node.input) or "directions" in attributes:
@@ -118,7 +118,7 @@ def _scan_steps(
 def _one(
     known: Known, node: NodeProto, body: GraphProto, given: list[str]
 ) -> tuple[list[NodeProto], list[str]]:
-    """The nodes of one step, and what it makes."""
+    """Return the nodes of one step and the names of its results."""
     names = {v.name: name for v, name in zip(body.input, given, strict=True)}
     for tensor in body.initializer:
         names[tensor.name] = known.fresh(node.output[0])
@@ -135,7 +135,8 @@ def _results(
     axes: list[int],
     back: list[bool] | None = None,
 ) -> list[NodeProto]:
-    """What is left in the end, and of each sequence that is made all of its elements."""
+    """Return the nodes of the loop's results: the last carried values, and all elements of each
+    sequence."""
     made: list[NodeProto] = []
     for name, result in zip(round_, node.output, strict=False):
         if result:

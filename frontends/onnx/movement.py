@@ -1,4 +1,4 @@
-"""ONNX's operators that move elements, as typed operations."""
+"""Conversions of ONNX's operators that move elements to typed operations."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Kind = type[Operation]
 
 
 def same_meaning(node: Node, indices: Sequence[int]) -> None:
-    """Operands `indices` and all results stand for the same numbers. Raises NotTyped."""
+    """Raise NotTyped unless operands `indices` and all results stand for the same numbers."""
     first = quantization(node.type(indices[0]))
     types = [*(node.type(i) for i in indices), *node.results]
     need(all(quantization(t) == first for t in types), "operands and results of different scales")
@@ -28,13 +28,14 @@ def same_meaning(node: Node, indices: Sequence[int]) -> None:
 
 
 def reshape(node: Node, kind: Kind) -> Operation:
-    """Whatever leaves the elements in their order; the type of the result has the shape."""
+    """Return the operation of an operator that keeps the order of elements; the type of the result
+    has the shape."""
     same_meaning(node, (0,))
     return build(kind, (node.operand(0),), (node.result,), {})
 
 
 def dropout(node: Node, kind: Kind) -> Operation:
-    """Nothing, outside training."""
+    """Return the identity, which Dropout is outside training. Raises NotTyped for training."""
     training = node.has(2) and bool(node.constant(2).reshape(-1)[0])
     need(not training, "training_mode")
     need(len(node.results) == 1, "its mask is read")
@@ -42,7 +43,7 @@ def dropout(node: Node, kind: Kind) -> Operation:
 
 
 def transpose(node: Node, kind: Kind) -> Operation:
-    """Transpose; without `perm` it reverses the dimensions."""
+    """Return the transpose; without `perm` it reverses the dimensions."""
     same_meaning(node, (0,))
     rank = len(node.shape(0))
     order = node.get("perm")
@@ -51,7 +52,7 @@ def transpose(node: Node, kind: Kind) -> Operation:
 
 
 def gather(node: Node, kind: Kind) -> Operation:
-    """Of indices from zero on, known ones or int32."""
+    """Return the gather of indices from zero on, known ones or int32."""
     same_meaning(node, (0,))
     int32 = node.element(1) == IntegerType(32)
     need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
@@ -80,7 +81,7 @@ def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
 
 
 def expand(node: Node, kind: Kind) -> Operation:
-    """As far as the result's type says."""
+    """Return the broadcast to the shape of the result's type."""
     need(node.is_constant(1), "its shape is computed at run time (a constant has one)")
     return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
 

@@ -162,7 +162,7 @@ def power(node: Node, kind: Kind) -> Operation:
 
 
 def modulo(node: Node, floor: Kind, remainder: Kind) -> Operation:
-    """Mod with the divisor's sign, or with `fmod` that of the dividend."""
+    """Return the Mod with the divisor's sign, or with `fmod` that of the dividend."""
     known = node.element(0) in WHOLE or isinstance(node.element(0), Float32Type)
     need(known, f"on {node.element(0)} (f32, i32 and i64 have one)")
     return binary(node, remainder if node.get("fmod", 0) else floor)
@@ -300,7 +300,7 @@ def mean(node: Node, kind: Kind) -> Operation:
 
 
 def top_k(node: Node, kind: Kind) -> Operation:
-    """The largest along the last axis, a known number of them."""
+    """Return the operation of the largest along the last axis, a known number of them."""
     plain(node)
     need(len(node.results) == 2, "a result is left out")
     rank = len(node.shape(0))
@@ -326,13 +326,13 @@ def running_sum(node: Node, kind: Kind) -> Operation:
 
 
 def trees(node: Node, kind: Kind) -> Operation:
-    """What an expansion made of an ensemble: tables as operands."""
+    """Return the operation of an expanded ensemble: tables as operands."""
     floating(node)
     return build(kind, node.operands, (node.result,), {})
 
 
 def convolution_3d(node: Node, kind: Kind) -> Operation:
-    """What an expansion made of a convolution: channels last, with the pads in front."""
+    """Return the operation of an expanded convolution: channels last, with the pads in front."""
     floating(node)
     names = ("strides", "dilations", "pad")
     properties = {name: numbers(list(node.get(name))) for name in names}
@@ -340,7 +340,7 @@ def convolution_3d(node: Node, kind: Kind) -> Operation:
 
 
 def local_response(node: Node, kind: Kind) -> Operation:
-    """What an expansion made of LRN: along the last axis."""
+    """Return the operation of an expanded LRN: along the last axis."""
     floating(node)
     reals = {name: real(node.get(name)) for name in ("bias", "alpha", "beta")}
     properties = {"radius": number(node.get("radius")), **reals}
@@ -348,7 +348,7 @@ def local_response(node: Node, kind: Kind) -> Operation:
 
 
 def scatter(node: Node, kind: Kind) -> Operation:
-    """Of indices from zero on."""
+    """Return the scatter of indices from zero on."""
     plain(node)
     how = node.get("reduction", "none")
     need(not node.get("batch_dims", 0), "batch_dims (0 has one)")
@@ -357,7 +357,7 @@ def scatter(node: Node, kind: Kind) -> Operation:
 
 
 def arg(node: Node, kind: Kind) -> Operation:
-    """Without the axis, the first of equal ones."""
+    """Return the operation without the axis in its result; of equal ones, the first."""
     plain(node)
     need(not node.get("keepdims", 1), f"keepdims = 1 on {node.element(0)}")
     need(not node.get("select_last_index", 0), f"select_last_index = 1 on {node.element(0)}")

@@ -72,7 +72,7 @@ class Scope:
         return self.lacks(f"on {NAMES.get(self.element(), 'no tensor')} (float32 has one)")
 
     def lacks(self, why: str) -> Literal[False]:
-        """Note what stops an expansion, and what would do; return False."""
+        """Record the reason that stops an expansion, and what would do; return False."""
         self.reason = why
         return False
 
@@ -136,7 +136,8 @@ class Scope:
     def own(
         self, kind: str, element: int, shape: Sequence[int], *inputs: str, **attributes: Any
     ) -> str:
-        """A new node of no operator of ONNX: of one that `operators.py` calls `memopt.KIND`."""
+        """Add a node of no operator of ONNX, one that `operators.py` calls `memopt.KIND`; return
+        its result."""
         name = self._name()
         self.known.graph.types[name] = ValueType(element, tuple(shape))
         self._make(kind, inputs, [name], {**attributes, "domain": OWN})

@@ -41,7 +41,7 @@ def images(rank: int) -> str:
 
 
 def same_scale(node: Node) -> None:
-    """Operand and result stand for the same numbers. Raises NotTyped."""
+    """Raise NotTyped unless operand and result stand for the same numbers."""
     same = quantization(node.type(0)) == quantization(node.result)
     need(same, "operand and result have different scales")
 
@@ -63,7 +63,7 @@ def convolution(node: Node, conv: type[Operation], depthwise: type[Operation]) -
 
 
 def convolution_of_integers(node: Node, kind: type[Operation]) -> Operation:
-    """Of images, with both zero points."""
+    """Return the convolution of images of integers, with both zero points."""
     plain(node)
     need(len(node.shape(0)) == len(node.shape(1)) == 4, images(len(node.shape(0))))
     need(node.has(2) and node.has(3), "a zero point is left out")

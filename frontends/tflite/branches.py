@@ -1,4 +1,4 @@
-"""IF, WHILE and calls, which run other subgraphs, as operators of the main one.
+"""Conversion of IF, WHILE and calls, which run other subgraphs, to operators of the main one.
 
     %y = IF(%c, %x)             both branches, and memgraph.choose of what they make; one alone, if
                                 it is known which

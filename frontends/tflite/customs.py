@@ -1,5 +1,5 @@
-"""Custom operators that many files have and whose source is public: those of MediaPipe, and what
-detectors end with."""
+"""Custom operators that many files have and whose source is public: those of MediaPipe, and the
+detections of TensorFlow Lite."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -48,8 +48,8 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
 
 
 def _pool_window(node: Node, large: Sequence[int], small: Sequence[int]) -> WindowAttr:
-    """The window of options as TfLitePoolParams lies in memory: padding (1: SAME), strides of a row
-    and a column, sizes of both, activation. Padding is of the large image."""
+    """Return the window of options as TfLitePoolParams lies in memory: padding (1: SAME), strides
+    of a row and a column, sizes of both, activation. Padding is of the large image."""
     options = bytes.fromhex(node.get(OPTIONS, ""))
     need(len(options) >= 24, f"options of {len(options)} bytes (24 and more have one)")
     padding, *sizes, bent = unpack("<6i", options[:24])
@@ -63,7 +63,7 @@ def _pool_window(node: Node, large: Sequence[int], small: Sequence[int]) -> Wind
 
 
 def max_pool_places(node: Node, kind: Kind) -> Operation:
-    """MaxPoolingWithArgmax2D (mediapipe, max_pool_argmax.cc)."""
+    """Return the operation of MaxPoolingWithArgmax2D (mediapipe, max_pool_argmax.cc)."""
     need(len(node.results) == 2, f"{len(node.results)} results (2 have one)")
     large, small = node.shape(0), node.results[0].get_shape()
     window = _pool_window(node, large, small)
@@ -71,7 +71,8 @@ def max_pool_places(node: Node, kind: Kind) -> Operation:
 
 
 def max_unpool(node: Node, kind: Kind) -> Operation:
-    """MaxUnpooling2D, of a result that is as many windows (mediapipe, max_unpooling.cc)."""
+    """Return the operation of MaxUnpooling2D, of a result that is as many windows (mediapipe,
+    max_unpooling.cc)."""
     large, small = node.result.get_shape(), node.shape(0)
     window = _pool_window(node, large, small)
     sizes = [n * k for n, k in zip(small[1:3], window.sizes[0], strict=True)]
@@ -100,7 +101,7 @@ def flexible_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flexible_value(value: Any) -> Any:
-    """A number, or a list of a few; None for all else."""
+    """Return a number, or a list of a few; None for all else."""
     if value.IsBool or value.IsInt or value.IsFloat:
         return value.Value
     if value.IsMap or not (value.IsTypedVector or value.IsVector):
@@ -113,7 +114,8 @@ def _flexible_value(value: Any) -> Any:
 
 
 def landmarks_to_matrix(node: Node, kind: Kind) -> Operation:
-    """Landmarks2TransformMatrix, version 2 (mediapipe, landmarks_to_transform_matrix.cc)."""
+    """Return the operation of Landmarks2TransformMatrix, version 2 (mediapipe,
+    landmarks_to_transform_matrix.cc)."""
     o = flexible_options(node.options)
     whole = {"left": "left_rotation_idx", "right": "right_rotation_idx"}
     whole |= {"height": "output_height", "width": "output_width"}
@@ -131,8 +133,8 @@ def landmarks_to_matrix(node: Node, kind: Kind) -> Operation:
 
 
 def transformed(node: Node, kind: Kind) -> Operation:
-    """TransformTensorBilinear and TransformLandmarks, version 2 (mediapipe). The first version of
-    the second has a scale and images of landmarks."""
+    """Return the operation of TransformTensorBilinear or TransformLandmarks, version 2 (mediapipe).
+    The first version of the second has a scale and images of landmarks."""
     o = flexible_options(node.options)
     need("scale" not in o and len(node.types) == 2, "options of another version than 2")
     said = o.get("output_height"), o.get("output_width"), o.get("dimensions")
@@ -143,8 +145,9 @@ def transformed(node: Node, kind: Kind) -> Operation:
 
 
 def detection_postprocess(node: Node, kind: Kind) -> Operation:
-    """TFLite_Detection_PostProcess: operands are offsets, scores and anchors. Of several classes of
-    one box without suppression per class, runtimes write where there is nothing."""
+    """Return the operation of TFLite_Detection_PostProcess: operands are offsets, scores and
+    anchors. Several classes of one box are refused: without suppression per class, runtimes write
+    where there is nothing."""
     o = flexible_options(node.options)
     names = {"y": "y_scale", "x": "x_scale", "h": "h_scale", "w": "w_scale"}
     names |= {"score": "nms_score_threshold", "overlap": "nms_iou_threshold"}

@@ -17,7 +17,7 @@ from memopt.frontends.tflite.node import (
 
 
 def one_type(node: Node) -> None:
-    """Both operands and the result are of one type. Raises NotTyped."""
+    """Raise NotTyped unless both operands and the result are of one type."""
     types = node.element(0), node.element(1), node.result.element_type
     need(len(set(types)) == 1, f"on {types[0]} and {types[1]} to {types[2]} (one type has one)")
 
@@ -34,7 +34,7 @@ def binary(node: Node, kind: Kind) -> Operation:
 
 
 def whole_quotient(node: Node, kind: Kind) -> Operation:
-    """Of float32, and of int32 that stand for themselves."""
+    """Return the division of float32, or of int32 without a quantization."""
     plain = node.result.element_type == IntegerType(32) and not is_quantized(node.result)
     known = plain or isinstance(node.result.element_type, Float32Type)
     need(known, f"on {node.result.element_type} (f32 has one)")
@@ -42,20 +42,20 @@ def whole_quotient(node: Node, kind: Kind) -> Operation:
 
 
 def quotient(node: Node, kind: Kind) -> Operation:
-    """Of bytes with a quantization, too."""
+    """Return the division of bytes with a quantization, or the `whole_quotient` of others."""
     is_byte = node.result.element_type in (ELEMENTS["int8"], ELEMENTS["uint8"])
     return (binary if is_byte and is_quantized(node.result) else whole_quotient)(node, kind)
 
 
 def power(node: Node, kind: Kind) -> Operation:
-    """Of float32 alone."""
+    """Return the operation of float32 alone."""
     element = node.result.element_type
     need(isinstance(element, Float32Type), f"on {element} (f32 has one)")
     return binary(node, kind)
 
 
 def truth(node: Node, kind: Kind) -> Operation:
-    """Of two of one type; stored integers are rounded as runtimes do."""
+    """Return the comparison of two of one type; stored integers are rounded as runtimes do."""
     need(node.element(0) == node.element(1), f"on {node.element(0)} and {node.element(1)}")
     stored = any(is_quantized(node.type(i)) for i in (0, 1))
     rule = RoundingAttr.new((StringAttr("tflm_double"),)) if stored else None
@@ -63,12 +63,13 @@ def truth(node: Node, kind: Kind) -> Operation:
 
 
 def plain(node: Node, kind: Kind) -> Operation:
-    """All operands, without attributes."""
+    """Return the operation of all operands, without attributes."""
     return build(kind, node.operands, node.results, {})
 
 
 def choice(node: Node, kind: Kind) -> Operation:
-    """SELECT of a vector of conditions takes the first dimension, which is no broadcast."""
+    """Return the choice; a vector of conditions (SELECT) takes the first dimension, no
+    broadcast."""
     same = node.shape(1) == node.shape(2) == node.result.get_shape()
     need(same, "operands of different shapes")
     rows = node.shape(0) == node.shape(1)[:1] != node.shape(1)

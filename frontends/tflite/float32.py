@@ -36,7 +36,7 @@ def in_float32(module: ModuleOp) -> ModuleOp:
 
 
 def _other(value: SSAValue) -> str | None:
-    """The name of a value's type if it is another real type than float32."""
+    """Return the name of a value's type if it is another real type than float32."""
     type_ = value.type
     if not isinstance(type_, TensorType):
         return None
@@ -44,7 +44,7 @@ def _other(value: SSAValue) -> str | None:
 
 
 def _known(func: FuncOp) -> set[SSAValue]:
-    """Values that follow from constants alone."""
+    """Return the values that follow from constants alone."""
     found: set[SSAValue] = set()
     for op in func.body.block.ops:
         computes = isinstance(op, ComputeOp) and bool(op.operands)
@@ -54,7 +54,7 @@ def _known(func: FuncOp) -> set[SSAValue]:
 
 
 def _computed(func: FuncOp) -> list[SSAValue]:
-    """Values of other real types that are not known before the run."""
+    """Return the values of other real types that are not known before the run."""
     known, block = _known(func), func.body.block
     values: Iterable[SSAValue] = (*block.args, *(r for op in block.ops for r in op.results))
     return [v for v in values if v not in known and _other(v)]
@@ -95,7 +95,7 @@ def _as_float32(value: SSAValue) -> TensorType[Any]:
 
 
 def _read(op: Operation, known: set[SSAValue], casts: dict[SSAValue, SSAValue]) -> None:
-    """Let an operation read constants as float32."""
+    """Convert the constants that an operation reads to float32."""
     if isinstance(op, DequantizeOp | ReturnOp):
         return
     for number, value in enumerate(op.operands):

@@ -87,7 +87,7 @@ def is_shape(op: Operation) -> bool:
 
 
 def is_rank(op: Operation) -> bool:
-    """Whether it counts the dimensions of a tensor."""
+    """Return whether the operator counts the dimensions of a tensor."""
     return isinstance(op, OpaqueOp) and op.op_name.data == "RANK" and len(op.operands) == 1
 
 

@@ -15,7 +15,7 @@ from memopt.frontends.tflite.node import Builder, Kind, Node, activation, roundi
 
 
 def same_shape(node: Node, index: int) -> None:
-    """Operand `index` is the result's shape. Raises NotTyped."""
+    """Raise NotTyped unless operand `index` is the result's shape."""
     shape = node.constant(index)
     need(tuple(shape) == node.result.get_shape(), f"a shape of {shape}, which its result has not")
 

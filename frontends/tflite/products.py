@@ -1,4 +1,4 @@
-"""Convolutions, pools and matrices, with the windows that they read by."""
+"""Conversions of convolutions, pools and matrices, with the windows that they read by."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,7 +22,8 @@ from memopt.frontends.tflite.node import (
 
 
 def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
-    """The explicit window: SAME padding depends on the sizes, an odd element goes to the end."""
+    """Return the explicit window: SAME padding depends on the sizes, an odd element goes to the
+    end."""
     o = node.options
     stride = (o["strideH"], o["strideW"])
     dilation = (o.get("dilationHFactor", 1), o.get("dilationWFactor", 1))
@@ -40,7 +41,7 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
 
 
 def is_hybrid(node: Node) -> bool:
-    """Whether reals are multiplied with stored weights."""
+    """Return whether reals are multiplied with stored weights."""
     reals = all(isinstance(t.element_type, Float32Type) for t in (node.type(0), node.result))
     narrow = node.kind == "FULLY_CONNECTED" and node.element(1) == ELEMENTS["int4"]
     return reals and (narrow or node.element(1) == ELEMENTS["int8"])
@@ -106,7 +107,8 @@ def fully_connected(node: Node, plain: Kind, hybrid: Kind) -> Operation:
 
 
 def batch_matmul(node: Node, kind: Kind, hybrid: Kind) -> Operation:
-    """Of reals with a stored matrix as of FULLY_CONNECTED, whose weights are transposed."""
+    """Return the product with a matrix; reals with a stored one are a FULLY_CONNECTED, whose
+    weights are transposed."""
     if is_hybrid(node):
         return _hybrid_product(node, hybrid)
     one_type(node)
@@ -119,8 +121,8 @@ def batch_matmul(node: Node, kind: Kind, hybrid: Kind) -> Operation:
 
 
 def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
-    """Operands are the result's shape, weights, image and bias: of bytes, of float, or of int16
-    with a bias of 64 bits or none."""
+    """Return the operation whose operands are the result's shape, weights, image and bias: of
+    bytes, of float, or of int16 with a bias of 64 bits or none."""
     source, wide = node.element(2), node.element(2) == ELEMENTS["int16"]
     reals = source == node.result.element_type == ELEMENTS["float32"]
     kind = hybrid if reals and node.element(1) == ELEMENTS["int8"] else plain

@@ -10,8 +10,8 @@ from memopt.frontends.tflite.node import Kind, Node, activation
 
 
 def non_max_suppression(node: Node, kind: Kind) -> Operation:
-    """Operands are boxes, scores, how many are kept at most, and limits; how many must be known, so
-    that results have that length."""
+    """Return the operation of boxes, scores, the largest number of boxes, and limits; that number
+    must be known, so that results have that length."""
     most = node.constant(2)
     need(most == list(node.results[0].get_shape()), f"at most {most} boxes, which results have not")
     others = [i for i in range(len(node.types)) if i != 2]
@@ -29,7 +29,7 @@ def local_response(node: Node, kind: Kind) -> Operation:
 
 
 def segments(node: Node, kind: Kind) -> Operation:
-    """The last of three operands says how many there are, as the result does."""
+    """Return the sums of segments; the last of three operands is their number, as in the result."""
     need(node.element(0) == node.result.element_type, "another type than its operand")
     return build(kind, (node.operand(0), node.operand(1)), node.results, {})
 

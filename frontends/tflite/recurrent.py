@@ -21,8 +21,8 @@ def need_variables(*values: SSAValue) -> None:
 
 
 def svdf(node: Node, kind: Kind) -> Operation:
-    """Of float32, also with int8 weights, or of int8 with memories of int8 or int16, whose
-    activation TFLM takes for that of the type."""
+    """Return the layer of float32, also with int8 weights, or of int8 with memories of int8 or
+    int16, whose activation TFLM takes for that of the type."""
     values = [node.operand(i) for i in (0, 1, 2, 4)]
     source, feature, time, state = map(element_of, values)
     stored, made = is_stored(values[0]), node.result.element_type
@@ -111,7 +111,7 @@ def lstm(node: Node, kind: Kind, of_reals: Kind) -> Operation:
 
 
 def _is_rare(node: Node) -> bool:
-    """Whether a layer has more, or less, than the four gates, or stored weights."""
+    """Return whether a layer has more, or less, than the four gates, or stored weights."""
     rare = {*PEEPHOLES, *PROJECTION, *NORMALIZATION}
     more = any(node.has(i) for i in rare) or node.options["projClip"]
     more = more or node.options["fusedActivationFunction"] != 4
@@ -145,7 +145,8 @@ def _real_lstm(node: Node, kind: Kind) -> Operation:
 
 
 def sequence_rnn(node: Node, kind: Kind) -> Operation:
-    """Operands are the sequence, weights of it and of what is hidden, a bias, what is hidden."""
+    """Return the layer of the sequence, weights of it and of what is hidden, a bias, what is
+    hidden."""
     o, plain = node.options, ELEMENTS["float32"]
     reals = all(node.element(i) == plain for i in (0, 3, 4))
     known = reals and node.element(1) == node.element(2) in (plain, ELEMENTS["int8"])

@@ -328,7 +328,7 @@ def _suppressed(op: Known) -> list[Shape]:
 
 
 def _segments(op: Known) -> list[Shape]:
-    """As many as there are, or as the last operand says."""
+    """Return the shape of as many pieces as the segments number, or as the last operand says."""
     count = op.numbers(2)[0] if len(op.shapes) > 2 else op.numbers(1)[-1] + 1
     return [(count, *op.shape(0)[len(op.shape(1)) :])]
 

@@ -31,7 +31,7 @@ def crowded(items: tuple[Item, ...]) -> bool:
 
 
 def pairs_of(items: tuple[Item, ...]) -> int:
-    """The number of pairs of pieces that are live together, without listing them."""
+    """Return the number of pairs of pieces that are live together, without listing them."""
     pieces = sorted([(p.lower, p.upper) for i in items for p in i.pieces])
     starts = [lower for lower, _ in pieces]
     return sum(bisect_left(starts, upper) - at for at, (_, upper) in enumerate(pieces, 1))

@@ -206,8 +206,8 @@ FEW = 100
 
 
 def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
-    """Those masks of `sets` that contain no other one, smallest first. Raises TimeIsOverError: of
-    thousands that end apart each is compared with all."""
+    """Return those masks of `sets` that contain no other one, smallest first. Raises
+    TimeIsOverError: of thousands that end apart each is compared with all."""
     minimal: list[int] = []
     if len(sets) <= FEW:
         for need in sorted(sets, key=int.bit_count):

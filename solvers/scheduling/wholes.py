@@ -106,7 +106,7 @@ class _Groups:
                 self._lay(self.of[g], self.of[old.piece[0]], old.piece[1])
 
     def _tie(self, first: int) -> None:
-        """Lay the rows from there on one behind the other, as the parts of one tensor."""
+        """Lay the rows from `first` on one behind the other, as the parts of one tensor."""
         its = self.made[first:]
         writers = tuple(dict.fromkeys(v for g in its for v in g.writers))
         ends = any(g.is_input for g in its), any(g.is_output for g in its)

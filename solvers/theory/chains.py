@@ -167,8 +167,8 @@ def _round(
     tried: set[tuple[int, int]],
     deadline: float | None,
 ) -> list[list[Block]]:
-    """New chains in `sets` of nodes that do not overlap, smaller modules first, then what contains
-    them.
+    """Return new chains in `sets` of nodes that do not overlap, smaller modules first, then those
+    that contain them.
 
     What was `tried` before, and has not been contracted since, is not looked at again.
     """
@@ -211,7 +211,8 @@ def _chain_within(
     within: Sequence[Sequence[Block]],
     limits: _Limits,
 ) -> list[Block] | None:
-    """The chain of a module in which some chains are known; None if it is not found or no news."""
+    """Return the chain of a module in which some chains are known; None if it is not found or no
+    news."""
     sub = alone(state, nodes, members, state.sides)
     place = {v: (i,) for i, v in enumerate(nodes)}
     known = [_chain([block.nodes for block in chain], place) for chain in within]
@@ -226,13 +227,13 @@ def _chain_within(
 
 
 def _everywhere(state: Contraction) -> list[tuple[int, int]]:
-    """Where to look for chains, smaller sets first."""
+    """Return the sets in which chains are looked for, smaller ones first."""
     pairs = list(adjacent(state, state.nodes(state.alive)))
     return _whole(state, pairs, [*candidates(state, DEEPEST), *_runs(state, pairs)])
 
 
 def _near(state: Contraction, changes: Changes) -> list[tuple[int, int]]:
-    """The same, of sets that have to do with what has changed."""
+    """Return the sets in which chains are looked for that hold, or touch, changed nodes."""
     pairs = adjacent_near(state, changes.nodes)
     larger = candidates_near(state, changes, DEEPEST)
     return _whole(state, pairs, [*larger, *runs_near(state, changes.nodes, DEEPEST)])
@@ -241,7 +242,7 @@ def _near(state: Contraction, changes: Changes) -> list[tuple[int, int]]:
 def _whole(
     state: Contraction, pairs: Iterable[tuple[int, int]], larger: Iterable[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Sets of nodes in which chains that were found are whole, smaller ones first."""
+    """Return sets of nodes in which chains that were found are whole, smaller ones first."""
     found: Counted = {}
     for members, size in (*((state.mask(p) | state.mask(v), 2) for v, p in pairs), *larger):
         touched = members & state.in_units & state.alive
@@ -255,8 +256,8 @@ def _whole(
 
 
 def _stays_two(state: Contraction, nodes: Sequence[int], limits: _Limits) -> bool:
-    """Whether the module of two nodes, one after the other, has a chain of two segments: no news,
-    which is seen without search."""
+    """Return whether the module of two nodes, one after the other, has a chain of two segments: no
+    news, which is seen without search."""
     a, b = nodes
     if a not in state.predecessors[b] or limits.chain_rules != ALL_CHAIN_RULES:
         return False
@@ -272,8 +273,8 @@ def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
 
 
 def _runs(state: Contraction, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Longest sequences of nodes in which each is next after the one before, for all others, with
-    their number."""
+    """Return the longest sequences of nodes in which each is next after the one before, for all
+    others, with their number."""
     following = {p: v for v, p in pairs}
     result: list[tuple[int, int]] = []
     for v in following.keys() - set(following.values()):

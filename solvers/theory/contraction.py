@@ -1,4 +1,4 @@
-"""A memory graph that is contracted step by step, each step in time of what it touches.
+"""Memory graph that is contracted step by step, each step in time of what it touches.
 
 A node is named by the least operator in it. Every mask is of the operators that the graph began
 with, of which `alive` are the names of nodes: what is before or after a node is then the same
@@ -22,7 +22,7 @@ Nodes = tuple["int | Nodes", ...]
 
 
 class Changes(NamedTuple):
-    """Nodes that were made, and of each set of nodes between the same others what it was left."""
+    """Nodes that were made, and the rest of each set of nodes between the same others."""
 
     nodes: list[int]
     alike: list[set[int]]
@@ -38,7 +38,7 @@ class Block(NamedTuple):
 
 @dataclass
 class Contraction:
-    """What is left of a graph whose operators are numbered topologically."""
+    """Contracted rest of a graph whose operators are numbered topologically."""
 
     groups: Sequence[Group]  # as they were, for names and flags
     names: Sequence[str]
@@ -71,7 +71,7 @@ class Contraction:
 
     @staticmethod
     def of(graph: MemoryGraph) -> "Contraction":
-        """The graph, before anything in it is contracted."""
+        """Return the graph, before anything in it is contracted."""
         count, sides = len(graph), Sides.of(graph)
         alike: dict[tuple[int, int], set[int]] = {}
         for v, key in enumerate(zip(sides.up, sides.down, strict=True)):
@@ -107,32 +107,32 @@ class Contraction:
         )
 
     def count(self, members: int) -> int:
-        """The number of nodes in a mask."""
+        """Return the number of nodes in a mask."""
         return (members & self.alive).bit_count()
 
     def has(self, node: int) -> bool:
-        """Whether it is the name of a node."""
+        """Return whether `node` is the name of a node."""
         return bool(self.alive >> node & 1)
 
     def nodes(self, members: int) -> tuple[int, ...]:
-        """The nodes in a mask, in the order of all."""
+        """Return the nodes in a mask, in the order of all."""
         return self.in_order(bits(members & self.alive))
 
     def in_order(self, nodes: Iterable[int]) -> tuple[int, ...]:
-        """These nodes in the order of all."""
+        """Return these nodes in the order of all."""
         return tuple(sorted(nodes, key=self.place.__getitem__))
 
     def before(self, node: int) -> list[int]:
-        """The predecessors of a node, in the order in which its operators name them."""
+        """Return the predecessors of a node, in the order in which its operators name them."""
         ranks = self.predecessors[node]
         return sorted(ranks, key=ranks.__getitem__)
 
     def mask(self, node: int) -> int:
-        """All operators in a node, as a mask."""
+        """Return the mask of all operators in a node."""
         return self.masks.get(node) or 1 << node
 
     def operators(self, node: int) -> Iterator[int]:
-        """All operators in a node, in their order."""
+        """Yield all operators in a node, in their order."""
         waiting: list[int | Nodes] = [self.inner.get(node, node)]
         while waiting:
             first = waiting.pop()
@@ -142,7 +142,7 @@ class Contraction:
                 waiting += reversed(first)
 
     def changes(self) -> Changes:
-        """What has changed since this was asked before."""
+        """Return the changes since the last call."""
         result = Changes(self.changed, self.left)
         self.changed, self.left = [], []
         return result
@@ -181,7 +181,7 @@ class Contraction:
         return self.sides.up[node], self.sides.down[node]
 
     def _link(self, into: Mapping[int, int], chain: Sequence[Block]) -> None:
-        """Let new nodes wait for what their operators waited for, and each for the one before."""
+        """Link new nodes to the predecessors of their operators, and each to the one before."""
         for v in into:  # what a chain asked for that is in this one now
             p = self.links.pop(v, None)
             if p is not None:
@@ -216,7 +216,7 @@ class Contraction:
                 self.links[b] = a
 
     def _put_in_order(self, new: Sequence[int], masks: Sequence[int]) -> None:
-        """Find what is before and after the new nodes, and their places: each as if it had the
+        """Find the nodes before and after the new ones, and their places: each as if it had the
         number of its least operator, but behind those of its chain that it follows."""
         up, down, whole = self.sides.up, self.sides.down, sum(masks)
         before = after = 0

@@ -88,7 +88,7 @@ def all_separable(
     sides: Sides,
     rules: Rules = ALL_RULES,
 ) -> bool:
-    """The same for nodes with their operators in the mask `members`."""
+    """Return whether (1) to (3) hold for nodes with their operators in the mask `members`."""
     ends = _sides_of(nodes, members, sides, rules)
     if ends is None:
         return False
@@ -113,8 +113,8 @@ def _shares(
 
 
 def ends_differ(graph: Contraction, members: int) -> bool:
-    """Whether (1) fails already for two of the nodes with these operators: asked first, since it
-    takes the same time for any number of them."""
+    """Return whether (1) fails already for two of the nodes with these operators: asked first,
+    since it takes the same time for any number of them."""
     nodes, up, down = members & graph.alive, graph.sides.up, graph.sides.down
     first, last = (nodes & -nodes).bit_length() - 1, nodes.bit_length() - 1
     return up[first] | members != up[last] | members or down[first] | members != (
@@ -155,7 +155,8 @@ def inside(graph: MemoryGraph, members: int, sides: Sides) -> tuple[MemoryGraph,
 def alone(
     graph: MemoryGraph | Contraction, nodes: Sequence[int], members: int, sides: Sides
 ) -> MemoryGraph:
-    """The same of nodes, in a legal order, with their operators in the mask `members`."""
+    """Return the module of nodes, in a legal order, with their operators in the mask `members`, as
+    a problem of its own."""
     local, touched = cut_out(graph, nodes, members, before_all(nodes, members, sides))
     return MemoryGraph(
         tuple(graph.names[v] for v in nodes),
@@ -227,7 +228,8 @@ def module_of(
 def _module_of(
     graph: MemoryGraph | Contraction, nodes: Sequence[int], members: int, sides: Sides, rules: Rules
 ) -> Module | None:
-    """The same of nodes, in a legal order, with their operators in the mask `members`."""
+    """Return the nodes, in a legal order, with their operators in the mask `members`, as a module,
+    if they may be fused; None if not."""
     if not 2 <= len(nodes) <= LARGEST or not all_separable(graph, nodes, members, sides, rules):
         return None
     local, _ = cut_out(graph, nodes, members, before_all(nodes, members, sides))
@@ -276,7 +278,7 @@ def _is_one_piece(levels: Sequence[int], steps: Sequence[int], rules: Rules) -> 
 
 
 def pair_of(graph: Contraction, a: int, b: int, rules: Rules) -> Module | None:
-    """`module_of` for two `adjacent` nodes, the first first: (1) holds."""
+    """Return `module_of` for two `adjacent` nodes, the first first: (1) holds."""
     before = graph.sides.up[a]
     if rules.unread_inputs and graph.unread_inputs and not before:
         return None

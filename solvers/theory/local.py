@@ -53,8 +53,8 @@ class Local(NamedTuple):
 def cut_out(
     graph: MemoryGraph | Contraction, operators: Sequence[int], members: int, before: int
 ) -> tuple[Local, list[int]]:
-    """The operators (in a legal order, all they hold in the mask `members`) as a problem of their
-    own, and the groups of `graph` that they touch.
+    """Return the operators (in a legal order, all they hold in the mask `members`) as a problem of
+    their own, and the groups of `graph` that they touch.
 
     What exists after `before`, all that runs before them, is an input; what is touched after them,
     or held, is an output.

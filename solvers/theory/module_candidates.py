@@ -16,7 +16,7 @@ Counted = dict[int, int]
 
 
 def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
-    """Masks of 2 to `largest` nodes with their number, smallest first, without repetition.
+    """Return masks of 2 to `largest` nodes with their number, smallest first, without repetition.
 
     What is `adjacent` comes first, and is for whoever asks to add.
     """
@@ -31,12 +31,12 @@ def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
 
 
 def smallest_first(found: Counted) -> list[tuple[int, int]]:
-    """Masks with their numbers of nodes; of as many in their order."""
+    """Return masks with their numbers of nodes, smallest first; of as many in their order."""
     return sorted(found.items(), key=lambda item: item[1])
 
 
 def adjacent(graph: Contraction, nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """(node, predecessor), for some nodes, where each is next to the other for all others."""
+    """Yield (node, predecessor), for some nodes, where each is next to the other for all others."""
     for v in nodes:
         p = next_before(graph, v)
         if p is not None:
@@ -44,8 +44,8 @@ def adjacent(graph: Contraction, nodes: Iterable[int]) -> Iterator[tuple[int, in
 
 
 def next_before(graph: Contraction, v: int) -> int | None:
-    """The node after which `v` comes next for all others: what is before the first is all that is
-    before the second, and the other way round."""
+    """Return the node after which `v` comes next for all others: what is before the first is all
+    that is before the second, and the other way round."""
     before = graph.predecessors[v]
     if not before:
         return None
@@ -57,7 +57,7 @@ def next_before(graph: Contraction, v: int) -> int | None:
 
 
 def next_after(graph: Contraction, p: int) -> int | None:
-    """The node that comes next after `p` for all others."""
+    """Return the node that comes next after `p` for all others."""
     after = graph.successors[p]
     if not after:
         return None
@@ -68,7 +68,8 @@ def next_after(graph: Contraction, p: int) -> int | None:
 def add_siblings(
     found: Counted, graph: Contraction, classes: Iterable[AbstractSet[int]], largest: int
 ) -> None:
-    """Nodes with the same ancestors and the same descendants: all of them, and each pair."""
+    """Add the nodes with the same ancestors and the same descendants: all of them, and each
+    pair."""
     for vs in sorted(map(graph.in_order, classes), key=lambda vs: graph.place[vs[0]]):
         if 1 < len(vs) <= largest:
             found.setdefault(sum(map(graph.mask, vs)), len(vs))
@@ -114,8 +115,8 @@ def add_open_regions(
 def _closing(
     neighbours: Sequence[Collection[int]], order: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """(node, nearest node that every path from it along `neighbours` meets), for nodes with several
-    neighbours: between one and its only neighbour is nothing.
+    """Yield (node, nearest node that every path from it along `neighbours` meets), for nodes with
+    several neighbours: between one and its only neighbour is nothing.
 
     The nearest ones form a tree, in which that of a node is where its neighbours' ways to the root
     meet. A way takes steps and jumps, as long as each other's at the same depth, so that it takes

@@ -1,4 +1,4 @@
-"""Where to look for modules again, after some were contracted: around what that left.
+"""Search for modules around the nodes that contractions changed.
 
 A set that holds none of the new nodes was there before, and is what it was. So a round takes time
 of what changed, not of the graph; `module_candidates` lists the same sets in the same order.
@@ -20,7 +20,7 @@ from memopt.solvers.theory.module_candidates import (
 
 
 def adjacent_near(graph: Contraction, changed: Iterable[int]) -> list[tuple[int, int]]:
-    """`module_candidates.adjacent` with one of the changed nodes."""
+    """Return `module_candidates.adjacent` with one of the changed nodes."""
     found: dict[int, int] = {}
     for v in changed:
         before, after = next_before(graph, v), next_after(graph, v)
@@ -32,7 +32,7 @@ def adjacent_near(graph: Contraction, changed: Iterable[int]) -> list[tuple[int,
 
 
 def candidates_near(graph: Contraction, changes: Changes, largest: int) -> list[tuple[int, int]]:
-    """`module_candidates.candidates` that hold one of the changed nodes, or end at one."""
+    """Return the `module_candidates.candidates` that hold, or end at, one of the changed nodes."""
     changed, found = changes.nodes, Counted()
     add_siblings(found, graph, filter(None, changes.alike), largest)
     forks, joins = set[int](), set[int]()
@@ -52,8 +52,8 @@ def candidates_near(graph: Contraction, changes: Changes, largest: int) -> list[
 
 
 def runs_near(graph: Contraction, changed: Iterable[int], largest: int) -> list[tuple[int, int]]:
-    """Longest sequences of 3 to `largest` nodes with one of the changed nodes, in which each is
-    next after the one before for all others, with their number."""
+    """Return the longest sequences of 3 to `largest` nodes with one of the changed nodes, in which
+    each is next after the one before for all others, with their number."""
     found: Counted = {}
     for v in changed:
         run = [v]
@@ -67,12 +67,12 @@ def runs_near(graph: Contraction, changed: Iterable[int], largest: int) -> list[
 
 
 def _from_to(graph: Contraction, u: int, w: int) -> int:
-    """The mask of two nodes and all in between."""
+    """Return the mask of two nodes and all in between."""
     return graph.sides.down[u] & graph.sides.up[w] | graph.mask(u) | graph.mask(w)
 
 
 def _within(graph: Contraction, v: int, *, forward: bool, largest: int) -> set[int]:
-    """`v`, and the nodes after (or before) it with at most `largest` nodes in between."""
+    """Return `v`, and the nodes after (or before) it with at most `largest` nodes in between."""
     neighbours = graph.successors if forward else graph.predecessors
     back, ahead = (
         (graph.sides.up, graph.sides.down)
@@ -100,8 +100,9 @@ def _closing_near(
     sign: int,
     largest: int,
 ) -> list[tuple[int, int]]:
-    """(node, nearest node that every path from it along `neighbours` meets), for nodes with several
-    neighbours, where that is at most `largest` steps away. `nodes` have neighbours first."""
+    """Return (node, nearest node that every path from it along `neighbours` meets), for nodes with
+    several neighbours, where that is at most `largest` steps away. `nodes` have neighbours
+    first."""
     closing: dict[int, int | None] = {}
     for v in nodes:
         if len(neighbours[v]) > 1:
@@ -117,8 +118,8 @@ def _meeting(
     sign: int,
     largest: int,
 ) -> int | None:
-    """The nearest node that every path from the first meets: the only one that is left of those
-    whose turn it is, when they are followed in the order of all."""
+    """Return the nearest node that every path from the first meets: the only one that is left of
+    those whose turn it is, when they are followed in the order of all."""
     place = graph.place
     seen = set(neighbours[first])
     heap = [(sign * place[v][0], sign * place[v][1], v) for v in seen]
@@ -148,7 +149,7 @@ def _few(
     masks: Sequence[int],
     largest: int,
 ) -> set[int]:
-    """The changed nodes, and those that are after them along `neighbours`, that have no more than
+    """Return the changed nodes, and those after them along `neighbours`, that have no more than
     `largest` nodes before them, which `masks` says."""
     waiting = [v for v in changed if graph.count(masks[v]) <= largest]
     found = set(waiting)

@@ -169,9 +169,9 @@ def tflm_requests(
 
 @dataclass
 class _Scopes:
-    """When everything happens: a counter that grows with each operator, and as each subgraph is
-    entered that an operator runs. `entered` is when a function begins and ends, `bases` what is
-    added to the offsets of its tensors, None where it has no place."""
+    """Times of all operators: a counter that grows with each operator, and with each subgraph that
+    an operator runs. `entered` is when a function begins and ends, `bases` what is added to the
+    offsets of its tensors, None where it has no place."""
 
     source_order: bool
     now: int = 0
@@ -187,7 +187,8 @@ class _Scopes:
         return scopes
 
     def enter(self, func: FuncOp, base: int | None) -> None:
-        """Raises MemoptError for a function that two operators run: TFLM has its tensors once."""
+        """Count a function and those that it runs, its tensors from `base` on. Raises MemoptError
+        for a function that two operators run: TFLM has its tensors once."""
         if func in self.operators:
             text = "is run by two operators, but TFLM has its tensors once"
             raise MemoptError(text, f"@{func.sym_name.data}")

@@ -1,4 +1,4 @@
-"""What detectors end with as C, against LiteRT."""
+"""Tests of detections as C, against LiteRT."""
 
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from memopt.frontends.tflite.customs import flexible_options
 def test_objects_are_those_of_litert(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LiteRT leaves what it likes behind the last object, where zeros stand here. Files need not
-    say how large results are."""
+    """Check objects against LiteRT's, which leaves any bytes behind the last object, where zeros
+    stand here. Files need not say how large results are."""
     lab.need_tools("host")
     golden = lab.golden
 
@@ -78,7 +78,7 @@ def test_a_custom_operator_that_is_known_is_not_declared(
 
 @pytest.mark.parametrize("fuzzed", range(3))
 def test_options_that_no_flexbuffer_has(fuzzed: int) -> None:
-    """Bytes that are changed are read or refused, in no time: nothing nested is followed."""
+    """Check that changed bytes are read or refused, in no time: nothing nested is followed."""
     rng = np.random.default_rng(fuzzed)
     said = {"a": 1, "b": 2.5, "list": [1, 2, 3], "nested": {"x": [[1, 2], [3]]}, "text": "y"}
     data = bytes(flexbuffers.Dumps(said))

@@ -90,7 +90,7 @@ def test_weights_of_four_bits(asymmetric: bool, tmp_path: Path, lab: Any) -> Non
 
 @pytest.mark.parametrize("asymmetric", [False, True])
 def test_products_with_a_stored_matrix(asymmetric: bool, tmp_path: Path, lab: Any) -> None:
-    """BATCH_MATMUL, of which the right operand is int8."""
+    """Check BATCH_MATMUL whose right operand is int8."""
     lab.need_tools("host")
     forge = lab.forge.Forge(np.random.default_rng(5), False)
     code, kind = schema.BuiltinOperator.BATCH_MATMUL, schema.BuiltinOptions.BatchMatMulOptions

@@ -84,7 +84,7 @@ IMAGES = {
 
 @pytest.mark.parametrize("name", IMAGES)
 def test_convolutions_of_integers(name: str, tmp_path: Path, lab: Any) -> None:
-    """With the zero point that the run time finds."""
+    """Check convolutions with the zero point that the run time finds."""
     lab.need_tools("host")
     weights, zero, attributes = IMAGES[name]
     nodes, constants = dynamic_images(weights, zero, **attributes)

@@ -1,5 +1,6 @@
 # pyright: basic, reportArgumentType=false
-"""What onnxruntime's optimisers write, and rare forms of layers, as C: onnxruntime's numbers."""
+"""Tests of operators of onnxruntime's optimisers, and rare forms of layers, as C: onnxruntime's
+numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def test_attention_of_three_and_embeddings(tmp_path: Path, lab: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["HardSigmoid", "LeakyRelu", "Elu"])
 def test_activations_with_numbers(kind: str, tmp_path: Path, lab: Any) -> None:
-    """Those of gates, in both directions; as Keras had them."""
+    """Check activations of gates in both directions, with the numbers that Keras gave them."""
     lab.need_tools("host")
     given = {"x": floats(3, 1, 4)}
     more = {"activations": [kind, "Tanh", kind] * 2, "direction": "bidirectional"}
@@ -76,7 +77,7 @@ def test_rows_that_are_transposed_and_padded_alike(tmp_path: Path, lab: Any) -> 
 
 
 def test_statistics_of_each_element(tmp_path: Path, lab: Any) -> None:
-    """As opset 8 has them, without `spatial`."""
+    """Check BatchNormalization of opset 8 without `spatial`."""
     lab.need_tools("host")
     given = {"x": floats(1, 3, 4, 2)}
     nodes = [N("BatchNormalization", ["x", *"sbmv"], ["y"], spatial=0)]
@@ -86,7 +87,7 @@ def test_statistics_of_each_element(tmp_path: Path, lab: Any) -> None:
 
 
 def test_groups_of_channels_last(tmp_path: Path, lab: Any) -> None:
-    """By its definition: no CPU's onnxruntime has it."""
+    """Check GroupNorm against its definition: no CPU's onnxruntime has it."""
     lab.need_tools("host")
     x, scale, shift = floats(1, 2, 3, 8), floats(8), floats(8)
     parts = x.reshape(1, 6, 4, 2)

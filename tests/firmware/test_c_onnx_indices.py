@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""ONNX operators of indices, ranks and remainders as C: onnxruntime's numbers."""
+"""Tests of ONNX operators of indices, ranks and remainders as C: onnxruntime's numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ def floats(*shape: int) -> Any:
 
 @pytest.mark.parametrize("how", REDUCTIONS)
 def test_what_indices_write(how: str, tmp_path: Path, lab: Any) -> None:
-    """Known ones and those of the run time, from the end, too; the last of several stays."""
+    """Check known indices and those of the run time, from the end, too; the last of several
+    stays."""
     lab.need_tools("host")
     given = {"x": floats(4, 5), "i": RNG.integers(-100, 100, (4, 5)).astype("i4")}
     given |= {"at": np.int64([[1], [-1], [1]]), "new": floats(3, 5), "few": floats(4, 2)}

@@ -86,7 +86,7 @@ def test_integers_are_those_of_onnxruntime(dtype: str, tmp_path: Path, lab: Any)
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_nothing_is_undefined(dtype: str, tmp_path: Path, lab: Any) -> None:
-    """By 0 quotients are 0, and so are rests; by -1 the least wraps."""
+    """Check that quotients by 0 are 0, and so are remainders; by -1 the least number wraps."""
     lab.need_tools("host")
     path, (a, b) = model(tmp_path / "m.onnx", TYPES[dtype]), numbers(dtype, safe=False)
     found = dict(

@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""Models of scikit-learn's exporters (`ai.onnx.ml`) as C: onnxruntime's numbers."""
+"""Tests of models of scikit-learn's exporters (`ai.onnx.ml`) as C: onnxruntime's numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ def node(kind: str, inputs: list[str], outputs: list[str], **attributes: Any) ->
 
 
 def forest(prefix: str, depth: int, targets: list[int], modes: Any = MODES[:1]) -> dict[str, Any]:
-    """Three trees, of which a deep one has a leaf in the middle, their nodes in any order."""
+    """Return three trees, of which a deep one has a leaf in the middle, their nodes in any
+    order."""
     found: dict[str, list[Any]] = {}
 
     def add(key: str, value: Any) -> None:
@@ -68,7 +69,7 @@ def run(lab: Any, path: Path, nodes: list[Any], declared: Any, x: Any = None) ->
 
 @pytest.mark.parametrize("how", ["SUM", "AVERAGE"])
 def test_trees_that_say_numbers(how: str, tmp_path: Path, lab: Any) -> None:
-    """Of every rule, with what is no number, and two targets."""
+    """Check trees of every rule, with inputs that are no number, and two targets."""
     more = {"n_targets": 2, "aggregate_function": how, "base_values": [0.5, -1.0]}
     made = node(
         "TreeEnsembleRegressor", ["x"], ["y"], **forest("target", 4, [1, 0], MODES[:4]), **more
@@ -88,7 +89,7 @@ def test_trees_that_say_classes(how: str, tmp_path: Path, lab: Any) -> None:
 def test_trees_of_which_one_class_has_weights(
     how: str, positive: bool, tmp_path: Path, lab: Any
 ) -> None:
-    """As of gradient boosting; labels are 0 and 1."""
+    """Check trees as gradient boosting writes them; labels are 0 and 1."""
     if positive and how == "LOGISTIC":
         pytest.skip("no exporter writes it")
     attributes = forest("class", 2, [0])
@@ -107,7 +108,7 @@ def test_trees_of_which_one_class_has_weights(
 
 
 def test_a_pipeline(tmp_path: Path, lab: Any) -> None:
-    """Missing numbers, a scaler, a linear model, its numbers in proportion."""
+    """Check missing numbers, a scaler, a linear model, and its numbers in proportion."""
     weights = [float(v) for v in RNG.normal(size=12)]
     nodes = [
         node(
@@ -154,7 +155,8 @@ def test_support_vectors(kind: str, tmp_path: Path, lab: Any) -> None:
 
 
 def test_maps_and_labels_that_are_texts(tmp_path: Path) -> None:
-    """A map of probabilities is a tensor, a label its number: the function lists them."""
+    """Check that a map of probabilities is a tensor, and a label its number, which the function
+    lists."""
     weights = {"coefficients": [1.0] * 8, "intercepts": [0.0, 1.0], "post_transform": "SOFTMAX"}
     names = {"classlabels_strings": ["cat", "d\u00e9g"]}
     nodes = [

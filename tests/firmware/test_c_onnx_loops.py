@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""Loops of ONNX with a known number of steps as C: onnxruntime's numbers."""
+"""Tests of loops of ONNX with a known number of steps as C: onnxruntime's numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ TYPES = {"y": (F, (3,)), "ys": (F, (4, 3))}
 
 
 def body(goes_on: list[Any]) -> Any:
-    """s + x, of which each is kept; whether it goes on is what these nodes make of `i` and `c`."""
+    """Return the body s + x, whose sums are all kept; the nodes `goes_on` make its condition of `i`
+    and `c`."""
     nodes = [N("Add", ["s", "x"], ["t"]), N("Mul", ["t", "two"], ["e"]), *goes_on]
     two = helper.make_tensor("two", F, [], [2.0])
     inputs = [V("i", I64, []), V("c", BOOL, []), V("s", F, [3])]
@@ -41,7 +42,7 @@ def loop(path: Path, goes_on: list[Any], count: Any = 4) -> tuple[Path, dict[str
     [(4, [N("Identity", ["c"], ["d"])]), (9, [N("Less", ["i", "three"], ["d"])])],
 )
 def test_a_loop(count: int, goes_on: list[Any], tmp_path: Path, lab: Any) -> None:
-    """To its end, and to the step that ends it."""
+    """Check a loop to its end, and to the step that ends it."""
     lab.need_tools("host")
     path, given = loop(tmp_path / "m.onnx", goes_on, count)
     compare(lab, path, given)

@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""Windows of ONNX that few networks have, as C: onnxruntime's numbers."""
+"""Tests of windows of ONNX that few networks have, as C: onnxruntime's numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def operations(path: Path) -> list[str]:
 def test_means_over_padding_are_one_operation(
     attributes: dict[str, Any], tmp_path: Path, lab: Any
 ) -> None:
-    """Without a padded copy of the image."""
+    """Check that the mean is one operation, without a padded copy of the image."""
     lab.need_tools("host")
     given = {"x": floats(2, 3, 7, 6)}
     pool = {"kernel_shape": [3, 2], "strides": [2, 1], "count_include_pad": 1, **attributes}

@@ -129,8 +129,8 @@ def test_layers_that_take_what_they_gave(
 
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_layers_of_reals_with_any_part(hybrid: bool, fuzz: float, tmp_path: Path, lab: Any) -> None:
-    """Peepholes, projections, normalized gates and gates in one; int8 weights. What a float differs
-    in its last bit may be quantized to the next number, which is seen in what follows."""
+    """Check peepholes, projections, normalized gates, gates in one, and int8 weights. A float that
+    differs in its last bit may be quantized to the next number, which is seen in later steps."""
     lab.need_tools("host")
     for seed in range(max(3, int(60 * fuzz))):
         forge = lab.forge.Forge(np.random.default_rng(seed), False)

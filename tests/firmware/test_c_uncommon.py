@@ -1,4 +1,5 @@
-"""Operators that hardly any network has, as C and as `evaluate` says them, against LiteRT."""
+"""Tests of operators that hardly any network has, as C and as `evaluate` says them, against
+LiteRT."""
 
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,8 @@ def test_shapes_of_results_that_are_open_are_inferred(kind: str, tmp_path: Path)
 
 
 def test_short_sums_whose_options_say_powers_of_two(tmp_path: Path, lab: Any) -> None:
-    """LiteRT and TensorFlow Lite Micro ignore the option of converters where a scale is none."""
+    """Check that the option of converters is ignored, as LiteRT and TensorFlow Lite Micro do, where
+    a scale is no power of two."""
     lab.need_tools("host")
     forge = Forge(np.random.default_rng(3), True, INT16)
     for code, options, kind in (
@@ -59,7 +61,7 @@ def test_short_sums_whose_options_say_powers_of_two(tmp_path: Path, lab: Any) ->
 
 
 def test_how_many_dimensions_there_are_is_known(tmp_path: Path, lab: Any) -> None:
-    """And what is negated of 64 bits."""
+    """Check that a known rank needs no kernel, and that 64-bit integers are negated."""
     forge = Forge(np.random.default_rng(3), False)
     source, rank = forge.input([1, 2, 3]), forge.tensor([], INT32)
     forge.operator(BUILTIN.RANK, [source], rank, None, KINDS.NONE)
@@ -73,8 +75,8 @@ def test_how_many_dimensions_there_are_is_known(tmp_path: Path, lab: Any) -> Non
 
 
 def test_elements_go_back_to_where_they_stood(fuzz: float, tmp_path: Path, lab: Any) -> None:
-    """No runtime here has MediaPipe's operators: C is what `evaluate` says, and that keeps of each
-    window the largest element where it is."""
+    """Check C against `evaluate`, and that each window keeps its largest element in place: no
+    runtime here has MediaPipe's operators."""
     lab.need_tools("host")
     for seed in range(max(2, int(40 * fuzz))):
         forge = Forge(np.random.default_rng(seed), False)
@@ -93,8 +95,8 @@ def test_elements_go_back_to_where_they_stood(fuzz: float, tmp_path: Path, lab: 
 
 
 def test_parts_of_images_around_landmarks(fuzz: float, tmp_path: Path, lab: Any) -> None:
-    """As MediaPipe's, of which no runtime here has one: landmarks in the middle of what is around
-    them are in the middle of the part, whose pixels are those of the image."""
+    """Check MediaPipe's operators, which no runtime here has: landmarks in the middle of their
+    surroundings are in the middle of the part, whose pixels are those of the image."""
     lab.need_tools("host")
     inside = 0
     for seed in range(max(3, int(40 * fuzz))):

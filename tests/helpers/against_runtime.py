@@ -1,4 +1,5 @@
-"""A forged network as C, and as `evaluate` computes it, beside a runtime: tensor by tensor."""
+"""Comparison of a forged network as C, and as `evaluate` computes it, with a runtime: tensor by
+tensor."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +28,7 @@ def compared(
     runs: int = 2,
     close: float = CLOSE,
 ) -> Tensors:
-    """Hold all tensors against the runtime's, integers bit for bit, with inputs that `change` may
+    """Compare all tensors with the runtime's, integers bit for bit, with inputs that `change` may
     change; return those of the runtime by their number."""
     work = tmp_path / str(seed)
     path = forge.save(tmp_path / f"{seed}.tflite")
@@ -50,7 +51,7 @@ def compared(
 
 
 def evaluated(lab: Any, module: Any, inputs: Sequence[Any]) -> Tensors:
-    """The tensors of each run after the other, by their number."""
+    """Return the tensors of each run, one run after the other, by their number."""
     func, weights = only_function(module), Weights.of(module)
     state: State = {}
     wanted, found = set(lab.tensors_of(module)), dict[int, list[Any]]()
@@ -64,7 +65,7 @@ def evaluated(lab: Any, module: Any, inputs: Sequence[Any]) -> Tensors:
 
 
 def alike(made: Any, want: Any, close: float) -> bool:
-    """Whether integers are equal, and reals but for what floats lose."""
+    """Return whether integers are equal, and reals but for what floats lose."""
     if made.shape != want.shape or made.dtype != want.dtype:
         return False
     if made.dtype.kind not in "fc":

@@ -52,7 +52,8 @@ def detector(side: int, width: int = 16, depth: int = 1) -> str:
 
 
 def _c2f(net: Net, x: Image, channels: int, depth: int) -> Image:
-    """A block of YOLOv8: half of the channels through each of the bottlenecks, all concatenated."""
+    """Return a block of YOLOv8: half of the channels through each of the bottlenecks, all
+    concatenated."""
     halves = [net.convolved(x, channels // 2, 1) for _ in range(2)]  # one convolution, split
     for _ in range(depth):
         y = net.convolved(net.convolved(halves[-1], channels // 2), channels // 2)

@@ -1,4 +1,4 @@
-"""Random ends of detectors in a forged file."""
+"""Random detections at the end of a forged file."""
 
 import importlib
 from typing import Any
@@ -11,7 +11,7 @@ flexbuffers: Any = importlib.import_module("flatbuffers.flexbuffers")
 
 
 def add_detection(forge: Forge, says_shapes: bool = True, **changed: Any) -> None:
-    """Boxes around a few places, with or without a score for nothing; stored ones as uint8."""
+    """Add boxes around a few places, with or without a score for nothing; stored ones as uint8."""
     rng, count, classes = forge.rng, int(forge.rng.integers(1, 30)), int(forge.rng.integers(1, 5))
     most, with_nothing = int(rng.integers(1, 12)), int(rng.integers(2))
     anchors = np.concatenate([rng.integers(0, 4, (count, 2)), rng.uniform(0.5, 3, (count, 2))], 1)

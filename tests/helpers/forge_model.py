@@ -173,7 +173,7 @@ class Forge:
     def custom(
         self, name: str, inputs: Sequence[int], outputs: Sequence[int], options: bytes = b""
     ) -> None:
-        """A custom operator, a code of its own each time."""
+        """Add a custom operator, with a code of its own each time."""
         entry: Any = schema.OperatorCodeT()
         entry.builtinCode = entry.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
         entry.customCode, entry.version = name, 1

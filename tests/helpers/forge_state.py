@@ -37,7 +37,7 @@ def add_svdf(forge: Forge, remembered: int) -> None:
 
 
 def add_hybrid_svdf(forge: Forge) -> None:
-    """A filter over time of reals with int8 weights."""
+    """Add a filter over time of reals with int8 weights."""
     rng = forge.rng
     batch, size, units, rank, memory = (int(rng.integers(1, n)) for n in (3, 9, 6, 3, 7))
 
@@ -112,7 +112,7 @@ def add_lstm(forge: Forge, element: int) -> None:
 
 
 def add_real_lstm(forge: Forge) -> None:
-    """A layer of float32 with any of the parts that there are, of weights of float32 or int8."""
+    """Add a layer of float32 with any of its optional parts, of weights of float32 or int8."""
     rng, stored = forge.rng, forge.hybrid
     batch, steps, size, units = (int(rng.integers(1, n)) for n in (3, 4, 20, 14))
     coupled, peeps, projected, normalized = (bool(rng.random() < 0.4) for _ in range(4))
@@ -156,7 +156,7 @@ def add_real_lstm(forge: Forge) -> None:
 
 
 def add_sequence_rnn(forge: Forge) -> None:
-    """A layer that takes what it gave before, of weights of float32 or int8."""
+    """Add a layer that reads its result of the step before, of weights of float32 or int8."""
     rng, stored = forge.rng, forge.hybrid
     batch, steps, size, units = (int(rng.integers(1, n)) for n in (3, 5, 20, 14))
     options: Any = schema.SequenceRNNOptionsT()

@@ -40,7 +40,7 @@ def add_atan2(forge: Forge) -> None:
 
 
 def add_segment_sum(forge: Forge) -> None:
-    """Of numbers that rise, as the operator wants them, and of any for the unsorted one."""
+    """Add sums of rising numbers, as the operator wants them, or of any for the unsorted one."""
     count, rest = int(forge.rng.integers(1, 9)), random_shape(forge, 2)
     element, is_sorted = forge.pick(FLOAT32, INT32), bool(forge.rng.random() < 0.5)
     numbers = np.cumsum([0, *forge.rng.integers(0, 2, count - 1)])
@@ -60,7 +60,7 @@ def add_segment_sum(forge: Forge) -> None:
 
 
 def add_update(forge: Forge) -> None:
-    """Also where it does not fit."""
+    """Add an update, which may not fit where its indices say."""
     shape = random_shape(forge, int(forge.rng.integers(1, 5)))
     inner = [int(forge.rng.integers(1, n + 1)) for n in shape]
     element, wide = forge.pick(FLOAT32, INT8, INT64, BOOL), forge.pick(INT32, INT64)
@@ -71,7 +71,7 @@ def add_update(forge: Forge) -> None:
 
 
 def add_convolution_3d(forge: Forge) -> None:
-    """LiteRT has dilations of 1 alone."""
+    """Add a convolution with dilations of 1, as LiteRT has no others."""
     rng = forge.rng
     size, kernel, stride = ([int(v) for v in rng.integers(1, n, 3)] for n in (7, 4, 3))
     padding, (images, channels, filters) = forge.pick(SAME, VALID), rng.integers(1, 4, 3)
@@ -95,7 +95,7 @@ def add_convolution_3d(forge: Forge) -> None:
 
 
 def add_spectrum(forge: Forge) -> None:
-    """A transform, larger or smaller than what it is of, and what is read of its numbers."""
+    """Add a transform, larger or smaller than its operand, and parts of its complex numbers."""
     height, width = (2 ** int(v) for v in forge.rng.integers(0, (3, 6)))
     height, width = (height, max(width, 2))
     before = random_shape(forge, int(forge.rng.integers(0, 3)))
@@ -111,7 +111,7 @@ def add_spectrum(forge: Forge) -> None:
 
 
 def add_suppression(forge: Forge) -> None:
-    """Boxes given by any two corners, some of no area."""
+    """Add boxes given by any two corners, some of no area."""
     count, most, rng = int(forge.rng.integers(1, 20)), int(forge.rng.integers(1, 9)), forge.rng
     inputs = [_input(forge, [count, 4]), _input(forge, [count])]
     inputs += [forge.tensor([], INT32, most), _real(forge, 0.3), _real(forge, forge.pick(-9, 0.1))]
@@ -138,7 +138,7 @@ ADDED = {
 
 
 def add_unpooling(forge: Forge) -> None:
-    """MediaPipe's pool that remembers places, and what puts elements back there."""
+    """Add MediaPipe's pool that remembers places, and the inverse that puts elements back there."""
     rng, padding = forge.rng, int(forge.rng.integers(1, 3))
     images, height, width, channels = (int(v) for v in rng.integers(1, 5, 4))
     k_h, k_w = (int(v) for v in rng.integers(1, 4, 2))
@@ -151,7 +151,7 @@ def add_unpooling(forge: Forge) -> None:
 
 
 def add_landmarks(forge: Forge) -> None:
-    """MediaPipe's part of an image around landmarks, and landmarks of it in the image."""
+    """Add MediaPipe's part of an image around landmarks, and landmarks of it in the image."""
     rng, flexbuffers = forge.rng, importlib.import_module("flatbuffers.flexbuffers")
     count, channels = int(rng.integers(2, 9)), int(rng.integers(1, 4))
     height, width, high, wide = (int(v) for v in rng.integers(2, 9, 4))

@@ -31,7 +31,8 @@ def detections(name: str, rng: Rng) -> Any:
 
 
 def layer_of_reals(name: str, rng: Rng) -> Any:
-    """With or without a projection, peepholes and int8 weights; always with coupled gates."""
+    """Return a layer with or without a projection, peepholes and int8 weights; always with coupled
+    gates."""
     batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
     stored, projected, peeps = (bool(v) for v in rng.integers(2, size=3))
     out = 2 if projected else units
@@ -154,7 +155,7 @@ def convolution_3d(name: str, rng: Rng) -> Any:
 
 
 def places(name: str, rng: Rng) -> Any:
-    """Windows of two by two, side by side."""
+    """Return windows of two by two, side by side."""
     n, h, w, c = image(rng)
     small, large = (n, h, w, c), (n, 2 * h, 2 * w, c)
     window = WindowAttr((2, 2), (2, 2), (1, 1), (0, 0, 0, 0))
@@ -173,7 +174,7 @@ def of_integers(name: str, rng: Rng) -> Any:
 
 
 def trees(name: str, rng: Rng) -> Any:
-    """One of three nodes, of which two are leaves."""
+    """Return one tree of three nodes, of which two are leaves."""
     rows, size = (int(v) for v in rng.integers(1, 5, 2))
     kinds = (i32, IntegerType(8, Signedness.UNSIGNED), f32, i32, i32, i32, f32, i32)
     sizes = (3, 3, 3, 3, 3, 2, 2, 1)

@@ -1,4 +1,4 @@
-"""What random operations are made of: types, values, and the operation by name."""
+"""Parts of random operations: types, values, and the operation by name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,5 +36,5 @@ def made(name: str, operands: Sequence[SSAValue], results: Sequence[Any], **prop
 
 
 def filters(shape: Sequence[int], layout: str) -> SSAValue:
-    """int8 weights of one scale."""
+    """Return int8 weights of one scale."""
     return create_ssa_value(TensorType(i8, shape, EncodingAttr(layout, (0.05,), (0,))))

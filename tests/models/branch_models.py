@@ -34,7 +34,7 @@ class Draft:
 
 
 def branch_model(seed: int, depth: int = 2) -> bytes:
-    """A main graph of a condition and one or two vectors; at least one of its operators runs
+    """Return a main graph of a condition and one or two vectors; at least one of its operators runs
     others."""
     rng = random.Random(seed)
     graphs: list[Graph | None] = [None]
@@ -113,7 +113,7 @@ def _branch(
 
 
 def _narrowed(draft: Draft, value: int, width: int) -> int:
-    """A vector as wide as it has to be, bounded so that no loop makes it infinite."""
+    """Return a vector as wide as it has to be, bounded so that no loop makes it infinite."""
     if draft.tensors[value].shape[1] != width:
         begin = draft.tensor(2, "INT32", np.array([0, 0], np.int32))
         size = draft.tensor(2, "INT32", np.array([1, width], np.int32))

@@ -1,4 +1,5 @@
-"""Scales that no quantiser writes: results are TensorFlow Lite Micro's, or refused by name."""
+"""Tests of scales that no quantiser writes: results are TensorFlow Lite Micro's, or refused by
+name."""
 
 import io
 from collections import Counter
@@ -112,7 +113,7 @@ def write(path: Path) -> None:
 
 @pytest.mark.parametrize("element", [INT8, INT16], ids=["int8", "int16"])
 def test_results_are_tflms_or_refused(element: int, fuzz: float, tmp_path: Path) -> None:
-    """What C is written of TFLM runs, and no element is another."""
+    """Check that a file that becomes C runs in TFLM with the same elements; others are refused."""
     jobs: list[tflm_runner.Job] = []
     found: list[tuple[int, str, list[Any]]] = []
     count: Counter[bool] = Counter()

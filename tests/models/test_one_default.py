@@ -1,4 +1,4 @@
-"""Equal words give equal plans: `memopt.plan`, `memopt compile` and `memopt report`.
+"""Tests that equal words give equal plans: `memopt.plan`, `memopt compile` and `memopt report`.
 
 A plan is a function of the network, the target and the choices that `plan_module` is given, of
 which all models are held to the same; some are planned each way, all at full count.
@@ -114,8 +114,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
 
 
 def check_asked(model: Path, words: dict[str, Any], folder: Path, asked: Asked) -> int:
-    """Hold what Python asks for against what the commands do; how many asked for a plan. The
-    `compile` of what no kernel computes does not."""
+    """Compare the plans that Python asks for with those of the commands; return how many commands
+    asked for one. The `compile` of an operator without a kernel does not."""
     asked.clear()
     for command in ("report", "compile"):
         output = ["-o", str(folder)] if command == "compile" else []
@@ -141,7 +141,7 @@ def test_a_plan_of_the_same_is_asked_for(shared: Path, tmp_path: Path, asked: As
 def test_a_plan_of_the_same_is_asked_for_of_all_models(
     shared: Path, tmp_path: Path, asked: Asked, fuzz: float
 ) -> None:
-    """By default of each model without words, and of every third with some in turn."""
+    """Check each model without words, and every third with some in turn."""
     words, count = WORDS[1:] + MORE_WORDS, 0
     for i, model in enumerate(all_models(shared)):
         some = words if fuzz >= 1 else [words[i // 3 % len(words)]] * (i % 3 == 0)
@@ -152,7 +152,7 @@ def test_a_plan_of_the_same_is_asked_for_of_all_models(
 
 @pytest.mark.deep
 def test_all_models_are_planned_alike(shared: Path, capsys: Any, fuzz: float) -> None:
-    """By default small ones."""
+    """Check small models, and all of them at full count."""
     models = [m for m in all_models(shared) if fuzz >= 1 or m.stat().st_size < LARGE]
     for model in models:
         assert main(["report", str(model), "--json"]) == 0

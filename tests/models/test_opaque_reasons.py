@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""An operator that stays opaque says what stops it: in the IR, in its text, and in refusals."""
+"""Tests of the reasons of opaque operators: in the IR, in its text, and in refusals."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ def model(
     outputs: int = 1,
     **attributes: Any,
 ) -> bytes:
-    """An .onnx of one operator whose inputs have these shapes; `more` are constant operands."""
+    """Return an .onnx of one operator whose inputs have these shapes; `more` are constant
+    operands."""
     inputs = [helper.make_tensor_value_info(f"x{i}", element, s) for i, s in enumerate(shapes)]
     constants = [numpy_helper.from_array(np.asarray(v), f"c{i}") for i, v in enumerate(more)]
     domain, _, name = kind.rpartition(".")

@@ -1,4 +1,4 @@
-"""Operators of a .tflite that run another subgraph become its operators."""
+"""Tests of operators of a .tflite that run another subgraph and become its operators."""
 
 from pathlib import Path
 
@@ -20,7 +20,8 @@ MAIN = (T("x", (1, 4), "FLOAT32"), T("y", (1, 4), "FLOAT32"), T("z", (1, 4), "FL
 
 
 def composed(subgraph: int) -> bytes:
-    """A network whose composite is what a subgraph computes, as PyTorch's exporter writes it."""
+    """Return a network whose composite is computed by a subgraph, as PyTorch's exporter writes
+    it."""
     composite = Op("STABLEHLO_COMPOSITE", [0], [1])
     model = objects(build(Graph(MAIN, [composite, Op("NEG", [1], [2])], [0], [2]), SQUARES))
     options = SCHEMA.StableHLOCompositeOptionsT()

@@ -1,4 +1,4 @@
-"""Reals of other widths in a .tflite are kept and computed as float32."""
+"""Tests of reals of other widths in a .tflite, which are kept and computed as float32."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,8 @@ WINDOW = ("Conv2D", {"strideH": 1, "strideW": 1, "padding": 1})
 
 
 def network(element: str, dtype: Any) -> bytes:
-    """Weights of 16 bits by DEQUANTIZE and as they are, a constant, and functions of one type."""
+    """Return weights of 16 bits by DEQUANTIZE and without, a constant, and functions of one
+    type."""
     rng = np.random.default_rng(1)
     made = [
         T("x", SHAPE, element),
@@ -62,7 +63,7 @@ def test_all_of_a_network_is_float32(element: str, dtype: Any, tmp_path: Path) -
 
 
 def test_weights_of_float16_alone_are_as_they_were(tmp_path: Path) -> None:
-    """Which is what converters write: DEQUANTIZE before the run."""
+    """Check that files of converters, with DEQUANTIZE before the run, stay as they are."""
     weights = T("w", (4, 4), "FLOAT16", np.ones((4, 4), np.float16))
     tensors = [T("x", (1, 4), "FLOAT32"), weights, T("v", (4, 4), "FLOAT32")]
     dequantize = Op("DEQUANTIZE", [1], [2], ("Dequantize", {}))

@@ -1,4 +1,5 @@
-"""IF and WHILE planned for TensorFlow Lite Micro: what they run lies in what they work in."""
+"""Tests of IF and WHILE planned for TensorFlow Lite Micro: the functions that they run lie in their
+scratch."""
 
 import json
 from dataclasses import replace
@@ -34,7 +35,8 @@ FULL = 400  # networks
 
 
 def test_random_branches_run_the_same_in_the_arena_of_the_plan(fuzz: float, tmp_path: Path) -> None:
-    """Against the wheel: the head of the file as it is, of its plan, and every output."""
+    """Compare the head of the file without and with its plan, and every output, with the
+    wheel's."""
     jobs: list[Job] = []
     expected: list[tuple[int, int, int]] = []
     for seed in range(max(12, round(FULL * fuzz))):
@@ -64,7 +66,8 @@ def test_random_branches_run_the_same_in_the_arena_of_the_plan(fuzz: float, tmp_
 
 
 def test_the_plan_is_in_the_text_and_in_the_file(tmp_path: Path, capsys: Any) -> None:
-    """Printed and read again it is as true; so is that of the file, which says the same arena."""
+    """Check that the plan is true after printing and reading, and that the file says the same
+    arena."""
     path = tmp_path / "net.tflite"
     path.write_bytes(branch_model(1))
     assert main(["compile", str(path), "--target=tflm", "-o", str(tmp_path / "out")]) == 0
@@ -79,7 +82,7 @@ def test_the_plan_is_in_the_text_and_in_the_file(tmp_path: Path, capsys: Any) ->
 
 
 def test_less_than_what_is_run_needs_is_refused() -> None:
-    """Plans that are true but for the scratch that was written."""
+    """Check that plans that are true but for the written scratch are refused."""
     for scratch in (None, 16):
         module = read(branch_model(3), "net.tflite")
         plan_module(new_context(), module, "tflm", Choices(), Seconds())
@@ -95,7 +98,7 @@ def test_less_than_what_is_run_needs_is_refused() -> None:
 
 
 def test_scratch_inside_a_branch_is_not_known(tmp_path: Path, capsys: Any) -> None:
-    """TFLM lays it around all tensors: the file stays as it is."""
+    """Check that the file stays as it is: TFLM lays that scratch around all tensors."""
     inner = [T("x", [1, 8]), T("y", [1, 8])]
     branch = Graph(inner, [Op("ADD_N", [0, 0], [1])], [0], [1])
     options = ("If", {"thenSubgraphIndex": 1, "elseSubgraphIndex": 2})

@@ -1,4 +1,4 @@
-"""A graph that is contracted step by step, and looked at only where it changed."""
+"""Tests of a graph that is contracted step by step, and looked at only where it changed."""
 
 import random
 from collections import Counter
@@ -32,7 +32,7 @@ def found(graph: MemoryGraph) -> tuple[list[Module], list[Chain]]:
 def test_around_changes_is_all_that_is_new(
     largest: int, fuzz: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rounds that look at what changed find what rounds find that look everywhere."""
+    """Check that rounds that look at changed nodes find what rounds find that look everywhere."""
     monkeypatch.setattr(chaining, "DEEPEST", largest)
     monkeypatch.setattr(fusion, "FEW", 0)  # of any number of changes only these are looked at
     drawn = graphs(largest, fuzz)
@@ -49,7 +49,8 @@ def test_around_changes_is_all_that_is_new(
 
 
 def groups_of(graph: MemoryGraph) -> Counter[tuple[object, ...]]:
-    """Bytes by who touches them how, of groups that are there at an end or touched."""
+    """Return the bytes by the operators that touch them and how, of groups that are there at an end
+    or touched."""
     result = Counter[tuple[object, ...]]()
     for g, size in zip(graph.groups, graph.sizes, strict=True):
         if g.readers or g.writers:
@@ -59,7 +60,8 @@ def groups_of(graph: MemoryGraph) -> Counter[tuple[object, ...]]:
 
 
 def test_a_contraction_is_the_contracted_graph(fuzz: float) -> None:
-    """Modules made nodes one by one are the graph in which all of them are nodes, renumbered."""
+    """Check that contracting modules one by one gives the graph in which all of them are nodes,
+    renumbered."""
     contracted = 0
     for graph in graphs(1, fuzz):
         fused = modules(graph)

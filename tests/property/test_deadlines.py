@@ -167,7 +167,7 @@ def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
 def test_whenever_the_limit_strikes_the_answer_is_no_worse_than_greedy(
     method: str, buffers: int, live: int
 ) -> None:
-    """By a clock that goes on whenever it is looked at: a limit is so many looks."""
+    """Check limits on a clock that goes on whenever it is looked at: a limit is so many looks."""
     problem = thousands(buffers, live)
     greedy = prove(problem, "greedy-by-size").placement.arena
     for limit in (0, 1, 3, 10, 100, 1_000):

@@ -92,8 +92,8 @@ def test_a_deadline_leaves_whole_operators_at_the_most(seconds: float) -> None:
 
 
 def test_nor_where_the_input_is_received_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows that were chosen are those that are planned, each received when it is needed: they
-    are placed once."""
+    """Check that the chosen rows are those that are planned, each received when it is needed, and
+    that they are placed once."""
     placed: list[int] = []
     solve = joint.solve
 
@@ -118,15 +118,15 @@ def test_nor_in_a_streamed_mobilenet(side: int) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("side", [32, 64])
 def test_nor_in_a_detector(side: int) -> None:
-    """Many concatenations and upsamplings."""
+    """Check a network of many concatenations and upsamplings."""
     text = detector(side)
     assert arena(text, "auto") <= min(arena(text, "all"), arena(text, "none"))
 
 
 @pytest.mark.parametrize("seed", [3, 24, 34])
 def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows fit at once: no program is solved, no whole plan is made beside, and only all rows
-    and those of the fewest calls are cut."""
+    """Check a network whose rows all fit at once: no program is solved, no whole plan is made
+    beside, and only all rows and those of the fewest calls are cut."""
     asked: list[str] = []
     cut: list[int] = []
     plain = least_rows.Cuts.of
@@ -151,7 +151,7 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.deep
 def test_it_takes_less_than_whole_operators_and_all_rows_together(fuzz: float) -> None:
-    """CPU seconds of this process, on most networks that no program is solved for."""
+    """Compare CPU seconds of this process, on most networks that no program is solved for."""
     count = max(20, round(FULL * fuzz))
     faster = 0
     for seed in range(100, 100 + count):
@@ -167,7 +167,7 @@ def test_it_takes_less_than_whole_operators_and_all_rows_together(fuzz: float) -
 
 
 def test_only_what_has_no_rows_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else goes wrong in the plan of all rows is said."""
+    """Check that any other failure in the plan of all rows is raised."""
     text = network(3, "i8")
     shape = "tensor<2x4x4x8xi8>"
     several = f"func.func @main(%x: {shape}) -> {shape} {{\n"

@@ -108,7 +108,7 @@ def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, c
 
 
 def test_the_advice_is_the_same_on_every_machine(model: Path, capsys: Any) -> None:
-    """By a clock on which each reading takes a minute."""
+    """Check advice under a clock on which each reading takes a minute."""
     minutes = count()
     found = advised(model, capsys)
     with clock.reading(lambda: 60.0 * next(minutes)):
@@ -118,7 +118,7 @@ def test_the_advice_is_the_same_on_every_machine(model: Path, capsys: Any) -> No
 def test_with_a_time_limit_options_have_a_third_of_the_time_of_the_plan(
     model: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a clock on which each reading takes as long as it is told."""
+    """Check options under a clock on which each reading takes as long as it is told."""
     seconds, limits = [0.0], list[float]()
     step = [1e-4]
 
@@ -143,7 +143,8 @@ def test_with_a_time_limit_options_have_a_third_of_the_time_of_the_plan(
 def test_a_limit_that_leaves_less_than_the_plan_took_leaves_no_time_for_advice(
     limit: int, planned: bool, model: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a clock on which placing takes four seconds, which is done twice, and nothing else any."""
+    """Check a clock on which placing takes four seconds, which is done twice, and nothing else
+    any."""
     seconds, options = [0.0], list[str]()
     place = MemgraphPlacePass.plan
 

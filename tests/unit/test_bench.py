@@ -230,7 +230,7 @@ def test_limits_makes_its_own_problems(capsys: pytest.CaptureFixture[str]) -> No
 def test_limits_prints_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Three rows, small ones: what is printed, not how long it took."""
+    """Check the printed table of three small rows, not how long they took."""
     few = (
         ("--schedule=auto", "butterfly", 3),
         ("place --strategy=planar", "buffers", 30),
@@ -255,7 +255,7 @@ def test_limits_prints_seconds(
 
 
 def test_limits_has_each_method_with_a_graph_of_each_size() -> None:
-    """Forty graphs of 100 to 20,000 operators, all of which have a row."""
+    """Check that forty graphs of 100 to 20,000 operators all have a row."""
     found = list(limits.rows(False))
     graphs = {(family, size) for _, family, size in found if family in limits.GRAPHS}
     assert len(graphs) == 40

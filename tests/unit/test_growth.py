@@ -118,7 +118,7 @@ def test_lines_per_row_operator_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("family", "size"), [("nested", 80), ("training", 250)])
 def test_fusing_takes_so_many_lines_per_operator(family: str, size: int) -> None:
-    """Where each module is inside the next one, and a round finds one."""
+    """Check modules that lie each inside the next one, of which a round finds one."""
     lines: list[float] = []
     for n in (size, 2 * size):
         forget()

@@ -1,5 +1,5 @@
 # pyright: basic
-"""The shapes of the inputs of an .onnx file: said, given, and a batch that stays open."""
+"""Tests of the shapes of the inputs of an .onnx file: said, given, and a batch that stays open."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_symbolic_dimensions() -> None:
 
 
 def test_minus_one_is_an_open_dimension() -> None:
-    """As some exporters write it."""
+    """Check -1, which some exporters write for an open dimension."""
     model = make([node("Relu")], (-1, 4), y=(-1, 4))
     open_width = make([node("Relu")], (4, -1), y=(4, -1))
     assert "has the shape 4x?; fix it with --shape" in refused(open_width.SerializeToString())
@@ -37,7 +37,8 @@ def test_minus_one_is_an_open_dimension() -> None:
 
 
 def test_types_without_a_rank() -> None:
-    """As tf2onnx leaves an output, which onnx's checker refuses and runtimes do not."""
+    """Check an output without a rank, as tf2onnx leaves it; onnx's checker refuses it and runtimes
+    do not."""
     model = make([node("Relu", out="a"), node("Relu", ("a",))], (2, 4))
     for value in (model.graph.input[0], model.graph.output[0]):
         value.type.tensor_type.ClearField("shape")
@@ -47,7 +48,7 @@ def test_types_without_a_rank() -> None:
 
 
 def test_symbols_in_the_middle_and_at_the_end() -> None:
-    """Stale symbols of the exporter do not outlive --shape."""
+    """Check that stale symbols of the exporter do not outlive --shape."""
     model = make([node("Relu", out="a"), node("Relu", ("a",))], ("N", 4), y=("N", 4))
     model.graph.value_info.append(helper.make_tensor_value_info("a", 1, ("N", 4)))
     assert str(load(model, {"x": (3, 4)})).count("tensor<3x4xf32>") >= 4
@@ -75,7 +76,7 @@ def test_what_may_be_no_batch_is_refused(shape: tuple[Any, ...]) -> None:
 
 
 def test_a_name_has_one_size_wherever_it_stands() -> None:
-    """As of the state of a recurrent network, whose batch is its second dimension."""
+    """Check the state of a recurrent network, whose batch is its second dimension."""
     model = make([node("MatMul", ("h", "x"))], ("N", 4), y=(2, 4))
     model.graph.input.append(helper.make_tensor_value_info("h", 1, (2, "N")))
     data = model.SerializeToString()
@@ -84,7 +85,8 @@ def test_a_name_has_one_size_wherever_it_stands() -> None:
 
 
 def test_open_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A batch that nobody gives is 1, and the report says so; what else is open is refused."""
+    """Check that a batch that nobody gives is 1, and in the report; other open dimensions are
+    refused."""
     model = make([node("Abs")], ("n", 4), {})
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())
@@ -104,13 +106,13 @@ def test_open_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_masks_that_nobody_reads() -> None:
-    """An old Dropout's second result has no known shape."""
+    """Check an old Dropout, whose second result has no known shape."""
     drop = helper.make_node("Dropout", ["x"], ["y", "mask"], ratio=0.5)
     assert executing(load(make([drop], opset=9))) == []
 
 
 def test_slopes_of_channels() -> None:
-    """As before opset 7: one of each channel."""
+    """Check a slope of each channel, as before opset 7."""
     slope = np.full(3, 0.25, np.float32)
     model = make([node("PRelu", ("x", "s"))], (1, 3, 4, 5), {"s": slope}, (1, 3, 4, 5), opset=6)
     found = load(model)

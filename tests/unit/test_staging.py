@@ -99,7 +99,7 @@ def test_it_goes(tmp_path: Path) -> None:
 def test_an_empty_folder_may_be_gone_before_its_owner_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run beside this one takes it for a leftover, or removes the folder that both go into."""
+    """Check a folder that another run removes, as a leftover or because both go into it."""
     made: list[Path] = []
     make = tempfile.mkdtemp
 

@@ -1,4 +1,5 @@
-"""Attention as onnxruntime's optimisers write it (`com.microsoft`), as ONNX's own operators."""
+"""Expansions of the attention of onnxruntime's optimisers (`com.microsoft`) into ONNX's
+operators."""
 
 from math import sqrt
 
@@ -8,7 +9,7 @@ from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, Scope
 
 
 def heads_of(s: Scope, name: str, batch: int, length: int, heads: int) -> str:
-    """[batch, length, all] as [batch, heads, length, each]."""
+    """Return [batch, length, all] as [batch, heads, length, each]."""
     parts = s.reshaped(name, (batch, length, heads, -1))
     return s.transposed(parts, [0, 2, 1, 3])
 
@@ -16,8 +17,8 @@ def heads_of(s: Scope, name: str, batch: int, length: int, heads: int) -> str:
 def weighed(
     s: Scope, parts: list[str], lengths: tuple[int, int], width: int, mask: str = ""
 ) -> str:
-    """The values of [query, key, value], each [batch, length, all], weighed by how well queries and
-    keys, of that `width`, agree; `mask` is added to that."""
+    """Return the values of [query, key, value], each [batch, length, all], weighed by how well
+    queries and keys, of that `width`, agree; `mask` is added to that."""
     import numpy as np
 
     heads, batch = s.get("num_heads", 1), s.shape()[0]
@@ -37,7 +38,7 @@ def weighed(
 
 
 def _mask(s: Scope, index: int) -> str:
-    """What a mask of [batch, length], of 1 where a key counts, adds to the scores."""
+    """Return the summand of the scores for a mask of [batch, length], of 1 where a key counts."""
     batch, length = s.shape(index)
     counts = s.add("Cast", s.input(index), to=FLOAT)
     other = s.add("Sub", s.const(1.0), counts)
@@ -47,7 +48,7 @@ def _mask(s: Scope, index: int) -> str:
 
 @expands("com.microsoft.Attention")
 def attention(s: Scope) -> bool:
-    """Queries, keys and values are a product of the operand."""
+    """Expand Attention, whose queries, keys and values are a product of the operand."""
     if not s.is_float or s.get("do_rotary", 0) or any(s.has(i) for i in range(4, 8)):
         return s.lacks("a past, a bias of scores or rotated positions")
     sizes = s.get("qkv_hidden_sizes")
@@ -66,7 +67,8 @@ def attention(s: Scope) -> bool:
 
 @expands("com.microsoft.MultiHeadAttention")
 def multi_head_attention(s: Scope) -> bool:
-    """Of queries, keys and values that are operands, perhaps with a bias."""
+    """Expand MultiHeadAttention, whose queries, keys and values are operands, perhaps with a
+    bias."""
     if not s.is_float or not (s.has(1) and s.has(2)) or any(s.has(i) for i in range(4, 11)):
         return s.lacks("operands other than queries, keys, values and their bias")
     if any(len(s.shape(i)) != 3 for i in range(3)):
@@ -84,7 +86,8 @@ def multi_head_attention(s: Scope) -> bool:
 
 @expands("com.microsoft.EmbedLayerNormalization")
 def embeddings(s: Scope) -> bool:
-    """Rows of tables of words, positions and segments, added and normalized."""
+    """Expand EmbedLayerNormalization: rows of tables of words, positions and segments, added and
+    normalized."""
     reads_mask = s.returns(1) and s.node.output[1] in s.known.read
     if reads_mask or s.has(8) or s.element(2) != FLOAT:
         return s.lacks("its mask is read, positions are an operand, or tables are no float32")

@@ -27,7 +27,7 @@ def binary(s: Scope) -> bool:
 
 @expands("Div", "Mod")
 def quotient(s: Scope) -> bool:
-    """Of integers of 8 and 16 bits as of 32."""
+    """Expand Div or Mod of integers of 8 and 16 bits into one of 32 bits."""
     if s.element() not in SMALL or s.is_stored:
         return False
     wide = [s.add("Cast", name, to=INT32) for name in s.node.input]

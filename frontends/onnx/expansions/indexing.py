@@ -1,4 +1,4 @@
-"""What takes elements, or puts some, where indices say."""
+"""Expansions of operators that read or write elements where indices say."""
 
 from collections.abc import Sequence
 from math import prod
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @expands("Gather", "GatherND")
 def gather(s: Scope) -> bool:
-    """Of indices from zero on; those that count from the end are brought there."""
+    """Expand Gather or GatherND; indices that count from the end become those from zero on."""
     array = s.known.array(s.input(1))
     if s.is_constant(0) and s.is_constant(1) and array is None:
         return False
@@ -40,7 +40,7 @@ def gather(s: Scope) -> bool:
 
 
 def need_indices(array: "Array", sizes: Sequence[int]) -> None:
-    """Raises RefusedError for an index that is not in [-n, n) of its dimension: one for all, or one
+    """Raise RefusedError for an index that is not in [-n, n) of its dimension: one for all, or one
     for each element of the last dimension."""
     for k, size in enumerate(sizes):
         each = array if len(sizes) == 1 else array[..., k]
@@ -53,7 +53,7 @@ WRAPPED = "/wrapped"
 
 
 def wrapped(s: Scope, name: str, element: int, sizes: list[int], made: int = INT32) -> str:
-    """Indices that the run time knows, as int32, or another type, from zero on."""
+    """Return indices that the run time knows, as int32, or another type, from zero on."""
     at = name if element == made else s.add("Cast", name, to=made)
     ends = s.const(sizes if len(sizes) > 1 else sizes[0], made)
     below = s.add("Cast", s.add("Less", at, s.const(0, made)), to=made)
@@ -64,7 +64,7 @@ def wrapped(s: Scope, name: str, element: int, sizes: list[int], made: int = INT
 
 @expands("GatherElements")
 def gather_elements(s: Scope) -> bool:
-    """Along one axis: of all elements those at computed places."""
+    """Expand GatherElements along one axis into a Gather of all elements at computed places."""
     import numpy as np
 
     shape, out = s.shape(), s.shape(1)
@@ -90,8 +90,8 @@ def gather_elements(s: Scope) -> bool:
 
 
 def _of_batches(s: Scope, own: int) -> bool:
-    """GatherND of which the first dimensions have indices of their own: of all elements those at
-    computed places."""
+    """Expand GatherND whose first dimensions have indices of their own into a Gather of all
+    elements at computed places."""
     import numpy as np
 
     shape, places = s.shape(), s.shape(1)
@@ -120,7 +120,7 @@ def _of_batches(s: Scope, own: int) -> bool:
 
 @expands("ScatterND")
 def scatter_nd(s: Scope) -> bool:
-    """Of indices from zero on; those that count from the end are brought there."""
+    """Expand ScatterND; indices that count from the end become indices from zero on."""
     if s.input(1).endswith(WRAPPED):
         return False
     import numpy as np
@@ -138,7 +138,7 @@ def scatter_nd(s: Scope) -> bool:
 
 @expands("ScatterElements", "Scatter")
 def scatter_elements(s: Scope) -> bool:
-    """Along one axis: of all elements those at computed places are others."""
+    """Expand ScatterElements along one axis into a ScatterND of all elements at computed places."""
     import numpy as np
 
     shape, places = s.shape(), s.shape(1)
@@ -170,7 +170,8 @@ def scatter_elements(s: Scope) -> bool:
 
 @expands("TopK")
 def top_k(s: Scope) -> bool:
-    """The largest along the last axis; the smallest as the largest of what falls as they rise."""
+    """Expand TopK into that of the largest along the last axis; for the smallest, of numbers in the
+    other order."""
     shape, largest = s.shape(), s.get("largest", 1)
     axis = int(s.get("axis", -1)) % max(1, len(shape))
     count = [int(s.attributes["k"])] if "k" in s.attributes else s.ints(1)
@@ -190,13 +191,13 @@ def top_k(s: Scope) -> bool:
 
 
 def _falling(s: Scope, name: str) -> str:
-    """Numbers in the other order; twice, the same."""
+    """Return numbers in the other order; applied twice, the numbers themselves."""
     return s.add("Neg", name) if s.is_float else s.add("Sub", s.const(-1, INT32), name)
 
 
 @expands("EyeLike")
 def eye(s: Scope) -> bool:
-    """Ones in a diagonal: a constant."""
+    """Expand EyeLike into a constant with ones in a diagonal."""
     import numpy as np
 
     rows, columns = s.shape()

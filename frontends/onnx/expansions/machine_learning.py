@@ -23,8 +23,8 @@ def scaler(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.Normalizer")
 def normalizer(s: Scope) -> bool:
-    """Rows divided by their largest number (MAX), the sum of absolute values (L1) or the root of
-    that of squares (L2); a row of zeros stays."""
+    """Expand Normalizer: rows divided by their largest number (MAX), the sum of absolute values
+    (L1) or the root of that of squares (L2); a row of zeros stays."""
     kind = {"MAX": "ReduceMax", "L1": "ReduceL1", "L2": "ReduceL2"}.get(s.get("norm", "MAX"))
     if not s.is_float:
         return False
@@ -36,8 +36,8 @@ def normalizer(s: Scope) -> bool:
 
 
 def product(s: Scope, rows: int) -> str:
-    """The rows of the operand times so many rows of coefficients, plus intercepts; empty if there
-    are other numbers of them."""
+    """Return the rows of the operand times so many rows of coefficients, plus intercepts; empty if
+    there are other numbers of them."""
     weights, depth = s.get("coefficients", []), s.shape()[-1]
     if len(weights) != rows * depth or len(s.shape()) > 2:
         s.lacks(f"{len(weights)} coefficients for {rows} results of {depth} numbers")
@@ -50,7 +50,7 @@ def product(s: Scope, rows: int) -> str:
 
 
 def transformed(s: Scope, name: str, how: str) -> str:
-    """What `post_transform` makes of sums; empty for one of which nothing is known here."""
+    """Return the sums after `post_transform`; empty for one of which nothing is known here."""
     if how == "SOFTMAX":
         return s.add("Softmax", name, axis=-1)
     if how == "LOGISTIC":
@@ -61,7 +61,7 @@ def transformed(s: Scope, name: str, how: str) -> str:
 
 
 def chosen(s: Scope, name: str, labels: Sequence[Any], how: str, at: str = "") -> bool:
-    """The label of the largest of sums, or that of number `at`, and what becomes of the sums. A
+    """Return the label of the largest of sums, or that of number `at`, and the transformed sums. A
     label that is a text is its number."""
     if not at:
         scores = transformed(s, name, how)
@@ -89,7 +89,7 @@ def linear_regressor(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.LinearClassifier")
 def linear_classifier(s: Scope) -> bool:
-    """A row of the matrix for each class."""
+    """Expand LinearClassifier: a row of the matrix for each class."""
     labels: list[Any] = s.get("classlabels_ints") or s.get("classlabels_strings") or []
     made = product(s, len(labels))
     return bool(made) and chosen(s, made, labels, s.get("post_transform", "NONE"))
@@ -97,7 +97,7 @@ def linear_classifier(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.SVMRegressor")
 def svm_regressor(s: Scope) -> bool:
-    """A weighted sum of functions of the operand and each support vector."""
+    """Expand SVMRegressor: a weighted sum of functions of the operand and each support vector."""
     import numpy as np
 
     count, depth = s.get("n_supports", 0), s.shape()[-1]
@@ -132,20 +132,20 @@ def svm_regressor(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.ZipMap")
 def zip_map(s: Scope) -> bool:
-    """The numbers of the classes as a tensor: C has no maps."""
+    """Expand ZipMap into the numbers of the classes as a tensor: C has no maps."""
     return s.done("Identity", s.x)
 
 
 @expands("ai.onnx.ml.Binarizer")
 def binarizer(s: Scope) -> bool:
-    """1 above the threshold, else 0."""
+    """Expand Binarizer: 1 above the threshold, else 0."""
     above = s.add("Greater", s.x, s.like(s.get("threshold", 0.0)))
     return s.is_float and s.done("Cast", above, to=FLOAT)
 
 
 @expands("ai.onnx.ml.Imputer")
 def imputer(s: Scope) -> bool:
-    """Another number, of each column or for all, where one stands for none."""
+    """Expand Imputer: another number, of each column or for all, where one stands for none."""
     values, missing = s.get("imputed_value_floats"), s.get("replaced_value_float", 0.0)
     if not s.is_float or not values:
         return False
@@ -156,7 +156,7 @@ def imputer(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.ArrayFeatureExtractor")
 def feature_extractor(s: Scope) -> bool:
-    """Some columns."""
+    """Expand ArrayFeatureExtractor into a Gather of columns."""
     at = s.ints(1)
     if at is None or not s.shape():
         return False
@@ -166,7 +166,7 @@ def feature_extractor(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.FeatureVectorizer")
 def feature_vectorizer(s: Scope) -> bool:
-    """Columns side by side."""
+    """Expand FeatureVectorizer into columns side by side."""
     if any(s.element(i) != FLOAT for i in range(len(s.node.input))):
         return s.lacks("other types than float32")
     return s.done("Concat", *s.node.input, axis=1)
@@ -174,7 +174,7 @@ def feature_vectorizer(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.LabelEncoder")
 def label_encoder(s: Scope) -> bool:
-    """A choice among known pairs, one after the other."""
+    """Expand LabelEncoder into choices among known pairs, one after the other."""
     keys = s.get("keys_int64s") or s.get("keys_floats")
     values, default = s.get("values_int64s"), s.get("default_int64", -1)
     element = INT64
@@ -190,7 +190,7 @@ def label_encoder(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.OneHotEncoder")
 def one_hot_encoder(s: Scope) -> bool:
-    """Whether each is that category."""
+    """Expand OneHotEncoder into comparisons with each category."""
     categories = s.get("cats_int64s")
     if not categories or not s.get("zeros", 1) or s.element() not in (FLOAT, INT64):
         return s.lacks("categories that are texts, or zeros = 0 (numbers have one)")

@@ -36,7 +36,7 @@ def layer_normalization(s: Scope) -> bool:
 
 
 def _is_stashed_otherwise(s: Scope) -> bool:
-    """Whether it computes in another type than float32."""
+    """Return whether the operator computes in another type than float32."""
     kind = s.get("stash_type", 1)
     return kind != 1 and not s.lacks(f"stash_type = {kind} (1 has one)")
 
@@ -117,7 +117,7 @@ def group_normalization(s: Scope) -> bool:
 
 
 def _grouped_last(s: Scope) -> bool:
-    """onnxruntime's own: of images channels last, perhaps times the logistic function of it."""
+    """Expand onnxruntime's own of images channels last, perhaps times its logistic function."""
     shape, groups = s.shape(), s.get("groups", 1)
     if not s.get("channels_last", 1):
         return s.lacks("channels_last = 0 (1 has one)")
@@ -177,8 +177,8 @@ def batch_normalization(s: Scope) -> bool:
 
 @expands("LRN")
 def local_response(s: Scope) -> bool:
-    """x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta: of an odd number
-    of them one operation, along the last dimension."""
+    """Expand LRN, x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta; an
+    odd number of them is one operation, along the last dimension."""
     import numpy as np
 
     if not s.is_float:

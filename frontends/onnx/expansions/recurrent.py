@@ -78,7 +78,7 @@ class Unrolled:
 
 
 def _numbered(kind: str, numbers: dict[str, list[float]]) -> Activation:
-    """An activation with the next of the numbers that it takes."""
+    """Return an activation with the next of the numbers that it takes."""
     defaults = ACTIVATIONS[kind]
     return kind, {k: numbers[k].pop(0) if numbers[k] else v for k, v in defaults.items()}
 

@@ -1,4 +1,5 @@
-"""Ensembles of decision trees (`ai.onnx.ml`): tables for the one operation that walks them."""
+"""Expansions of ensembles of decision trees (`ai.onnx.ml`) into tables for the one operation that
+walks them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ from memopt.frontends.onnx.scope import FLOAT, INT32, Scope
 
 @dataclass
 class Tables:
-    """Of each node feature, rule, threshold and ways; of each weight its target; first nodes."""
+    """Tables of trees: of each node feature, rule, threshold and ways; of each weight its target;
+    first nodes."""
 
     features: list[int] = field(default_factory=list[int])
     rules: list[int] = field(default_factory=list[int])
@@ -25,8 +27,8 @@ class Tables:
 
 
 def tables_of(s: Scope, prefix: str) -> Tables | None:
-    """The tables of an ensemble whose leaves are said by attributes that begin so; None for what is
-    no tree, or said in another way."""
+    """Return the tables of an ensemble whose leaves are said by attributes that begin so; None for
+    what is no tree, or said in another way."""
     get: Any = s.get
     keys = list(zip(get("nodes_treeids", []), get("nodes_nodeids", []), strict=False))
     modes = [m if isinstance(m, str) else m.decode() for m in get("nodes_modes", [])]
@@ -49,7 +51,7 @@ def tables_of(s: Scope, prefix: str) -> Tables | None:
     seen: dict[int, int] = {}
 
     def take(root: int) -> bool:
-        """The nodes from one on, each before what it leads to."""
+        """Add the nodes from one on, each before those it leads to; return whether it is a tree."""
         waiting = [root]
         while waiting:
             n = waiting.pop()
@@ -99,7 +101,7 @@ def _append(found: Tables, feature: int, rule: int, threshold: float, ways: Sequ
 
 
 def sums(s: Scope, found: Tables, count: int) -> str:
-    """The operation, and what the ensemble begins with."""
+    """Return the sums of the ensemble's operation and its base values."""
     x = s.x if s.is_float else s.add("Cast", s.x, to=FLOAT)
     columns = [
         *((found.features, INT32), (found.rules, 2), (found.thresholds, FLOAT)),
@@ -116,7 +118,7 @@ def sums(s: Scope, found: Tables, count: int) -> str:
 
 @expands("ai.onnx.ml.TreeEnsembleRegressor")
 def regressor(s: Scope) -> bool:
-    """Sums or means of what trees say."""
+    """Expand an ensemble into sums or means of its trees' leaves."""
     how = s.get("aggregate_function", "SUM")
     if how not in ("SUM", "AVERAGE") or len(s.shape()) != 2:
         return s.lacks(f"aggregate_function = {how} (SUM and AVERAGE have one)")
@@ -131,8 +133,8 @@ def regressor(s: Scope) -> bool:
 
 @expands("ai.onnx.ml.TreeEnsembleClassifier")
 def classifier(s: Scope) -> bool:
-    """The class of the largest sum, and what becomes of all sums; of two classes of which one alone
-    has weights, its sum decides."""
+    """Expand an ensemble into the class of the largest sum, and the transformed sums; of two
+    classes of which one alone has weights, its sum decides."""
     labels: list[Any] = s.get("classlabels_int64s") or s.get("classlabels_strings") or []
     how = s.get("post_transform", "NONE")
     found = tables_of(s, "class") if len(s.shape()) == 2 else None

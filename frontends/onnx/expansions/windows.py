@@ -62,7 +62,7 @@ def convolution(s: Scope) -> bool:
 
 
 def _transposed_row(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
-    """Over images of one row, of a padding that follows from the sizes."""
+    """Expand ConvTranspose over images of one row, of a padding that follows from the sizes."""
     shape = s.shape()
     made = s.add(
         "ConvTranspose",
@@ -78,7 +78,7 @@ def _transposed_row(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
 
 
 def _volumes(s: Scope) -> bool:
-    """Over three dimensions, channels last as the operation has them."""
+    """Expand Conv over three dimensions, channels last as the operation has them."""
     if (groups := s.get("group", 1)) != 1:
         return s.lacks(f"group = {groups} of three dimensions (1 has one)")
     last, out = [0, 2, 3, 4, 1], s.out_shape()
@@ -100,7 +100,7 @@ def _volumes(s: Scope) -> bool:
 
 @expands("ConvInteger")
 def convolution_of_integers(s: Scope) -> bool:
-    """Zero points that are left out are 0; over one dimension as over two."""
+    """Expand ConvInteger: zero points that are left out are 0; over one dimension as over two."""
     if s.element(0) not in BYTES or s.element(1) not in BYTES:
         return s.lacks("other integers than those of 8 bits")
     zeros = [s.input(i + 2) if s.has(i + 2) else s.const(0, s.element(i)) for i in (0, 1)]

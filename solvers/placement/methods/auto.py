@@ -106,8 +106,8 @@ def _greedy(
 
 
 def without_search(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """The best answer of the strategies that take no search; after `time_limit` seconds, of those
-    that have given one."""
+    """Return the best answer of the strategies that take no search; after `time_limit` seconds, of
+    those that have given one."""
     deadline, floor = clock.deadline(time_limit), floor_of(problem, problem.items)
     best: Placement | None = None
     for answer in _greedy(problem, problem.items, deadline):

@@ -128,8 +128,8 @@ def _rectangles(
 
 
 def _few_cliques(active: list[Item]) -> list[list[tuple[int, Piece]]]:
-    """`cliques_of`; none where they have more than `CLIQUES` entries, which may be too many to be
-    listed."""
+    """Return `cliques_of`; none where they have more than `CLIQUES` entries, which may be too many
+    to be listed."""
     result: list[list[tuple[int, Piece]]] = []
     entries = 0
     for clique in cliques_of(active):

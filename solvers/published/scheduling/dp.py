@@ -167,7 +167,7 @@ def hourglasses(graph: MemoryGraph) -> list[int]:
 
 
 def _live(graph: MemoryGraph) -> list[int]:
-    """The number of groups that are resident after so many operators in their order."""
+    """Return the number of groups that are resident after so many operators in their order."""
     change = [0] * (len(graph) + 2)
     for group, size, touchers in zip(graph.groups, graph.sizes, graph.touchers, strict=True):
         if size:
@@ -198,7 +198,7 @@ class Serenity:
 
     @cached_property
     def least_extra(self) -> int:
-        """The least workspace, at most 0, in bytes."""
+        """Return the least workspace, at most 0, in bytes."""
         return min((0, *self.graph.extra))
 
     def part(self, start: int, end: int, orders: list[tuple[int, ...]]) -> Part:

@@ -71,7 +71,8 @@ def float32_lines(report: dict[str, Any]) -> list[str]:
 
 
 def batch_lines(report: dict[str, Any]) -> list[str]:
-    """Which inputs are taken to be of one image, since the file does not say how many."""
+    """Return the line of inputs that are taken to be of one image, since the file gives no
+    number."""
     names = ", ".join(report["open_batch"])
     return [f"batch     of {names} is 1, which the file leaves open (--batch)"] if names else []
 

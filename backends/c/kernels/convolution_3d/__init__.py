@@ -1,4 +1,4 @@
-"""CONV_3D."""
+"""Kernels of CONV_3D."""
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
@@ -11,7 +11,7 @@ AXES = ("d", "h", "w")
 
 @kernel(Conv3DOp, "f32")
 def conv_3d(op: Conv3DOp, constants: Constants) -> KernelCall:
-    """All of it, image by image."""
+    """Return the call that computes all images, one after the other."""
     shape, weights, out = (shape_of(v) for v in (op.input, op.weights, op.result))
     if not elements_of(op.result) or not elements_of(op.weights):
         raise refuse(op, "a tensor without elements")

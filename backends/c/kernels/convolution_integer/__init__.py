@@ -1,4 +1,4 @@
-"""ConvInteger of ONNX: products of integers of 8 bits, channels first."""
+"""Kernels of ConvInteger of ONNX: products of integers of 8 bits, channels first."""
 
 from memopt.backends.c.call import (
     Constants,

@@ -1,5 +1,5 @@
-"""Detections: a call finds the objects and leaves a list of them in scratch, one for each result
-writes what it says."""
+"""Kernels of detections: one call finds the objects and leaves a list of them in scratch, one call
+for each result writes it from that list."""
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
 from memopt.backends.c.registry import kernel
@@ -18,7 +18,8 @@ def _list_and_boxes(op: DetectionPostprocessOp) -> int:
 @kernel(DetectionPostprocessOp, "f32", workspace=_list_and_boxes)
 @kernel(DetectionPostprocessOp, "u8 to f32", workspace=_list_and_boxes)
 def detection_postprocess(op: DetectionPostprocessOp, constants: Constants) -> list[KernelCall]:
-    """Of operands that are float32 or uint8, each with numbers of its own."""
+    """Return a call that finds the objects and one for each result; operands are float32 or uint8,
+    each with its own scale."""
     import numpy as np
 
     anchors = constants(op.anchors)
@@ -61,7 +62,7 @@ def _scores_and_candidates(op: NonMaxSuppressionOp) -> int:
 @kernel(NonMaxSuppressionOp, "f32 to i32", workspace=_scores_and_candidates)
 @kernel(NonMaxSuppressionOp, "f32 to f32 and i32", workspace=_scores_and_candidates)
 def non_max_suppression(op: NonMaxSuppressionOp, constants: Constants) -> list[KernelCall]:
-    """The first call finds the boxes, the others write their scores and how many there are."""
+    """Return a call that finds the boxes, and those that write their scores and their number."""
     operands = tuple(tensor_or_table(op, v, constants) for v in op.operands)
     last, calls = len(op.kept) - 1, list[KernelCall]()
     for number in range(len(op.kept)):

@@ -1,4 +1,5 @@
-"""ONE_HOT, SCATTER_ND, SEGMENT_SUM and DYNAMIC_UPDATE_SLICE: what is written where indices say."""
+"""Kernels of ONE_HOT, SCATTER_ND, SEGMENT_SUM and DYNAMIC_UPDATE_SLICE, which write where indices
+say."""
 
 import math
 
@@ -69,7 +70,7 @@ def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
 @kernel(SegmentSumOp, "f32")
 @kernel(SegmentSumOp, "i32")
 def segment_sum(op: SegmentSumOp, constants: Constants) -> KernelCall:
-    """Pieces that are scattered by one index each."""
+    """Return the call that scatters pieces by one index each."""
     if is_stored(op.input) or is_stored(op.result):
         raise refuse(op, "quantized int32")
     return _added(op, op.segments, op.input, 1, constants)
@@ -82,7 +83,7 @@ def _added(
     depth: int,
     constants: Constants,
 ) -> KernelCall:
-    """Pieces that are added where their indices, `depth` of each, say."""
+    """Return the call that adds pieces where their indices, `depth` of each, say."""
     shape, kind = shape_of(op.result), element_kind(op.result)
     indices, wide = _indices(op, places, constants)
     count = elements_of(places) // depth
@@ -101,7 +102,7 @@ def _added(
 
 @kernel(DynamicUpdateSliceOp, ANY)
 def dynamic_update_slice(op: DynamicUpdateSliceOp, constants: Constants) -> KernelCall:
-    """Of any type. Runs of bytes are one dimension more, the last."""
+    """Return the call for elements of any type, whose bytes are one dimension more, the last."""
     need_same_numbers(op, op.input, op.update, op.result)
     shape, inner = shape_of(op.input), shape_of(op.update)
     if len(shape) > DIMENSIONS or not elements_of(op.result):

@@ -1,4 +1,4 @@
-"""Landmarks, and parts of images around them."""
+"""Kernels of landmarks, and of parts of images around them."""
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
 from memopt.backends.c.registry import kernel

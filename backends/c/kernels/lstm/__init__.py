@@ -1,4 +1,4 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM and UNIDIRECTIONAL_SEQUENCE_RNN."""
+"""Kernels of UNIDIRECTIONAL_SEQUENCE_LSTM and UNIDIRECTIONAL_SEQUENCE_RNN."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -132,14 +132,16 @@ def lstm_f32(op: LstmOp, constants: Constants) -> KernelCall:
 
 
 def _layer_scratch(op: RealLstmOp) -> int:
-    """Bytes of a vector for each gate and, where weights are stored, of three vectors as bytes."""
+    """Return the bytes of a vector for each gate and, where weights are stored, of three vectors as
+    bytes."""
     vectors = shape_of(op.input)[2], shape_of(op.result)[2], op.units
     return 16 * op.units + (sum(vectors) if op.is_hybrid else 0)
 
 
 @kernel(RealLstmOp, "f32", workspace=_layer_scratch)
 def real_lstm(op: RealLstmOp, constants: Constants) -> KernelCall:
-    """Of all gates together: a part that one of them has not is zeros."""
+    """Return the call that computes all gates together; zeros stand for a part that a gate
+    lacks."""
     import numpy as np
 
     arrays: dict[int, Array] = {number: constants(v) for number, v in op.part_of.items()}
@@ -193,7 +195,7 @@ def real_lstm(op: RealLstmOp, constants: Constants) -> KernelCall:
 
 
 def _two_vectors(op: SequenceRnnOp) -> int:
-    """Bytes of a step's sums and, where weights are stored, of two vectors as bytes."""
+    """Return the bytes of a step's sums and, where weights are stored, of two vectors as bytes."""
     size, units = shape_of(op.input)[2], shape_of(op.result)[2]
     return 4 * units + (size + units if op.is_hybrid else 0)
 

@@ -83,7 +83,7 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
 @kernel(AveragePool2DOp, "f32", "nhwc", rows=window_rows)
 @kernel(MaxPool2DOp, "f32", "nhwc", rows=window_rows)
 def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
-    """Of reals; a mean may count padding."""
+    """Return the call that pools float32; a mean may count padding."""
     fields = (("window", _pool_fields(op)), *float_result_range(op))
     if isinstance(op, MaxPool2DOp):
         return image_call(op, "max_pool_2d_f32", fields)

@@ -1,4 +1,4 @@
-"""ScatterND and ScatterElements of ONNX: a copy, then what is written where indices say."""
+"""Kernels of ScatterND and ScatterElements of ONNX: a copy, and writes where indices say."""
 
 import math
 
@@ -23,7 +23,7 @@ DIMENSIONS = 8  # of the kernels' parameters
 
 @kernel(ScatterUpdateOp, ANY, where=lambda op: not op.how)
 def scatter_update(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
-    """Of any type: bytes are moved."""
+    """Return the call that copies and writes elements of any type as bytes."""
     need_same_numbers(op, op.input, op.updates, op.result)
     return _call(op, constants, "scatter_update", bytes_per_element(op, op.result))
 

@@ -1,4 +1,4 @@
-"""RFFT2D, and what is read of complex numbers, which are two floats each."""
+"""Kernels of RFFT2D, and of the parts of complex numbers, which are two floats each."""
 
 import math
 
@@ -20,7 +20,7 @@ def _all_numbers(op: RealFft2DOp) -> int:
 
 @kernel(RealFft2DOp, "f32 to complex<f32>", workspace=_all_numbers)
 def real_fft_2d(op: RealFft2DOp, constants: Constants) -> KernelCall:
-    """One transform after the other, in scratch."""
+    """Return the call that computes one transform after the other, in scratch."""
     import numpy as np
 
     if not elements_of(op.input):

@@ -65,12 +65,12 @@ def svdf_s8(op: SvdfOp, constants: Constants) -> KernelCall:
 
 
 def _input_bytes(op: SvdfOp) -> int:
-    """Bytes of an input that is quantized."""
+    """Return the bytes of the quantized input of a hybrid layer; 0 for others."""
     return shape_of(op.input)[1] if op.is_hybrid else 0
 
 
 def _hybrid(op: SvdfOp, constants: Constants) -> KernelCall:
-    """Of float32 with int8 weights."""
+    """Return the call for float32 with int8 weights."""
     feature, scales = int8_weights(op, op.feature, 1, constants)
     time = constants(op.time)
     if time is None:

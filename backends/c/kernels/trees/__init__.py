@@ -1,4 +1,4 @@
-"""Decision trees of `ai.onnx.ml`: tables in flash, one walk for each tree."""
+"""Kernels of the decision trees of `ai.onnx.ml`: tables in flash, one walk for each tree."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from memopt.dialects.tensors import shape_of
 
 @kernel(TreeEnsembleOp, "f32")
 def tree_ensemble(op: TreeEnsembleOp, constants: Constants) -> KernelCall:
-    """Of tables in flash."""
+    """Return the call that walks trees whose tables lie in flash."""
     found = [constants(v) for v in op.operands[1:]]
     tables: list[Any] = [t for t in found if t is not None]
     if len(tables) < len(found):

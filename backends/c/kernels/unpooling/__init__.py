@@ -1,4 +1,4 @@
-"""Pools that remember where their elements stood, and what puts them back."""
+"""Kernels of pools that remember the places of their elements, and of their inverse."""
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, refuse, tensor_or_table
 from memopt.backends.c.registry import kernel
@@ -25,7 +25,7 @@ def _fields(
 
 @kernel(MaxPoolPlacesOp, "f32")
 def max_pool_places(op: MaxPoolPlacesOp, constants: Constants) -> list[KernelCall]:
-    """A call for the elements, one for their numbers."""
+    """Return a call for the elements and one for their numbers."""
     fields = _fields(op, shape_of(op.input), shape_of(op.result))
     calls: list[KernelCall] = []
     for number in range(2):

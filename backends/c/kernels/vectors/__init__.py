@@ -1,4 +1,4 @@
-"""L2_NORMALIZATION, LOG_SOFTMAX and LOCAL_RESPONSE_NORMALIZATION over the last axis."""
+"""Kernels of L2_NORMALIZATION, LOG_SOFTMAX and LOCAL_RESPONSE_NORMALIZATION over the last axis."""
 
 from memopt.backends.c.call import (
     Constants,
