@@ -207,8 +207,8 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     @property
     def reason(self) -> str:
         """Return the reason why the frontend read no typed operation; empty if it gives none."""
-        found = self.attributes.get(REASON)
-        return found.data if isinstance(found, StringAttr) else ""
+        attribute = self.attributes.get(REASON)
+        return attribute.data if isinstance(attribute, StringAttr) else ""
 
     # by hand, for xDSL takes twice as long to follow an `assembly_format`, and large models consist
     # of these

@@ -96,18 +96,20 @@ class Placed:
         """Return the function in the order of the candidate, and the places there."""
         if self.stands is not None:
             return self.stands, self.joint
-        found = self.candidate.arranged()
+        extracted = self.candidate.arranged()
         before, offsets = self.candidate.rows.extracted, self.joint.placement.offsets
         groups = [g for k, g in enumerate(before.memory.groups) if before.group_of[k] is not None]
-        there = [found.group_of[found.memory.of_value[g.members[0][0]][0]] for g in groups]
+        numbers = [
+            extracted.group_of[extracted.memory.of_value[g.members[0][0]][0]] for g in groups
+        ]
         number = {v: k for k, v in enumerate(self.candidate.order)}
         moved = list(offsets)  # of scratch in the order of the operators, which is the same
-        for g, offset in zip(there, offsets, strict=False):
+        for g, offset in zip(numbers, offsets, strict=False):
             assert g is not None
             moved[g] = offset
         placement = replace(self.joint.placement, offsets=tuple(moved))
         order = tuple(number[v] for v in self.joint.order)
-        return found, replace(self.joint, order=order, placement=placement)
+        return extracted, replace(self.joint, order=order, placement=placement)
 
 
 Orders = Callable[[Placed, float | None], Iterable[Sequence[int]]]
@@ -211,16 +213,16 @@ def _in_some_rows(
     """Return the least arena of some rows, of all, and of what is `known`."""
     goal, calls = ordered.peak, len(rows.graph)
     few: list[Placed] = []
-    asked: list[Placed] = []
+    tried: list[Placed] = []
 
     def fitting(placed: Placed, orders: Orders, searched: bool = True) -> Placed | None:
         """Return the candidate in one of its orders, if it is placed at the goal so."""
         near = FAR if placed.saves_most(calls) else NEAR
         if clock.late(deadline) or placed.arena > goal * (1 + near):
             return None
-        found = _nearest(placed, orders(placed, deadline), goal, deadline, searched)
-        asked.extend([found] if found is not None else ())
-        return found if found is not None and found.arena <= goal else None
+        answer = _nearest(placed, orders(placed, deadline), goal, deadline, searched)
+        tried.extend([answer] if answer is not None else ())
+        return answer if answer is not None and answer.arena <= goal else None
 
     def first(looked: int) -> Placed | None:
         """Return the first candidate that is placed at the goal, of those found with so many
@@ -234,30 +236,30 @@ def _in_some_rows(
             few.append(_unsearched(candidate))
             if few[-1].arena <= goal:
                 return few[-1]
-            if few[-1].saves_most(calls) and (found := fitting(few[-1], _own_order)):
-                return found
+            if few[-1].saves_most(calls) and (answer := fitting(few[-1], _own_order)):
+                return answer
         return None
 
-    if found := first(0):
-        return found
+    if answer := first(0):
+        return answer
     every = _standing(rows, ordered)
-    if every.arena <= goal and calls >= LARGE and (found := first(CALLS)):
-        return found
+    if every.arena <= goal and calls >= LARGE and (answer := first(CALLS)):
+        return answer
     for placed in few if calls >= LARGE else ():
         if calls - placed.calls < CALMED:
             continue
         searched = every.arena > goal or placed.saves_most(calls)
-        if found := fitting(placed, _calm_orders, searched):
-            return found
+        if answer := fitting(placed, _calm_orders, searched):
+            return answer
     if every.arena <= goal:
         return every
-    best = min([*known, _solved(every, deadline), *few, *asked], key=lambda p: p.cost)
+    best = min([*known, _solved(every, deadline), *few, *tried], key=lambda p: p.cost)
     for placed in few if best.arena > goal else ():
         if clock.late(deadline) or placed.arena > goal * (1 + NEAR):
             continue
-        found = _nearest(placed, _own_order(placed, deadline), best.arena, deadline)
-        if found is not None and found.cost < best.cost:
-            best = found
+        answer = _nearest(placed, _own_order(placed, deadline), best.arena, deadline)
+        if answer is not None and answer.cost < best.cost:
+            best = answer
     return best
 
 

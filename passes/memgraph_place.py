@@ -125,11 +125,11 @@ def place_known(
 
 def _as_arranged(planned: Planned, facts: Facts, arranged: Arrangement) -> Planned:
     """Write the places by which rows were chosen into the function, which stands as it did then."""
-    found = arranged.joint
-    arena = found.placement.arena
-    _write_offsets(arranged.extracted, found.placement.offsets, found.order)
-    write_tried(planned.func, found, arena == found.lower_bound)
-    return planned.placed(facts.in_one_arena(arena, found.lower_bound))
+    joint = arranged.joint
+    arena = joint.placement.arena
+    _write_offsets(arranged.extracted, joint.placement.offsets, joint.order)
+    write_tried(planned.func, joint, arena == joint.lower_bound)
+    return planned.placed(facts.in_one_arena(arena, joint.lower_bound))
 
 
 def tflm_lays_scratch(extracted: Extracted) -> bool:

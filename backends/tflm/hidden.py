@@ -44,11 +44,11 @@ def unknown_scratch(func: FuncOp) -> list[str]:
 def _inside(func: FuncOp) -> list[Operation]:
     """Return the operators that ask for scratch in functions that operators run: TFLM lays it
     around all tensors, and it is no part of what is counted for such a function."""
-    found: list[Operation] = []
+    operations: list[Operation] = []
     for callee in (f for op in body_of(func).ops for f in run_by(op)):
-        asked = [op for op, _ in file_operators(callee) if requested(op, model_of(func)) != ()]
-        found += [*asked, *_inside(callee)]
-    return found
+        requesters = [op for op, _ in file_operators(callee) if requested(op, model_of(func)) != ()]
+        operations += [*requesters, *_inside(callee)]
+    return operations
 
 
 def _hidden(func: FuncOp) -> dict[Operation, int]:

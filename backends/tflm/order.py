@@ -26,17 +26,17 @@ def functions_of(module: ModuleOp, model: Model) -> dict[int, FuncOp]:
     """Return the functions of a module by the numbers of their subgraphs: those of the file, but
     for such as only say what variables begin with. Raises MemoptError for others, by the name of
     the operator that runs one, if there is one."""
-    found = {max(0, subgraph_of(func)): func for func in functions(module)}
-    rest = {g: graph for g, graph in enumerate(model.subgraphs) if g not in found}
-    own = len(found) == len(list(functions(module))) and found.get(0) is only_function(module)
+    funcs = {max(0, subgraph_of(func)): func for func in functions(module)}
+    rest = {g: graph for g, graph in enumerate(model.subgraphs) if g not in funcs}
+    own = len(funcs) == len(list(functions(module))) and funcs.get(0) is only_function(module)
     if own and all(op.name in SETS for graph in rest.values() for op in graph.operators):
-        return found
+        return funcs
     for g, graph in enumerate(model.subgraphs):
         for i, op in enumerate(graph.operators):
             if op.name in CALLERS or op.name.startswith(("STABLEHLO_WHILE", "STABLEHLO_C")):
                 text = f"{op.name} runs another subgraph; such models cannot be written yet"
                 raise MemoptError(text, f"subgraph {g} operator {i} ({op.name})")
-    text = f"the model has {len(model.subgraphs)} subgraphs, the module {len(found)} functions"
+    text = f"the model has {len(model.subgraphs)} subgraphs, the module {len(funcs)} functions"
     raise MemoptError(f"{text}; each has to be one of the file")
 
 

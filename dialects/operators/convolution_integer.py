@@ -44,11 +44,11 @@ class ConvIntegerOp(ComputeOp):
         kernel, stride, dilation, pad = self.window.sizes
         self.require(kernel == filters[2:], "filters of the window's size")
         ends = pad[:2], pad[2:]
-        made = [
+        sizes = [
             (n + a + b - d * (k - 1) - 1) // s + 1
             for n, a, b, k, s, d in zip(shape[2:], *ends, kernel, stride, dilation, strict=True)
         ]
-        self.require(out == (shape[0], filters[0], *made), f"the result's size must be {made}")
+        self.require(out == (shape[0], filters[0], *sizes), f"the result's size must be {sizes}")
         self.require(elements_of(self.zero) == 1, "one zero point of the image")
         self.require(elements_of(self.weights_zero) in (1, filters[0]), "zero points of filters")
 
@@ -71,11 +71,11 @@ class ConvIntegerOp(ComputeOp):
         groups = self.groups.value.data
         x = x.reshape(x.shape[0], groups, depth, *x.shape[2:])
         each = w.reshape(groups, filters // groups, depth, height, width)
-        found: Array = np.zeros((out[0], groups, filters // groups, *out[2:]), np.int64)
+        sums: Array = np.zeros((out[0], groups, filters // groups, *out[2:]), np.int64)
         for i in range(height):
             for j in range(width):
                 top, left = i * dilation[0], j * dilation[1]
                 tall = slice(top, top + stride[0] * (out[2] - 1) + 1, stride[0])
                 wide = slice(left, left + stride[1] * (out[3] - 1) + 1, stride[1])
-                found += np.einsum("ngchw,gfc->ngfhw", x[:, :, :, tall, wide], each[..., i, j])
-        return [found.reshape(out).astype(np.int32)]
+                sums += np.einsum("ngchw,gfc->ngfhw", x[:, :, :, tall, wide], each[..., i, j])
+        return [sums.reshape(out).astype(np.int32)]

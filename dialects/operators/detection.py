@@ -65,10 +65,10 @@ class DetectionPostprocessOp(ComputeOp):
         self.require(scores[:2] == offsets[:2], "as many scores as boxes")
         self.require(self.class_count > 0, "no classes")
         self.require(shape_of(self.anchors) == (offsets[1], 4), "an anchor for each box")
-        most = self.most
-        self.require(most > 0 and shape_of(self.boxes) == (1, most, 4), "boxes of four numbers")
+        count = self.most
+        self.require(count > 0 and shape_of(self.boxes) == (1, count, 4), "boxes of four numbers")
         others = [shape_of(v) for v in (self.classes, self.kept_scores)]
-        self.require(others == [(1, most)] * 2, "a class and a score for each box")
+        self.require(others == [(1, count)] * 2, "a class and a score for each box")
         self.require(shape_of(self.count) == (1,), "one number of objects")
         scales = (self.y, self.x, self.h, self.w)
         self.require(all(v.value.data for v in scales), "a scale of 0")
@@ -99,11 +99,11 @@ class DetectionPostprocessOp(ComputeOp):
             raise unknown(self, "stored results")
         boxes = self._decoded(self._real(0, operands[0])[0], self._real(2, operands[2]))
         scores = self._real(1, operands[1])[0][:, -self.class_count :]
-        found = sorted(self._objects(boxes, scores), key=lambda f: -f[0])[: self.most]
+        objects = sorted(self._objects(boxes, scores), key=lambda f: -f[0])[: self.most]
         results = [np.zeros(shape_of(v), np.float32) for v in self.results]
-        for i, (value, box, label) in enumerate(found):
+        for i, (value, box, label) in enumerate(objects):
             results[0][0, i], results[1][0, i], results[2][0, i] = boxes[box], label, value
-        results[3][0] = len(found)
+        results[3][0] = len(objects)
         return results
 
     def _real(self, index: int, values: Array) -> Array:
@@ -144,16 +144,16 @@ class DetectionPostprocessOp(ComputeOp):
         """Return the best boxes that are apart from better ones."""
         import numpy as np
 
-        left = np.flatnonzero(scores >= np.float32(self.score.value.data))
-        order: list[int] = left[np.argsort(-scores[left], kind="stable")].tolist()
-        found: list[Found] = []
-        while order and len(found) < self.limit:
+        candidates = np.flatnonzero(scores >= np.float32(self.score.value.data))
+        order: list[int] = candidates[np.argsort(-scores[candidates], kind="stable")].tolist()
+        objects: list[Found] = []
+        while order and len(objects) < self.limit:
             best = order.pop(0)
-            found.append((float(scores[best]), best, int(labels[best])))
+            objects.append((float(scores[best]), best, int(labels[best])))
             shared = overlaps(boxes[best], boxes[order])
             limit: Array = np.float32(self.overlap.value.data)
             order = [i for i, o in zip(order, shared, strict=True) if not o > limit]
-        return found
+        return objects
 
 
 @irdl_op_definition
@@ -200,13 +200,13 @@ class NonMaxSuppressionOp(ComputeOp):
         overlap, least, *rest = (v.reshape(-1)[0] for v in operands[2:])
         sigma = rest[0] if rest else np.float32(0)
         scale = np.float32(-0.5 / float(sigma)) if sigma > 0 else np.float32(0)
-        left = np.where(operands[1] > least, operands[1], -np.inf).astype(np.float32)
-        begin, found, scores = [0] * len(left), list[int](), list[Array]()
-        most = min(int((left > -np.inf).sum()), self.most)
-        while len(found) < most and left.max() > -np.inf:
-            box = int(left.argmax())
-            score, out = left[box], False
-            for other in found[begin[box] :][::-1]:
+        remaining = np.where(operands[1] > least, operands[1], -np.inf).astype(np.float32)
+        begin, chosen, scores = [0] * len(remaining), list[int](), list[Array]()
+        limit = min(int((remaining > -np.inf).sum()), self.most)
+        while len(chosen) < limit and remaining.max() > -np.inf:
+            box = int(remaining.argmax())
+            score, out = remaining[box], False
+            for other in chosen[begin[box] :][::-1]:
                 shared = overlaps(boxes[other], boxes[box : box + 1])[0]
                 out = bool(shared >= overlap)
                 if out:
@@ -214,24 +214,24 @@ class NonMaxSuppressionOp(ComputeOp):
                 score = score * np.exp(scale * shared * shared) if sigma > 0 else score
                 if score <= least:
                     break
-            begin[box] = len(found)
-            if not out and score == left[box]:
-                found.append(box)
+            begin[box] = len(chosen)
+            if not out and score == remaining[box]:
+                chosen.append(box)
                 scores.append(score)
-            left[box] = -np.inf if out or score <= least else score
+            remaining[box] = -np.inf if out or score <= least else score
         numbers, values = np.zeros(self.most), np.zeros(self.most)
-        numbers[: len(found)], values[: len(found)] = found, scores
-        count = np.full(shape_of(self.kept[-1]), len(found))
-        made = [numbers, *([values] if len(self.kept) == 3 else []), count]
-        return [a.astype(dtype_of(v)) for a, v in zip(made, self.kept, strict=True)]
+        numbers[: len(chosen)], values[: len(chosen)] = chosen, scores
+        count = np.full(shape_of(self.kept[-1]), len(chosen))
+        results = [numbers, *([values] if len(self.kept) == 3 else []), count]
+        return [a.astype(dtype_of(v)) for a, v in zip(results, self.kept, strict=True)]
 
 
 def overlaps(one: Array, others: Array) -> Array:
     """Return the area in both boxes by the area in either; 0 of a box without area."""
     import numpy as np
 
-    least, most = np.maximum(one[:2], others[:, :2]), np.minimum(one[2:], others[:, 2:])
-    inner: Array = (most - least).clip(np.float32(0))
+    least, last = np.maximum(one[:2], others[:, :2]), np.minimum(one[2:], others[:, 2:])
+    inner: Array = (last - least).clip(np.float32(0))
     sizes: Array = others[:, 2:] - others[:, :2]
     area, areas = (one[2] - one[0]) * (one[3] - one[1]), sizes[:, 0] * sizes[:, 1]
     both = inner[:, 0] * inner[:, 1]

@@ -80,24 +80,24 @@ class LandmarksToMatrixOp(LandmarksOp):
         sizes = np.array([self.width.value.data, self.height.value.data])
         scales = np.array([self.scale_x.value.data, self.scale_y.value.data]) * (high - low)
         scaled = np.diag([*(scales / sizes), 1, 1])
-        made = _shift(middle) @ _turn(-angle) @ scaled @ _shift(-sizes / 2)
-        return [made.astype(np.float32).reshape(MATRIX)]
+        matrix = _shift(middle) @ _turn(-angle) @ scaled @ _shift(-sizes / 2)
+        return [matrix.astype(np.float32).reshape(MATRIX)]
 
 
 def _turn(angle: float) -> Array:
     import numpy as np
 
-    made: Array = np.eye(4)
-    made[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    return made
+    matrix: Array = np.eye(4)
+    matrix[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    return matrix
 
 
 def _shift(by: Array) -> Array:
     import numpy as np
 
-    made: Array = np.eye(4)
-    made[:2, 3] = by
-    return made
+    matrix: Array = np.eye(4)
+    matrix[:2, 3] = by
+    return matrix
 
 
 class TransformedOp(LandmarksOp):
@@ -141,14 +141,14 @@ class TransformBilinearOp(TransformedOp):
         first = np.floor(places.clip(0, limits)).astype(np.int64)
         part = (places - first).astype(np.float64)
         wide = np.pad(image, [(0, 1), (0, 1), (0, 0)])
-        made: Array = np.zeros(out[1:])
+        pixels: Array = np.zeros(out[1:])
         for dy in range(2):
             for dx in range(2):
                 weight = (part[..., 1] if dy else 1 - part[..., 1]) * (
                     part[..., 0] if dx else 1 - part[..., 0]
                 )
-                made += weight[..., None] * wide[first[..., 1] + dy, first[..., 0] + dx]
-        return [np.where(inside[..., None], made, 0).astype(np.float32)[None]]
+                pixels += weight[..., None] * wide[first[..., 1] + dy, first[..., 0] + dx]
+        return [np.where(inside[..., None], pixels, 0).astype(np.float32)[None]]
 
 
 @irdl_op_definition
@@ -166,6 +166,6 @@ class TransformLandmarksOp(TransformedOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         self.need_floats(operands)
         rows = operands[1].reshape(4, 4)[:2]
-        made: Array = operands[0].copy()
-        made[..., :2] = operands[0][..., :2] @ rows[:, :2].T + rows[:, 3]
-        return [made]
+        landmarks: Array = operands[0].copy()
+        landmarks[..., :2] = operands[0][..., :2] @ rows[:, :2].T + rows[:, 3]
+        return [landmarks]

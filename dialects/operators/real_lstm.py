@@ -65,25 +65,25 @@ class RealLstmOp(StatefulOp):
         numbers = [int(v) for v in self.parts.get_values()]
         self.require(numbers == sorted(set(numbers)), "parts rise")
         self.require(len(numbers) == len(self.values), "as many parts as values")
-        there, wanted = self.part_of, self._shapes()
-        self.require(set(there) <= set(wanted), f"parts {numbers}")
-        for number, value in there.items():
+        parts, wanted = self.part_of, self._shapes()
+        self.require(set(parts) <= set(wanted), f"parts {numbers}")
+        for number, value in parts.items():
             said = shape_of(value)
             self.require(said == wanted[number], f"part {number} of shape {said}")
         needed = {f + g for f in (FROM_INPUT, FROM_HIDDEN, BIAS) for g in (FORGET, CELL, OUTPUT)}
-        self.require(needed <= set(there), "a gate without weights or bias")
-        first = [f + INPUT in there for f in (FROM_INPUT, FROM_HIDDEN, BIAS)]
+        self.require(needed <= set(parts), "a gate without weights or bias")
+        first = [f + INPUT in parts for f in (FROM_INPUT, FROM_HIDDEN, BIAS)]
         self.require(len(set(first)) == 1, "half an input gate")
-        gates = {g for g in GATES if FROM_INPUT + g in there}
-        for name, part, whole in (
+        gates = {g for g in GATES if FROM_INPUT + g in parts}
+        for name, part, all_gates in (
             ("peepholes", FROM_CELL, gates - {CELL}),
             ("normalized gates", NORMALIZATION, gates),
         ):
-            found = {g for g in GATES if part + g in there}
-            self.require(found in (set(), whole), f"{name} of some gates only")
-        projected = PROJECTION in there
+            some_gates = {g for g in GATES if part + g in parts}
+            self.require(some_gates in (set(), all_gates), f"{name} of some gates only")
+        projected = PROJECTION in parts
         self.require(projected or self.units == out[2], "no projection to the result")
-        self.require(projected or PROJECTION_BIAS not in there, "a bias without projection")
+        self.require(projected or PROJECTION_BIAS not in parts, "a bias without projection")
         for state, size in zip(self.states, (out[2], self.units), strict=True):
             self.require(elements_of(state) == self.batches * size, "a state of another size")
         limits = (self.clip, self.projection_clip)
@@ -128,12 +128,12 @@ class RealLstmOp(StatefulOp):
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
         size, out, units = shape_of(self.input)[2], shape_of(self.result)[2], self.units
-        found: dict[int, tuple[int, ...]] = {PROJECTION: (out, units), PROJECTION_BIAS: (out,)}
+        shapes: dict[int, tuple[int, ...]] = {PROJECTION: (out, units), PROJECTION_BIAS: (out,)}
         for g in GATES:
-            found |= {FROM_INPUT + g: (units, size), FROM_HIDDEN + g: (units, out)}
-            found |= {part + g: (units,) for part in (FROM_CELL, BIAS, NORMALIZATION)}
-        del found[ABSENT_CELL]
-        return found
+            shapes |= {FROM_INPUT + g: (units, size), FROM_HIDDEN + g: (units, out)}
+            shapes |= {part + g: (units,) for part in (FROM_CELL, BIAS, NORMALIZATION)}
+        del shapes[ABSENT_CELL]
+        return shapes
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         return self.run(operands)[0]
@@ -147,16 +147,19 @@ class RealLstmOp(StatefulOp):
             raise unknown(self, "other numbers than float32")
         parts = dict(zip(self.part_of, values, strict=True))
         sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
-        shown, kept = (state.reshape(self.batches, -1) for state in (hidden, cell))
-        made: list[Array] = []
+        shown, memory = (state.reshape(self.batches, -1) for state in (hidden, cell))
+        outputs: list[Array] = []
         for x in sequence:
-            shown, kept = self._step(parts, x, shown, kept)
-            made.append(shown)
-        result: Array = np.stack(made).reshape(*sequence.shape[:2], -1)
+            shown, memory = self._step(parts, x, shown, memory)
+            outputs.append(shown)
+        result: Array = np.stack(outputs).reshape(*sequence.shape[:2], -1)
         if self.time_major is None:
             result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
-        left = [(self.hidden, shown.reshape(hidden.shape)), (self.cell, kept.reshape(cell.shape))]
-        return [result], left
+        states = [
+            (self.hidden, shown.reshape(hidden.shape)),
+            (self.cell, memory.reshape(cell.shape)),
+        ]
+        return [result], states
 
     def _step(
         self, parts: Mapping[int, Array], x: Array, shown: Array, kept: Array

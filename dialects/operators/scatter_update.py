@@ -45,8 +45,8 @@ class ScatterUpdateOp(ComputeOp):
     def verify_(self) -> None:
         shape, at = shape_of(self.input), shape_of(self.indices)
         self.require(bool(at) and 0 < at[-1] <= len(shape), "indices of the first dimensions")
-        made = (*at[:-1], *shape[at[-1] :])
-        self.require(shape_of(self.updates) == made, f"the updates' shape must be {made}")
+        pieces = (*at[:-1], *shape[at[-1] :])
+        self.require(shape_of(self.updates) == pieces, f"the updates' shape must be {pieces}")
         self.require(shape_of(self.result) == shape, f"the result's shape must be {shape}")
         self.require(self.how in ("", *REDUCTIONS), f"no reduction {self.how}")
 
@@ -64,12 +64,12 @@ class ScatterUpdateOp(ComputeOp):
         if indices.dtype.kind not in "iu" or is_stored(self.indices):
             raise unknown(self, f"indices of {indices.dtype}")
         limits = np.array(shape_of(self.input)[: self.depth])
-        there = ((indices >= 0) & (indices < limits)).all(-1)
-        places, pieces = indices[there], updates[there]
-        found = source.copy()
+        inside = ((indices >= 0) & (indices < limits)).all(-1)
+        places, pieces = indices[inside], updates[inside]
+        result = source.copy()
         functions = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
         with np.errstate(over="ignore"):  # integers wrap
             for place, piece in zip(places, pieces, strict=True):
                 at = tuple(place)
-                found[at] = functions[self.how](found[at], piece) if self.how else piece
-        return [found]
+                result[at] = functions[self.how](result[at], piece) if self.how else piece
+        return [result]

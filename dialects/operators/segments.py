@@ -37,9 +37,9 @@ class SegmentSumOp(ComputeOp):
         values, numbers = operands
         if is_stored(self.input) or is_stored(self.result) or numbers.dtype.kind not in "iu":
             raise unknown(self, "stored integers")
-        found = np.zeros(shape_of(self.result), dtype_of(self.result))
+        sums = np.zeros(shape_of(self.result), dtype_of(self.result))
         flat = numbers.reshape(-1)
-        there = (flat >= 0) & (flat < len(found))
+        inside = (flat >= 0) & (flat < len(sums))
         with np.errstate(over="ignore"):  # integers wrap
-            np.add.at(found, flat[there], values.reshape(len(flat), *found.shape[1:])[there])
-        return [found]
+            np.add.at(sums, flat[inside], values.reshape(len(flat), *sums.shape[1:])[inside])
+        return [sums]

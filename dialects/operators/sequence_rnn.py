@@ -84,13 +84,13 @@ class SequenceRnnOp(StatefulOp):
         if any(str(v.dtype) != "float32" for v in (source, bias, hidden)):
             raise unknown(self, "other numbers than float32")
         sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
-        shown, made = hidden.reshape(self.batches, -1), list[Array]()
+        shown, outputs = hidden.reshape(self.batches, -1), list[Array]()
         for x in sequence:
             total = self._product(x, weights, self.weights)
             total = total + self._product(shown, recurrent, self.recurrent) + bias.reshape(-1)
             shown = self._bent(total).astype(np.float32)
-            made.append(shown)
-        result: Array = np.stack(made).reshape(*sequence.shape[:2], -1)
+            outputs.append(shown)
+        result: Array = np.stack(outputs).reshape(*sequence.shape[:2], -1)
         if self.time_major is None:
             result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
         return [result], [(self.hidden, shown.reshape(hidden.shape))]

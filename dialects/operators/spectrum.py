@@ -36,8 +36,8 @@ class RealFft2DOp(ComputeOp):
         shape, sizes = shape_of(self.input), self.lengths
         self.require(len(sizes) == 2 <= len(shape), "two dimensions")
         self.require(all(n > 0 and not n & (n - 1) for n in sizes), "sizes are powers of 2")
-        made = (*shape[:-2], sizes[0], sizes[1] // 2 + 1)
-        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+        expected = (*shape[:-2], sizes[0], sizes[1] // 2 + 1)
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

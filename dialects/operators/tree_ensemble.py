@@ -66,7 +66,7 @@ class TreeEnsembleOp(ComputeOp):
         inside = all(0 <= first <= last <= len(weights) for first, last in ends)
         size, count = shape_of(self.input)[1], shape_of(self.result)[1]
         limits = (features, size), (targets, count), (roots, len(rules))
-        known = all(((values >= 0) & (values < most)).all() for values, most in limits)
+        known = all(((values >= 0) & (values < limit)).all() for values, limit in limits)
         known = known and bool((leaf | (rules % MISSING < len(MODES))).all())
         if not (onward and inside and known):
             raise unknown(self, "nodes that are not before those they lead to, or are not there")
@@ -83,8 +83,8 @@ class TreeEnsembleOp(ComputeOp):
             *(np.less_equal, np.less, np.greater_equal, np.greater),
             *(np.equal, np.not_equal),
         )
-        found: Array = np.zeros(shape_of(self.result), np.float32)
-        for row, sums in zip(rows, found, strict=True):
+        result: Array = np.zeros(shape_of(self.result), np.float32)
+        for row, sums in zip(rows, result, strict=True):
             for root in roots:
                 at = int(root)
                 while (rule := int(rules[at])) != LEAF:
@@ -94,4 +94,4 @@ class TreeEnsembleOp(ComputeOp):
                     at = int(yes[at] if fits else no[at])
                 for leaf in range(int(yes[at]), int(no[at])):
                     sums[int(targets[leaf])] += weights[leaf]
-        return [found]
+        return [result]

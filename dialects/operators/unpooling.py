@@ -45,8 +45,8 @@ class PlacesOp(ComputeOp):
             lines = [np.arange(small[i + 1]) * stride[i] - pad[i] + at[i] for i in range(2)]
             inside = [(v >= 0) & (v < large[i + 1]) for i, v in enumerate(lines)]
             rows, columns = np.meshgrid(*lines, indexing="ij")
-            there = inside[0][:, None] & inside[1][None]
-            yield number, np.where(there, rows * large[2] + columns, -1)
+            is_inside = inside[0][:, None] & inside[1][None]
+            yield number, np.where(is_inside, rows * large[2] + columns, -1)
 
 
 @irdl_op_definition
@@ -73,13 +73,13 @@ class MaxPoolPlacesOp(PlacesOp):
         shape, out = shape_of(self.input), shape_of(self.result)
         flat = operands[0].reshape(shape[0], -1, shape[3])
         best = np.full(out, np.finfo(np.float32).min, np.float32)
-        found = np.zeros(out, np.float32)
+        best_number = np.zeros(out, np.float32)
         for number, at in self.places(shape, out):
             seen = np.where((at >= 0)[None, :, :, None], flat[:, at.clip(0)], -np.inf)
             larger = seen > best
-            best, found = np.where(larger, seen, best), np.where(larger, number, found)
-        made = found.astype(np.float32) + np.float32(AHEAD)
-        return [best.astype(np.float32), made]
+            best, best_number = np.where(larger, seen, best), np.where(larger, number, best_number)
+        places = best_number.astype(np.float32) + np.float32(AHEAD)
+        return [best.astype(np.float32), places]
 
 
 @irdl_op_definition
@@ -105,12 +105,12 @@ class MaxUnpoolOp(PlacesOp):
 
         self.need_floats(operands)
         shape, out = shape_of(self.input), shape_of(self.result)
-        found = np.zeros((out[0], out[1] * out[2], out[3]), np.float32)
+        image = np.zeros((out[0], out[1] * out[2], out[3]), np.float32)
         targets = dict(self.places(out, shape))
         numbers = np.trunc(operands[1]).astype(np.int64)
         for index in np.ndindex(*shape):
             at = targets.get(int(numbers[index]))
             place = -1 if at is None else int(at[index[1], index[2]])
             if place >= 0:
-                found[index[0], place, index[3]] = operands[0][index]
-        return [found.reshape(out)]
+                image[index[0], place, index[3]] = operands[0][index]
+        return [image.reshape(out)]

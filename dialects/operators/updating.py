@@ -41,6 +41,6 @@ class DynamicUpdateSliceOp(ComputeOp):
             raise unknown(self, f"starts of {starts.dtype}")
         last = np.array(values.shape) - update.shape
         first = np.clip(starts.astype(np.int64), 0, last)
-        found = values.copy()
-        found[tuple(slice(a, a + n) for a, n in zip(first, update.shape, strict=True))] = update
-        return [found]
+        result = values.copy()
+        result[tuple(slice(a, a + n) for a, n in zip(first, update.shape, strict=True))] = update
+        return [result]

@@ -38,8 +38,8 @@ def fix_shapes(
             _fix(value.type.tensor_type, shapes[value.name], place)
         if BATCH in shapes and len(dims) and not is_known(dims[0]):
             dims[0].dim_value = shapes[BATCH][0]
-        found = zip(names, dims, strict=False)
-        sizes |= {n: d.dim_value for n, d in found if n and is_known(d)}
+        named_dims = zip(names, dims, strict=False)
+        sizes |= {n: d.dim_value for n, d in named_dims if n and is_known(d)}
     _set_named(inputs, sizes)
     alone = [v for v in inputs if _is_open_batch(v)]
     for value in alone:

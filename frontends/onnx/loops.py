@@ -31,11 +31,11 @@ def steps(known: Known, node: NodeProto) -> Steps | None:
     count, goes_on = (known.array(name) if name else None for name in node.input[:2])
     if (node.input[0] and count is None) or (node.input[1] and goes_on is None):
         return _none(known, node, "its trip count or condition is computed at run time")
-    most = NODES // max(1, len(body.node))
-    number = most + 1 if count is None else int(count.reshape(-1)[0])
+    limit = NODES // max(1, len(body.node))
+    number = limit + 1 if count is None else int(count.reshape(-1)[0])
     first = goes_on is None or bool(goes_on.reshape(-1)[0])
-    if (count is not None and number > most) or number < 1 or not first:
-        return _none(known, node, f"{number} steps (1 to {most} have one)")
+    if (count is not None and number > limit) or number < 1 or not first:
+        return _none(known, node, f"{number} steps (1 to {limit} have one)")
     return _loop_steps(known, node, body, number)
 
 
@@ -46,11 +46,11 @@ def _none(known: Known, node: NodeProto, why: str) -> None:
 def _is_foreseen(known: Known, body: GraphProto) -> bool:
     """Return whether the condition of a body follows from its number and known values."""
     makers = {o: n for n in body.node for o in n.output}
-    there = {t.name for t in body.initializer} | {v.name for v in body.input[:2]}
+    given = {t.name for t in body.initializer} | {v.name for v in body.input[:2]}
     waiting, seen = [body.output[0].name], set[str]()
     while waiting:
         name = waiting.pop()
-        if name in seen or name in there or not name:
+        if name in seen or name in given or not name:
             continue
         seen.add(name)
         if name in makers:
@@ -66,11 +66,11 @@ def _loop_steps(known: Known, node: NodeProto, body: GraphProto, count: int) -> 
     for number in range(count):
         index = known.made_constant(np.array(number, np.int64), known.fresh(node.output[0]))
         goes_on = known.made_constant(np.array(True), known.fresh(node.output[0]))
-        nodes, made = _one(known, node, body, [index, goes_on, *round_])
+        nodes, results = _one(known, node, body, [index, goes_on, *round_])
         yield nodes, True
-        round_ = made[1 : 1 + len(round_)]
-        rows.append(made[1 + len(round_) :])
-        condition = known.array(made[0])
+        round_ = results[1 : 1 + len(round_)]
+        rows.append(results[1 + len(round_) :])
+        condition = known.array(results[0])
         if condition is not None and not bool(condition.reshape(-1)[0]):
             break
     yield _results(known, node, round_, rows, [0] * len(rows[0])), False
@@ -81,10 +81,10 @@ def _scan_steps(
 ) -> Steps | None:
     """Return the steps of a `Scan`: the loop-carried values, and a slice of each sequence."""
     taken = int(attributes.get("num_scan_inputs", 0))
-    kept = len(node.input) - taken
-    if taken < 1 or kept < 0 or len(body.input) != len(node.input) or "directions" in attributes:
+    carried = len(node.input) - taken
+    if taken < 1 or carried < 0 or len(body.input) != len(node.input) or "directions" in attributes:
         return _none(known, node, "a sequence is missing, or it is one of opset 8")
-    shapes = [known.graph.types[name].fixed or () for name in node.input[kept:]]
+    shapes = [known.graph.types[name].fixed or () for name in node.input[carried:]]
     axes = [int(a) for a in attributes.get("scan_input_axes", [0] * taken)]
     ways = [int(d) for d in attributes.get("scan_input_directions", [0] * taken)]
     made_axes = [int(a) for a in attributes.get("scan_output_axes", [0] * len(body.output))]
@@ -97,19 +97,19 @@ def _scan_steps(
         return _none(known, node, f"{count} steps of {len(body.node)} operators ({NODES} have one)")
 
     def every() -> Steps:
-        round_, rows = list(node.input[:kept]), list[list[str]]()
+        round_, rows = list(node.input[:carried]), list[list[str]]()
         for number in range(count):
             slices, picks = list[str](), list[NodeProto]()
-            for name, axis, way in zip(node.input[kept:], axes, ways, strict=True):
+            for name, axis, way in zip(node.input[carried:], axes, ways, strict=True):
                 at = count - 1 - number if way else number
                 index = np.array(at, np.int64)
                 place = known.made_constant(index, known.fresh(node.output[0]))
                 slices.append(known.fresh(node.output[0]))
                 picks.append(helper.make_node("Gather", [name, place], [slices[-1]], axis=axis))
-            nodes, made = _one(known, node, body, [*round_, *slices])
+            nodes, results = _one(known, node, body, [*round_, *slices])
             yield [*picks, *nodes], True
-            round_ = made[:kept]
-            rows.append(made[kept:])
+            round_ = results[:carried]
+            rows.append(results[carried:])
         yield _results(known, node, round_, rows, made_axes, back), False
 
     return every()
@@ -137,17 +137,17 @@ def _results(
 ) -> list[NodeProto]:
     """Return the nodes of the loop's results: the last carried values, and all elements of each
     sequence."""
-    made: list[NodeProto] = []
+    nodes: list[NodeProto] = []
     for name, result in zip(round_, node.output, strict=False):
         if result:
-            made.append(helper.make_node("Identity", [name], [result]))
+            nodes.append(helper.make_node("Identity", [name], [result]))
     for k, result in enumerate(node.output[len(round_) :]):
         if not result:
             continue
         axis = known.made_constant(np.array([axes[k]], np.int64), known.fresh(result))
         each = [known.fresh(result) for _ in rows]
         for row, name in zip(rows, each, strict=True):
-            made.append(helper.make_node("Unsqueeze", [row[k], axis], [name]))
+            nodes.append(helper.make_node("Unsqueeze", [row[k], axis], [name]))
         order = each[::-1] if back and back[k] else each
-        made.append(helper.make_node("Concat", order, [result], axis=axes[k]))
-    return made
+        nodes.append(helper.make_node("Concat", order, [result], axis=axes[k]))
+    return nodes

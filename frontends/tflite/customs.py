@@ -58,7 +58,7 @@ def _pool_window(node: Node, large: Sequence[int], small: Sequence[int]) -> Wind
     need(bent == 0, f"activation {bent} (none has one)")
     need(len(large) == len(small) == 4, f"{len(large)} dimensions (4 have one)")
     spans = zip(small[1:3], stride, kernel, large[1:3], strict=True)
-    pad = [max(0, (n - 1) * s + k - whole) // 2 for n, s, k, whole in spans]
+    pad = [max(0, (n - 1) * s + k - size) // 2 for n, s, k, size in spans]
     return WindowAttr(kernel, stride, (1, 1), (*pad, *pad))
 
 
@@ -117,8 +117,8 @@ def landmarks_to_matrix(node: Node, kind: Kind) -> Operation:
     """Return the operation of Landmarks2TransformMatrix, version 2 (mediapipe,
     landmarks_to_transform_matrix.cc)."""
     o = flexible_options(node.options)
-    whole = {"left": "left_rotation_idx", "right": "right_rotation_idx"}
-    whole |= {"height": "output_height", "width": "output_width"}
+    integers = {"left": "left_rotation_idx", "right": "right_rotation_idx"}
+    integers |= {"height": "output_height", "width": "output_width"}
     reals = {"target": "target_rotation_radians", "scale_x": "scale_x", "scale_y": "scale_y"}
     need("subset_idxs" in o, "options of another version than 2")
     subset = [int(v) for v in o["subset_idxs"]]
@@ -126,7 +126,7 @@ def landmarks_to_matrix(node: Node, kind: Kind) -> Operation:
     need(all(isfinite(v) for v in scales) and min(scales[1:]) > 0, f"scales {scales}")
     properties = {
         "subset": numbers(subset),
-        **{name: number(int(o[said])) for name, said in whole.items()},
+        **{name: number(int(o[said])) for name, said in integers.items()},
         **{name: real(value) for name, value in zip(reals, scales, strict=True)},
     }
     return build(kind, (node.operand(0),), node.results, properties)
@@ -171,10 +171,10 @@ def detection_postprocess(node: Node, kind: Kind) -> Operation:
 
 def _detections(op: Known) -> list[Shape]:
     try:
-        most = int(flexible_options(op.options)["max_detections"])
+        count = int(flexible_options(op.options)["max_detections"])
     except NotTyped:
         raise UnknownShapeError from None
-    return [(1, most, 4), (1, most), (1, most), (1,)]
+    return [(1, count, 4), (1, count), (1, count), (1,)]
 
 
 CUSTOMS: Final[dict[str, Rule]] = {"CUSTOM:TFLite_Detection_PostProcess": _detections}

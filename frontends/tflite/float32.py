@@ -45,12 +45,12 @@ def _other(value: SSAValue) -> str | None:
 
 def _known(func: FuncOp) -> set[SSAValue]:
     """Return the values that follow from constants alone."""
-    found: set[SSAValue] = set()
+    values: set[SSAValue] = set()
     for op in func.body.block.ops:
         computes = isinstance(op, ComputeOp) and bool(op.operands)
-        if isinstance(op, ConstantOp) or (computes and all(v in found for v in op.operands)):
-            found.update(op.results)
-    return found
+        if isinstance(op, ConstantOp) or (computes and all(v in values for v in op.operands)):
+            values.update(op.results)
+    return values
 
 
 def _computed(func: FuncOp) -> list[SSAValue]:
@@ -71,11 +71,11 @@ def _convert(func: FuncOp, weights: Weights) -> None:
             continue
         _read(op, known, casts)
         if isinstance(op, OpaqueOp) and op.stateful is None:
-            made = typed_if_known(op, weights)
-            if made is not None:
-                made.attributes |= op.attributes
-                made.location = op.location
-                Rewriter.replace_op(op, made)
+            typed = typed_if_known(op, weights)
+            if typed is not None:
+                typed.attributes |= op.attributes
+                typed.location = op.location
+                Rewriter.replace_op(op, typed)
         elif isinstance(op, DequantizeOp) and op.input.type == op.result.type:
             op.result.replace_all_uses_with(op.input)
             op.detach()
@@ -102,9 +102,9 @@ def _read(op: Operation, known: set[SSAValue], casts: dict[SSAValue, SSAValue]) 
         if value not in known or not _other(value):
             continue
         if value not in casts:
-            made = CastOp.create(operands=[value], result_types=[_as_float32(value)])
+            cast_op = CastOp.create(operands=[value], result_types=[_as_float32(value)])
             owner = value.owner
             assert isinstance(owner, Operation)
-            Rewriter.insert_op(made, InsertPoint.after(owner))
-            casts[value] = made.result
+            Rewriter.insert_op(cast_op, InsertPoint.after(owner))
+            casts[value] = cast_op.result
         op.operands[number] = casts[value]

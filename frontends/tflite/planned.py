@@ -95,7 +95,7 @@ def _inside(func: FuncOp) -> Iterator[FuncOp]:
 def _held(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> list[int]:
     """Return the offsets of all that a function that an operator runs has in the arena, and of what
     it runs. Raises MemoptError if the plan leaves one open."""
-    found = [at for inner in _inside(func) for at in _held(inner, offsets, name)]
+    offsets_held = [at for inner in _inside(func) for at in _held(inner, offsets, name)]
     own = offsets[subgraph_of(func)]
     for value, index in tensor_indices(func).items():
         maker = value.op if isinstance(value, OpResult) else None
@@ -103,8 +103,8 @@ def _held(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> list[int
             if own[index] < 0:
                 text = f"the plan leaves tensor {index} of @{func.sym_name.data} to TFLM"
                 raise MemoptError(f"{text}, which an operator runs", name)
-            found.append(own[index])
-    return found
+            offsets_held.append(own[index])
+    return offsets_held
 
 
 def _plan_in(data: bytes, name: str) -> list[Sequence[int]]:

@@ -33,8 +33,8 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
     before, after = [0, 0], [0, 0]
     if o["padding"] == 0:  # SAME
         for i in range(2):
-            whole = out[i] == -(-source[i] // stride[i])  # else no runtime pads as much
-            need(whole, f"SAME padding of {source[i]} to {out[i]} by strides of {stride[i]}")
+            is_exact = out[i] == -(-source[i] // stride[i])  # else no runtime pads as much
+            need(is_exact, f"SAME padding of {source[i]} to {out[i]} by strides of {stride[i]}")
             sizes = source[i], out[i], kernel[i], stride[i], dilation[i]
             before[i], after[i] = same_padding(*sizes)
     return WindowAttr(kernel, stride, dilation, (*before, *after))

@@ -12,8 +12,10 @@ from memopt.frontends.tflite.node import Kind, Node, activation
 def non_max_suppression(node: Node, kind: Kind) -> Operation:
     """Return the operation of boxes, scores, the largest number of boxes, and limits; that number
     must be known, so that results have that length."""
-    most = node.constant(2)
-    need(most == list(node.results[0].get_shape()), f"at most {most} boxes, which results have not")
+    limit = node.constant(2)
+    need(
+        limit == list(node.results[0].get_shape()), f"at most {limit} boxes, which results have not"
+    )
     others = [i for i in range(len(node.types)) if i != 2]
     reals = all(node.element(i) == ELEMENTS["float32"] for i in others)
     need(reals, "other numbers than f32")

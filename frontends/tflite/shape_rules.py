@@ -310,11 +310,11 @@ def _range(op: Known) -> list[Shape]:
 
 def _volume(op: Known) -> list[Shape]:
     sizes, kernel, o = op.shape(0), op.shape(1), op.options
-    same, found = o["padding"] == 0, list[int]()
+    same, spatial = o["padding"] == 0, list[int]()
     for n, k, axis in zip(sizes[1:4], kernel[:3], "DHW", strict=True):
         covered = 1 if same else (k - 1) * o[f"dilation{axis}Factor"] + 1
-        found.append((n - covered) // o[f"stride{axis}"] + 1)
-    return [(sizes[0], *found, kernel[4])]
+        spatial.append((n - covered) // o[f"stride{axis}"] + 1)
+    return [(sizes[0], *spatial, kernel[4])]
 
 
 def _spectrum(op: Known) -> list[Shape]:
@@ -323,8 +323,8 @@ def _spectrum(op: Known) -> list[Shape]:
 
 
 def _suppressed(op: Known) -> list[Shape]:
-    kept = (op.numbers(2)[0],)
-    return [*[kept] * (op.results - 1), ()]
+    shape = (op.numbers(2)[0],)
+    return [*[shape] * (op.results - 1), ()]
 
 
 def _segments(op: Known) -> list[Shape]:

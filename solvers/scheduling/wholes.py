@@ -107,14 +107,14 @@ class _Groups:
 
     def _tie(self, first: int) -> None:
         """Lay the rows from `first` on one behind the other, as the parts of one tensor."""
-        its = self.made[first:]
-        writers = tuple(dict.fromkeys(v for g in its for v in g.writers))
-        ends = any(g.is_input for g in its), any(g.is_output for g in its)
+        rows = self.made[first:]
+        writers = tuple(dict.fromkeys(v for g in rows for v in g.writers))
+        ends = any(g.is_input for g in rows), any(g.is_output for g in rows)
         at = 0
-        for k, g in enumerate(its):
-            self._lay(first + k, first + len(its), at)
+        for k, g in enumerate(rows):
+            self._lay(first + k, first + len(rows), at)
             at += g.size
-        self.made.append(Group(its[0].name, 0, writers, (), *ends))
+        self.made.append(Group(rows[0].name, 0, writers, (), *ends))
 
     def _lay(self, part: int, whole: int, at: int) -> None:
         self.made[part] = replace(self.made[part], piece=(whole, at))

@@ -217,12 +217,12 @@ def _chain_within(
     place = {v: (i,) for i, v in enumerate(nodes)}
     known = [_chain([block.nodes for block in chain], place) for chain in within]
     small, inner = contract_chains(sub, known)
-    found = chain_of(small, limits.chain_rules, limits.states)
-    if found is None or not _is_news(small, found):
+    segments = chain_of(small, limits.chain_rules, limits.states)
+    if segments is None or not _is_news(small, segments):
         return None
     return [
         Block(tuple([nodes[v] for i in s.operators for v in inner[i]]), s.hill - s.start)
-        for s in found
+        for s in segments
     ]
 
 

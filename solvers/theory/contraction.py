@@ -218,17 +218,17 @@ class Contraction:
     def _put_in_order(self, new: Sequence[int], masks: Sequence[int]) -> None:
         """Find the nodes before and after the new ones, and their places: each as if it had the
         number of its least operator, but behind those of its chain that it follows."""
-        up, down, whole = self.sides.up, self.sides.down, sum(masks)
+        up, down, members = self.sides.up, self.sides.down, sum(masks)
         before = after = 0
-        for v in bits(whole & self.alive):
+        for v in bits(members & self.alive):
             before |= up[v]
             after |= down[v]
-        done, latest = before & ~whole, -1
-        self.alive &= ~whole
+        done, latest = before & ~members, -1
+        self.alive &= ~members
         for i, (node, mask) in enumerate(zip(new, masks, strict=True)):
             up[node] = done
             done |= mask
-            down[node] = (after | whole) & ~done
+            down[node] = (after | members) & ~done
             self.alive |= 1 << node
             self.place[node] = (latest, i) if node < latest else (node, 0)
             latest = max(latest, node)
@@ -242,7 +242,7 @@ class Contraction:
             self.pinned.subtract([g for c in self.candidates[v] for g in (c.result, c.operand)])
             self.touches[v], self.candidates[v] = set(), ()
         same: dict[tuple[int, int, bool, bool], int] = {}
-        kept, made = set[int](), 0
+        touched_groups, added = set[int](), 0
         for g in sorted(touched):
             for masks in (self.writer_masks, self.reader_masks, self.toucher_masks):
                 if masks[g] & old:
@@ -251,12 +251,12 @@ class Contraction:
             if self.toucher_masks[g] == bit and not (group.is_input or group.is_output):
                 continue
             if writers & bit and not group.is_input and not writers & self.sides.up[node]:
-                made += self.sizes[g]
+                added += self.sizes[g]
             key = writers, self.reader_masks[g], group.is_input, group.is_output
             first = g if self.pinned[g] else same.setdefault(key, g)
-            kept.add(first)
+            touched_groups.add(first)
             if first != g:
                 self.sizes[first] += self.sizes[g]
                 for v in bits(self.toucher_masks[g] & ~bit):
                     self.touches[v].discard(g)
-        self.touches[node], self.extra[node] = kept, block.rise - made
+        self.touches[node], self.extra[node] = touched_groups, block.rise - added

@@ -21,20 +21,20 @@ from memopt.solvers.theory.module_candidates import (
 
 def adjacent_near(graph: Contraction, changed: Iterable[int]) -> list[tuple[int, int]]:
     """Return `module_candidates.adjacent` with one of the changed nodes."""
-    found: dict[int, int] = {}
+    predecessor_of: dict[int, int] = {}
     for v in changed:
         before, after = next_before(graph, v), next_after(graph, v)
         if before is not None:
-            found[v] = before
+            predecessor_of[v] = before
         if after is not None:
-            found[after] = v
-    return [(v, found[v]) for v in graph.in_order(found)]
+            predecessor_of[after] = v
+    return [(v, predecessor_of[v]) for v in graph.in_order(predecessor_of)]
 
 
 def candidates_near(graph: Contraction, changes: Changes, largest: int) -> list[tuple[int, int]]:
     """Return the `module_candidates.candidates` that hold, or end at, one of the changed nodes."""
-    changed, found = changes.nodes, Counted()
-    add_siblings(found, graph, filter(None, changes.alike), largest)
+    changed, counted = changes.nodes, Counted()
+    add_siblings(counted, graph, filter(None, changes.alike), largest)
     forks, joins = set[int](), set[int]()
     for v in changed:
         forks |= _within(graph, v, forward=False, largest=largest)
@@ -44,17 +44,17 @@ def candidates_near(graph: Contraction, changes: Changes, largest: int) -> list[
     ends += [(u, w) for w, u in _closing_near(graph, below, graph.predecessors, -1, largest)]
     new = sum(map(graph.mask, changed))
     near = [(u, w) for u, w in ends if new & _from_to(graph, u, w)]
-    add_regions(found, graph, near, largest)
+    add_regions(counted, graph, near, largest)
     open_ends = _few(graph, changed, graph.successors, graph.sides.up, largest)
     open_ends |= _few(graph, changed, graph.predecessors, graph.sides.down, largest)
-    add_open_regions(found, graph, graph.in_order(open_ends), largest)
-    return smallest_first(found)
+    add_open_regions(counted, graph, graph.in_order(open_ends), largest)
+    return smallest_first(counted)
 
 
 def runs_near(graph: Contraction, changed: Iterable[int], largest: int) -> list[tuple[int, int]]:
     """Return the longest sequences of 3 to `largest` nodes with one of the changed nodes, in which
     each is next after the one before for all others, with their number."""
-    found: Counted = {}
+    counted: Counted = {}
     for v in changed:
         run = [v]
         while len(run) <= largest and (p := next_before(graph, run[0])) is not None:
@@ -62,8 +62,8 @@ def runs_near(graph: Contraction, changed: Iterable[int], largest: int) -> list[
         while len(run) <= largest and (n := next_after(graph, run[-1])) is not None:
             run.append(n)
         if 2 < len(run) <= largest:
-            found.setdefault(sum(map(graph.mask, run)), len(run))
-    return list(found.items())
+            counted.setdefault(sum(map(graph.mask, run)), len(run))
+    return list(counted.items())
 
 
 def _from_to(graph: Contraction, u: int, w: int) -> int:
@@ -152,10 +152,10 @@ def _few(
     """Return the changed nodes, and those after them along `neighbours`, that have no more than
     `largest` nodes before them, which `masks` says."""
     waiting = [v for v in changed if graph.count(masks[v]) <= largest]
-    found = set(waiting)
+    near = set(waiting)
     while waiting:
         for v in neighbours[waiting.pop()]:
-            if v not in found and graph.count(masks[v]) <= largest:
-                found.add(v)
+            if v not in near and graph.count(masks[v]) <= largest:
+                near.add(v)
                 waiting.append(v)
-    return found
+    return near

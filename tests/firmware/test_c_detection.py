@@ -25,13 +25,13 @@ def test_objects_are_those_of_litert(
     golden = lab.golden
 
     def without_rest(*arguments: Any) -> dict[int, Any]:
-        found = golden(*arguments)
-        for boxes in (t for t, a in found.items() if a.ndim == 4):
-            for run, count in enumerate(found[boxes + 3].reshape(-1).astype(int)):
-                assert 0 <= count <= found[boxes].shape[2]
+        tensors = golden(*arguments)
+        for boxes in (t for t, a in tensors.items() if a.ndim == 4):
+            for run, count in enumerate(tensors[boxes + 3].reshape(-1).astype(int)):
+                assert 0 <= count <= tensors[boxes].shape[2]
                 for tensor in range(boxes, boxes + 3):
-                    found[tensor][run, 0, count:] = 0
-        return found
+                    tensors[tensor][run, 0, count:] = 0
+        return tensors
 
     monkeypatch.setattr(lab, "golden", without_rest)
     objects = 0.0
@@ -39,8 +39,8 @@ def test_objects_are_those_of_litert(
         forge = Forge(np.random.default_rng(seed), quantized)
         for number in range(10):
             add_detection(forge, says_shapes=number % 3 > 0)
-        found = compared(lab, forge, seed, tmp_path)
-        objects += sum(float(a.sum()) for a in found.values() if a.shape[1:] == (1,))
+        results = compared(lab, forge, seed, tmp_path)
+        objects += sum(float(a.sum()) for a in results.values() if a.shape[1:] == (1,))
     assert objects > 50
 
 

@@ -26,10 +26,10 @@ def node(kind: str, inputs: list[str], outputs: list[str], **attributes: Any) ->
 def forest(prefix: str, depth: int, targets: list[int], modes: Any = MODES[:1]) -> dict[str, Any]:
     """Return three trees, of which a deep one has a leaf in the middle, their nodes in any
     order."""
-    found: dict[str, list[Any]] = {}
+    attributes: dict[str, list[Any]] = {}
 
     def add(key: str, value: Any) -> None:
-        found.setdefault(key, []).append(value)
+        attributes.setdefault(key, []).append(value)
 
     places = [
         n for n in range(1, 2 ** (depth + 1)) if depth < 4 or n not in (10, 11, *range(20, 24))
@@ -52,7 +52,7 @@ def forest(prefix: str, depth: int, targets: list[int], modes: Any = MODES[:1]) 
                 add(f"{prefix}_nodeids", at[n])
                 add(f"{prefix}_ids", target)
                 add(f"{prefix}_weights", float(RNG.normal()))
-    return found
+    return attributes
 
 
 def rows() -> Any:
@@ -71,17 +71,17 @@ def run(lab: Any, path: Path, nodes: list[Any], declared: Any, x: Any = None) ->
 def test_trees_that_say_numbers(how: str, tmp_path: Path, lab: Any) -> None:
     """Check trees of every rule, with inputs that are no number, and two targets."""
     more = {"n_targets": 2, "aggregate_function": how, "base_values": [0.5, -1.0]}
-    made = node(
+    ensemble = node(
         "TreeEnsembleRegressor", ["x"], ["y"], **forest("target", 4, [1, 0], MODES[:4]), **more
     )
-    run(lab, tmp_path / "m.onnx", [made], {"y": (FLOATS, (6, 2))})
+    run(lab, tmp_path / "m.onnx", [ensemble], {"y": (FLOATS, (6, 2))})
 
 
 @pytest.mark.parametrize("how", ["NONE", "SOFTMAX", "LOGISTIC"])
 def test_trees_that_say_classes(how: str, tmp_path: Path, lab: Any) -> None:
     attributes = {**forest("class", 2, [0, 1, 2]), "classlabels_int64s": [4, -7, 9]}
-    made = node("TreeEnsembleClassifier", ["x"], ["l", "p"], **attributes, post_transform=how)
-    run(lab, tmp_path / "m.onnx", [made], {"l": (INTS, (6,)), "p": (FLOATS, (6, 3))})
+    ensemble = node("TreeEnsembleClassifier", ["x"], ["l", "p"], **attributes, post_transform=how)
+    run(lab, tmp_path / "m.onnx", [ensemble], {"l": (INTS, (6,)), "p": (FLOATS, (6, 3))})
 
 
 @pytest.mark.parametrize("positive", [False, True])
@@ -96,7 +96,7 @@ def test_trees_of_which_one_class_has_weights(
     if positive:
         weights = np.abs(attributes["class_weights"]) / 4
         attributes["class_weights"] = [float(v) for v in weights]
-    made = node(
+    ensemble = node(
         "TreeEnsembleClassifier",
         ["x"],
         ["l", "p"],
@@ -104,7 +104,7 @@ def test_trees_of_which_one_class_has_weights(
         classlabels_int64s=[0, 1],
         post_transform=how,
     )
-    run(lab, tmp_path / "m.onnx", [made], {"l": (INTS, (6,)), "p": (FLOATS, (6, 2))})
+    run(lab, tmp_path / "m.onnx", [ensemble], {"l": (INTS, (6,)), "p": (FLOATS, (6, 2))})
 
 
 def test_a_pipeline(tmp_path: Path, lab: Any) -> None:
@@ -139,7 +139,7 @@ def test_a_pipeline(tmp_path: Path, lab: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["RBF", "LINEAR", "POLY", "SIGMOID"])
 def test_support_vectors(kind: str, tmp_path: Path, lab: Any) -> None:
-    made = node(
+    regressor = node(
         "SVMRegressor",
         ["x"],
         ["y"],
@@ -151,7 +151,7 @@ def test_support_vectors(kind: str, tmp_path: Path, lab: Any) -> None:
         rho=[0.25],
     )
     x = RNG.normal(size=(6, 4)).astype("f4")
-    run(lab, tmp_path / "m.onnx", [made], {"y": (FLOATS, (6, 1))}, x)
+    run(lab, tmp_path / "m.onnx", [regressor], {"y": (FLOATS, (6, 1))}, x)
 
 
 def test_maps_and_labels_that_are_texts(tmp_path: Path) -> None:

@@ -36,13 +36,13 @@ def test_shapes_of_results_that_are_open_are_inferred(kind: str, tmp_path: Path)
         ADDED[kind](forge)
         tensors: list[Any] = forge.graph.tensors
         outputs = [i for op in forge.graph.operators for i in op.outputs]
-        made: dict[int, Any] = {i: tuple(tensors[i].shape) for i in outputs}
-        for index, shape in made.items():
+        shapes: dict[int, Any] = {i: tuple(tensors[i].shape) for i in outputs}
+        for index, shape in shapes.items():
             tensors[index].shape = [1] * len(shape)
             tensors[index].shapeSignature = [-1] * len(shape)
         data = forge.save(tmp_path / "open.tflite").read_bytes()
-        found = with_shapes(data, read_model(data, "m"), {}, "m").subgraphs[0].tensors
-        assert {i: tuple(found[i].shape) for i in made} == made
+        inferred = with_shapes(data, read_model(data, "m"), {}, "m").subgraphs[0].tensors
+        assert {i: tuple(inferred[i].shape) for i in shapes} == shapes
 
 
 def test_short_sums_whose_options_say_powers_of_two(tmp_path: Path, lab: Any) -> None:
@@ -83,11 +83,11 @@ def test_elements_go_back_to_where_they_stood(fuzz: float, tmp_path: Path, lab: 
         for _ in range(COUNT):
             add_unpooling(forge)
         given: list[Any] = []
-        found = compared(lab, forge, seed, tmp_path, EVALUATE, change=given.extend)
+        results = compared(lab, forge, seed, tmp_path, EVALUATE, change=given.extend)
         for number, source in enumerate(given):
-            largest, _, image = (found[4 * number + k] for k in (1, 2, 3))
-            kept = image == source
-            assert kept.sum() >= largest.size and (image[~kept] == 0).all()
+            largest, _, image = (results[4 * number + k] for k in (1, 2, 3))
+            is_same = image == source
+            assert is_same.sum() >= largest.size and (image[~is_same] == 0).all()
             sizes = largest.shape[2:4], image.shape[2:4]
             factor = [b // a for a, b in zip(*sizes, strict=True)]
             spread = largest.repeat(factor[0], 2).repeat(factor[1], 3)
@@ -110,8 +110,8 @@ def test_parts_of_images_around_landmarks(fuzz: float, tmp_path: Path, lab: Any)
                 inputs[number] += 2
                 inputs[number + 1][:] = 1
 
-        found = compared(lab, forge, seed, tmp_path, EVALUATE, change=spread, close=1e-4)
-        parts = [a for a in found.values() if a.ndim == 5]
+        results = compared(lab, forge, seed, tmp_path, EVALUATE, change=spread, close=1e-4)
+        parts = [a for a in results.values() if a.ndim == 5]
         assert all(a.max() <= 1 + 1e-5 and a.min() >= 0 for a in parts)
         inside += sum(int((a > 0.99).sum()) for a in parts)
     assert inside > 100

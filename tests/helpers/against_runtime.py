@@ -45,8 +45,8 @@ def compared(
     assert run.code == 0, run.messages
     for tensor, array in want.items():
         traced = [np.frombuffer(v, array.dtype) for v in run.trace[tensor]]
-        made = np.stack(traced).reshape(array.shape)
-        assert alike(made, array, close), f"seed {seed}: C, tensor {tensor}"
+        computed = np.stack(traced).reshape(array.shape)
+        assert alike(computed, array, close), f"seed {seed}: C, tensor {tensor}"
     return want
 
 
@@ -54,14 +54,14 @@ def evaluated(lab: Any, module: Any, inputs: Sequence[Any]) -> Tensors:
     """Return the tensors of each run, one run after the other, by their number."""
     func, weights = only_function(module), Weights.of(module)
     state: State = {}
-    wanted, found = set(lab.tensors_of(module)), dict[int, list[Any]]()
+    wanted, by_tensor = set(lab.tensors_of(module)), dict[int, list[Any]]()
     for number in range(len(inputs[0])):
         values = evaluate(func, weights, [array[number] for array in inputs], state)
         for value, array in values.items():
             source = getattr(value.owner, "attributes", {}).get("memgraph.source")
             if source is not None and lab.source_tensor(value) in wanted:
-                found.setdefault(lab.source_tensor(value), []).append(array)
-    return {tensor: np.stack(arrays) for tensor, arrays in found.items()}
+                by_tensor.setdefault(lab.source_tensor(value), []).append(array)
+    return {tensor: np.stack(arrays) for tensor, arrays in by_tensor.items()}
 
 
 def alike(made: Any, want: Any, close: float) -> bool:

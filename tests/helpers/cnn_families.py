@@ -24,8 +24,8 @@ def mobilenet_v2(side: int, stages: Sequence[tuple[int, int, int, int]] = MOBILE
             y = net.convolved(net.depthwise(y, stride if block == 0 else 1), channels, 1)
             x = net.sum(x, y) if block else y
     x = net.convolved(x, 1280, 1)
-    made = net.add(f"mean {x[0]} axes [1, 2] keep_dims", [x], 1, x[2])
-    return _function(net, image, [made])
+    mean = net.add(f"mean {x[0]} axes [1, 2] keep_dims", [x], 1, x[2])
+    return _function(net, image, [mean])
 
 
 def detector(side: int, width: int = 16, depth: int = 1) -> str:

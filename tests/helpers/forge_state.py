@@ -135,8 +135,8 @@ def add_real_lstm(forge: Forge) -> None:
         return forge.tensor(shape, INT8, data, [scale], [0])
 
     def gates(there: bool, make: Any, *shape: int, missing: int = -1) -> list[int]:
-        kept = [there and not (g == 0 and coupled) and g != missing for g in range(4)]
-        return [make(*shape) if k else -1 for k in kept]
+        has_gate = [there and not (g == 0 and coupled) and g != missing for g in range(4)]
+        return [make(*shape) if k else -1 for k in has_gate]
 
     source = forge.tensor([*lengths, size], FLOAT32)
     forge.graph.inputs.append(source)

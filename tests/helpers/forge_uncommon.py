@@ -44,9 +44,9 @@ def add_segment_sum(forge: Forge) -> None:
     count, rest = int(forge.rng.integers(1, 9)), random_shape(forge, 2)
     element, is_sorted = forge.pick(FLOAT32, INT32), bool(forge.rng.random() < 0.5)
     numbers = np.cumsum([0, *forge.rng.integers(0, 2, count - 1)])
-    made = int(numbers.max()) + 1
+    segment_count = int(numbers.max()) + 1
     source = _input(forge, [count, *rest], element)
-    result = forge.tensor([made, *rest], element)
+    result = forge.tensor([segment_count, *rest], element)
     if is_sorted:
         inputs = [source, forge.tensor([count], INT32, numbers)]
         options, kind = schema.SegmentSumOptionsT(), KINDS.SegmentSumOptions
@@ -54,7 +54,7 @@ def add_segment_sum(forge: Forge) -> None:
         return
     numbers = forge.rng.permutation(numbers)
     numbers[0] = forge.pick(-1, numbers[0])
-    inputs = [source, forge.tensor([count], INT32, numbers), forge.tensor([], INT32, made)]
+    inputs = [source, forge.tensor([count], INT32, numbers), forge.tensor([], INT32, segment_count)]
     options, kind = schema.UnsortedSegmentSumOptionsT(), KINDS.UnsortedSegmentSumOptions
     forge.operator(BUILTIN.UNSORTED_SEGMENT_SUM, inputs, result, options, kind)
 
@@ -101,28 +101,28 @@ def add_spectrum(forge: Forge) -> None:
     before = random_shape(forge, int(forge.rng.integers(0, 3)))
     shape = [*before, *(int(v) for v in forge.rng.integers(1, (6, 40)))]
     sizes = forge.tensor([2], INT32, [height, width])
-    made = [*before, height, width // 2 + 1]
-    numbers = forge.tensor(made, COMPLEX64)
+    result_shape = [*before, height, width // 2 + 1]
+    numbers = forge.tensor(result_shape, COMPLEX64)
     inputs, kind = [_input(forge, shape), sizes], KINDS.Rfft2dOptions
     forge.operator(BUILTIN.RFFT2D, inputs, numbers, schema.Rfft2dOptionsT(), kind)
     forge.graph.outputs.pop()  # which is of no type of C
     for code in (BUILTIN.REAL, BUILTIN.IMAG, BUILTIN.COMPLEX_ABS):
-        forge.operator(code, [numbers], forge.tensor(made, FLOAT32), None, KINDS.NONE)
+        forge.operator(code, [numbers], forge.tensor(result_shape, FLOAT32), None, KINDS.NONE)
 
 
 def add_suppression(forge: Forge) -> None:
     """Add boxes given by any two corners, some of no area."""
-    count, most, rng = int(forge.rng.integers(1, 20)), int(forge.rng.integers(1, 9)), forge.rng
+    count, limit, rng = int(forge.rng.integers(1, 20)), int(forge.rng.integers(1, 9)), forge.rng
     inputs = [_input(forge, [count, 4]), _input(forge, [count])]
-    inputs += [forge.tensor([], INT32, most), _real(forge, 0.3), _real(forge, forge.pick(-9, 0.1))]
-    numbers, found = forge.tensor([most], INT32), forge.tensor([], INT32)
+    inputs += [forge.tensor([], INT32, limit), _real(forge, 0.3), _real(forge, forge.pick(-9, 0.1))]
+    numbers, box_count = forge.tensor([limit], INT32), forge.tensor([], INT32)
     if rng.random() < 0.5:
         kind, options = KINDS.NonMaxSuppressionV4Options, schema.NonMaxSuppressionV4OptionsT()
-        forge.operator(BUILTIN.NON_MAX_SUPPRESSION_V4, inputs, [numbers, found], options, kind)
+        forge.operator(BUILTIN.NON_MAX_SUPPRESSION_V4, inputs, [numbers, box_count], options, kind)
         return
     inputs.append(_real(forge, forge.pick(0, 0.5)))
     kind, options = KINDS.NonMaxSuppressionV5Options, schema.NonMaxSuppressionV5OptionsT()
-    results = [numbers, forge.tensor([most], FLOAT32), found]
+    results = [numbers, forge.tensor([limit], FLOAT32), box_count]
     forge.operator(BUILTIN.NON_MAX_SUPPRESSION_V5, inputs, results, options, kind)
 
 

@@ -28,13 +28,13 @@ def saved(
     element = helper.np_dtype_to_tensor_dtype
     inputs = [helper.make_tensor_value_info(k, element(v.dtype), v.shape) for k, v in given.items()]
     read = {name for n in nodes for name in n.input}
-    made = [name for n in nodes for name in n.output if name and name not in read]
+    result_names = [name for n in nodes for name in n.output if name and name not in read]
     types = declared or {}
     outputs = [
         helper.make_tensor_value_info(k, *types[k])
         if k in types
         else helper.make_empty_tensor_value_info(k)
-        for k in made
+        for k in result_names
     ]
     graph = helper.make_graph(list(nodes), "g", inputs, outputs, tensors)
     opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(d, v) for d, v in DOMAINS)]

@@ -21,9 +21,9 @@ from memopt.frontends.core.typed import real
 
 
 def detections(name: str, rng: Rng) -> Any:
-    count, classes, most = (int(v) for v in rng.integers(1, 6, 3))
+    count, classes, limit = (int(v) for v in rng.integers(1, 6, 3))
     operands = [value((1, count, 4), ""), value((1, count, classes + 1), ""), value((count, 4), "")]
-    results = [tensor(shape, "") for shape in ((1, most, 4), (1, most), (1, most), (1,))]
+    results = [tensor(shape, "") for shape in ((1, limit, 4), (1, limit), (1, limit), (1,))]
     names = ("y", "x", "h", "w", "score", "overlap")
     properties = {key: real(float(rng.uniform(0.1, 1))) for key in names}
     per_class = number(2) if rng.random() < 0.5 else None
@@ -39,10 +39,12 @@ def layer_of_reals(name: str, rng: Rng) -> Any:
     weights = {(part, g): (units, size if part == 0 else out) for part in (0, 4) for g in (1, 2, 3)}
     weights |= {(8, g): (units,) for g in (1, 3) if peeps}
     weights |= {(16, 0): (out, units)} if projected else {}
-    found = {p + g: filters(s, "") if stored else value(s, "") for (p, g), s in weights.items()}
-    found |= {12 + g: value((units,), "") for g in (1, 2, 3)}
-    parts = sorted(found)
-    operands = [value((batch, steps, size), ""), *(found[p] for p in parts)]
+    operand_of = {
+        p + g: filters(s, "") if stored else value(s, "") for (p, g), s in weights.items()
+    }
+    operand_of |= {12 + g: value((units,), "") for g in (1, 2, 3)}
+    parts = sorted(operand_of)
+    operands = [value((batch, steps, size), ""), *(operand_of[p] for p in parts)]
     operands += [value((batch, n), "") for n in (out, units)]
     properties = {"clip": real(0.0), "projection_clip": real(1.0), "parts": numbers(parts)}
     bent = ActivationAttr.new((StringAttr(str(rng.choice(["tanh", "relu"]))),))
@@ -119,10 +121,10 @@ def segments(name: str, rng: Rng) -> Any:
 
 
 def suppression(name: str, rng: Rng) -> Any:
-    count, most = (int(v) for v in rng.integers(1, 9, 2))
+    count, limit = (int(v) for v in rng.integers(1, 9, 2))
     limits = [value((), "") for _ in range(int(rng.integers(2, 4)))]
     kinds = [i32, f32, i32] if len(limits) == 3 else [i32, i32]
-    shapes = [*[(most,)] * (len(kinds) - 1), ()]
+    shapes = [*[(limit,)] * (len(kinds) - 1), ()]
     results = [tensor(s, "", kind) for s, kind in zip(shapes, kinds, strict=True)]
     return made(name, [value((count, 4), ""), value((count,), ""), *limits], results)
 

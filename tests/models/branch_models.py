@@ -89,8 +89,8 @@ def _branch(
         for at in (first, first + 1):
             inner = Draft(draft.rng)
             given = inner.tensor(1, "BOOL"), inner.tensor(width)
-            made = _fill(inner, graphs, given[0], [given[1]], depth)
-            graphs[at] = inner.graph(list(given), [_narrowed(inner, made[0], width)])
+            vectors = _fill(inner, graphs, given[0], [given[1]], depth)
+            graphs[at] = inner.graph(list(given), [_narrowed(inner, vectors[0], width)])
         result = draft.tensor(width)
         options = {"thenSubgraphIndex": first, "elseSubgraphIndex": first + 1}
         return draft.run("IF", [condition, condition, a], result, **options)
@@ -103,8 +103,8 @@ def _branch(
     given = [body.tensor(*each) for each in state]
     one = body.tensor(1, "INT32", np.array([1], np.int32))
     turn = body.run("ADD", [given[0], one], body.tensor(1, "INT32"))
-    made = _fill(body, graphs, given[1], [given[2]], depth)
-    graphs[first + 1] = body.graph(given, [turn, given[1], _narrowed(body, made[0], width)])
+    vectors = _fill(body, graphs, given[1], [given[2]], depth)
+    graphs[first + 1] = body.graph(given, [turn, given[1], _narrowed(body, vectors[0], width)])
     zero = draft.tensor(1, "INT32", np.array([0], np.int32))
     results = [draft.tensor(*each) for each in state]
     options = {"condSubgraphIndex": first, "bodySubgraphIndex": first + 1}

@@ -115,7 +115,7 @@ def write(path: Path) -> None:
 def test_results_are_tflms_or_refused(element: int, fuzz: float, tmp_path: Path) -> None:
     """Check that a file that becomes C runs in TFLM with the same elements; others are refused."""
     jobs: list[tflm_runner.Job] = []
-    found: list[tuple[int, str, list[Any]]] = []
+    computed: list[tuple[int, str, list[Any]]] = []
     count: Counter[bool] = Counter()
     for seed in range(max(60, int(6000 * fuzz))):
         path = tmp_path / f"{seed}.tflite"
@@ -131,10 +131,10 @@ def test_results_are_tflms_or_refused(element: int, fuzz: float, tmp_path: Path)
         values = evaluate(func, Weights.of(module, tmp_path), inputs)
         last = body_of(func).last_op
         assert last is not None
-        found.append((seed, kind, [values[v] for v in last.operands]))
+        computed.append((seed, kind, [values[v] for v in last.operands]))
         jobs.append(tflm_runner.Job("tflm", path.read_bytes(), [inputs]))
         count[True] += 1
-    for (seed, kind, ours), answer in zip(found, tflm_runner.run(jobs, tmp_path), strict=True):
+    for (seed, kind, ours), answer in zip(computed, tflm_runner.run(jobs, tmp_path), strict=True):
         assert not answer.error, (seed, kind, answer.error)
         for mine, theirs in zip(ours, answer.outputs[0], strict=True):
             np.testing.assert_array_equal(mine.reshape(theirs.shape), theirs, f"{seed} {kind}")

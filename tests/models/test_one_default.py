@@ -107,10 +107,10 @@ class Asked(list[tuple[str, str, Any]]):
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    found = Asked()
-    monkeypatch.setattr(before_after, "plan_module", found.plan_module)
-    monkeypatch.setattr(before_after, "as_it_was", found.as_it_was)
-    return found
+    plans = Asked()
+    monkeypatch.setattr(before_after, "plan_module", plans.plan_module)
+    monkeypatch.setattr(before_after, "as_it_was", plans.as_it_was)
+    return plans
 
 
 def check_asked(model: Path, words: dict[str, Any], folder: Path, asked: Asked) -> int:

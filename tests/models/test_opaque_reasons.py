@@ -35,12 +35,12 @@ def model(
     inputs = [helper.make_tensor_value_info(f"x{i}", element, s) for i, s in enumerate(shapes)]
     constants = [numpy_helper.from_array(np.asarray(v), f"c{i}") for i, v in enumerate(more)]
     domain, _, name = kind.rpartition(".")
-    made = [f"y{i}" for i in range(outputs)]
+    names = [f"y{i}" for i in range(outputs)]
     operands = [v.name for v in (*inputs, *constants)]
-    node = helper.make_node(name, operands, made, domain=domain, **attributes)
-    results = [helper.make_empty_tensor_value_info(n) for n in made]
+    node = helper.make_node(name, operands, names, domain=domain, **attributes)
+    results = [helper.make_empty_tensor_value_info(n) for n in names]
     if domain:
-        results = [helper.make_tensor_value_info(n, F, shapes[0]) for n in made]
+        results = [helper.make_tensor_value_info(n, F, shapes[0]) for n in names]
     graph = helper.make_graph([node], "g", inputs, results, constants)
     opsets = [helper.make_opsetid("", 18), *([helper.make_opsetid(domain, 1)] if domain else [])]
     made_model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
@@ -49,8 +49,8 @@ def model(
 
 def opaque(data: bytes, ending: str) -> OpaqueOp:
     func = only_function(import_bytes(data, ending, "m", None))
-    (found,) = [op for op in func.walk() if isinstance(op, OpaqueOp)]
-    return found
+    (operation,) = [op for op in func.walk() if isinstance(op, OpaqueOp)]
+    return operation
 
 
 ONNX = [

@@ -23,7 +23,7 @@ def network(element: str, dtype: Any) -> bytes:
     """Return weights of 16 bits by DEQUANTIZE and without, a constant, and functions of one
     type."""
     rng = np.random.default_rng(1)
-    made = [
+    tensors = [
         T("x", SHAPE, element),
         T("w", WEIGHTS, element, rng.normal(size=WEIGHTS).astype(dtype)),
         T("b", (3,), element, rng.normal(size=3).astype(dtype)),
@@ -39,7 +39,7 @@ def network(element: str, dtype: Any) -> bytes:
         Op("FLOOR", [5], [6]),
         Op("CAST", [6], [7], ("Cast", {})),
     ]
-    return build(Graph(made, operators, [0], [5, 7]))
+    return build(Graph(tensors, operators, [0], [5, 7]))
 
 
 @pytest.mark.parametrize(("element", "dtype"), [("FLOAT16", np.float16), ("FLOAT64", np.float64)])

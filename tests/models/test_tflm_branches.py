@@ -48,14 +48,14 @@ def test_random_branches_run_the_same_in_the_arena_of_the_plan(fuzz: float, tmp_
         plan = plan_of(func)
         assert plan is not None and tflm_arena(func).head <= plan.arena
         try:
-            made = write_tflm(module, source=data)
+            planned = write_tflm(module, source=data)
         except MemoptError as error:  # more than TFLM's own planner needs
             assert "with this plan TFLM needs" in str(error)
             continue
         total = interpreter_arena(func, read_model(data, "net.tflite"), WHEEL).total
         expected.append((before, tflm_arena(func, hold_unread=False).head, total))
         inputs = random_inputs(data, 2, seed)
-        jobs += [Job("tflm", d, inputs) for d in (data, made)]
+        jobs += [Job("tflm", d, inputs) for d in (data, planned)]
     assert len(expected) >= 10
     answers = run(jobs, tmp_path)
     for heads, old, new in zip(expected, answers[::2], answers[1::2], strict=True):
@@ -110,8 +110,8 @@ def test_scratch_inside_a_branch_is_not_known(tmp_path: Path, capsys: Any) -> No
     command = ["compile", str(tmp_path / "net.tflite"), "--target=tflm"]
     assert main([*command, "-o", str(tmp_path / "out")]) == 0
     assert "add_n in TFLM is not known" in capsys.readouterr().out
-    made = (tmp_path / "out" / "net.tflite").read_bytes()
-    (job, other) = (Job("tflm", d, random_inputs(data, 2, 1)) for d in (data, made))
+    planned = (tmp_path / "out" / "net.tflite").read_bytes()
+    (job, other) = (Job("tflm", d, random_inputs(data, 2, 1)) for d in (data, planned))
     old, new = run([job, other], tmp_path)
     assert (old.error, new.error) == ("", "") and old.head == new.head
 

@@ -186,8 +186,8 @@ def test_whenever_the_limit_strikes_the_arena_is_no_larger_than_without_another_
     known = place(live_ranges(graph, order), "greedy-by-size")
     ticks = count()
     with clock.reading(lambda: float(next(ticks))):
-        found = joint.solve(graph, order, 0, float(limit), known=known)
-    assert found.placement.arena <= known.arena
+        answer = joint.solve(graph, order, 0, float(limit), known=known)
+    assert answer.placement.arena <= known.arena
 
 
 @pytest.mark.parametrize("limit", LIMITS)

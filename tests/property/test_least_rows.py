@@ -127,7 +127,7 @@ def test_nor_in_a_detector(side: int) -> None:
 def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check a network whose rows all fit at once: no program is solved, no whole plan is made
     beside, and only all rows and those of the fewest calls are cut."""
-    asked: list[str] = []
+    solved: list[str] = []
     cut: list[int] = []
     plain = least_rows.Cuts.of
 
@@ -136,16 +136,16 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
         return plain(cuts, positions)
 
     def ask(kind: str, *rest: object) -> None:
-        asked.append(kind)
+        solved.append(kind)
 
     def rival(*arguments: object) -> None:
-        asked.append("rival")
+        solved.append("rival")
 
     monkeypatch.setattr(worker, "ask", ask)
     monkeypatch.setattr(planning, "_smaller", rival)
     monkeypatch.setattr(least_rows.Cuts, "of", counted)
     arena(network(seed, "i8" if seed // len(KINDS) % 2 else "f32"), "auto")
-    assert not asked
+    assert not solved
     assert sum(cut) <= 2
 
 
@@ -161,8 +161,8 @@ def test_it_takes_less_than_whole_operators_and_all_rows_together(fuzz: float) -
             start = time.process_time()
             arena(text, rows)
             spent.append(time.process_time() - start)
-        auto, whole, every = spent
-        faster += auto < whole + every
+        auto, uncut, every = spent
+        faster += auto < uncut + every
     assert faster >= 0.8 * count, faster
 
 

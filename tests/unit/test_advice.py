@@ -110,9 +110,9 @@ def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, c
 def test_the_advice_is_the_same_on_every_machine(model: Path, capsys: Any) -> None:
     """Check advice under a clock on which each reading takes a minute."""
     minutes = count()
-    found = advised(model, capsys)
+    advice = advised(model, capsys)
     with clock.reading(lambda: 60.0 * next(minutes)):
-        assert advised(model, capsys) == found
+        assert advised(model, capsys) == advice
 
 
 def test_with_a_time_limit_options_have_a_third_of_the_time_of_the_plan(
@@ -165,9 +165,9 @@ def test_a_limit_that_leaves_less_than_the_plan_took_leaves_no_time_for_advice(
 @pytest.mark.deep
 def test_fast_kernels_of_the_option_are_in_what_it_gives(shared: Path, capsys: Any) -> None:
     path = shared / "models" / "resnet8_int8.tflite"
-    found = advised(path, capsys, "--target=cortex-m4")
+    advice = advised(path, capsys, "--target=cortex-m4")
     plan = memopt.plan(path, target="cortex-m4", stream_input=True)
-    assert plan.arena <= found["--stream-input"]["arena"] < found["plan"]["arena"]
+    assert plan.arena <= advice["--stream-input"]["arena"] < advice["plan"]["arena"]
 
 
 def test_a_figure_that_is_solved_is_said_as_such() -> None:

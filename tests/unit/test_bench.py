@@ -256,11 +256,11 @@ def test_limits_prints_seconds(
 
 def test_limits_has_each_method_with_a_graph_of_each_size() -> None:
     """Check that forty graphs of 100 to 20,000 operators all have a row."""
-    found = list(limits.rows(False))
-    graphs = {(family, size) for _, family, size in found if family in limits.GRAPHS}
+    rows = list(limits.rows(False))
+    graphs = {(family, size) for _, family, size in rows if family in limits.GRAPHS}
     assert len(graphs) == 40
     for command in limits.commands():
-        sizes = [(family, size) for row, family, size in found if row == command]
+        sizes = [(family, size) for row, family, size in rows if row == command]
         assert [limits.GRAPHS[family].index(size) for family, size in sizes] == [0, 1, 2, 3]
     few = list(limits.rows(True))
     assert 10 < len(few) < 20

@@ -115,5 +115,5 @@ def test_slopes_of_channels() -> None:
     """Check a slope of each channel, as before opset 7."""
     slope = np.full(3, 0.25, np.float32)
     model = make([node("PRelu", ("x", "s"))], (1, 3, 4, 5), {"s": slope}, (1, 3, 4, 5), opset=6)
-    found = load(model)
-    assert executing(found) == ["prelu"]
+    module = load(model)
+    assert executing(module) == ["prelu"]

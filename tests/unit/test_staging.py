@@ -100,22 +100,22 @@ def test_an_empty_folder_may_be_gone_before_its_owner_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check a folder that another run removes, as a leftover or because both go into it."""
-    made: list[Path] = []
+    folders: list[Path] = []
     make = tempfile.mkdtemp
 
     def raced(**where: Path) -> str:
-        made.append(Path(make(dir=where["dir"], prefix=".memopt-")))
-        if len(made) == 1:
-            remove_leftovers(made[0].parent)
-        elif len(made) == 2:
-            made[1].rmdir()
-            made[1].parent.rmdir()
-        return str(made[-1])
+        folders.append(Path(make(dir=where["dir"], prefix=".memopt-")))
+        if len(folders) == 1:
+            remove_leftovers(folders[0].parent)
+        elif len(folders) == 2:
+            folders[1].rmdir()
+            folders[1].parent.rmdir()
+        return str(folders[-1])
 
     monkeypatch.setattr(tempfile, "mkdtemp", raced)
     goal = tmp_path / "new/out"
     with staging(goal) as staged:
-        assert staged.parent == made[2] and len(made) == 3
+        assert staged.parent == folders[2] and len(folders) == 3
     assert [p.name for p in tmp_path.rglob("*")] == ["new"]
 
 

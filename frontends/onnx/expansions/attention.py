@@ -97,10 +97,10 @@ def embeddings(s: Scope) -> bool:
     total = s.add("Add", total, s.add("Slice", s.input(3), *(s.const([v], INT64) for v in end)))
     if s.has(1) and s.has(4):
         total = s.add("Add", total, s.add("Gather", s.input(4), s.input(1), axis=0))
-    kept = total
+    embedded = total
     _, rest, variance = centred(s, total, [2])
     name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-12)))
     s.done("Add", s.add("Mul", name, s.input(5)), s.input(6))
     if s.returns(1):
         s.done("Identity", s.const([0] * s.shape()[0], INT32), result=1)
-    return s.done("Identity", kept, result=2) if s.returns(2) else True
+    return s.done("Identity", embedded, result=2) if s.returns(2) else True

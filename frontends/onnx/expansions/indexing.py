@@ -57,8 +57,8 @@ def wrapped(s: Scope, name: str, element: int, sizes: list[int], made: int = INT
     at = name if element == made else s.add("Cast", name, to=made)
     ends = s.const(sizes if len(sizes) > 1 else sizes[0], made)
     below = s.add("Cast", s.add("Less", at, s.const(0, made)), to=made)
-    found = s.add("Add", at, s.add("Mul", below, ends))
-    s.made[-1].output[0] = s.known.fresh(found) + WRAPPED
+    positions = s.add("Add", at, s.add("Mul", below, ends))
+    s.made[-1].output[0] = s.known.fresh(positions) + WRAPPED
     return s.made[-1].output[0]
 
 
@@ -164,8 +164,8 @@ def scatter_elements(s: Scope) -> bool:
         at = s.reshaped(s.add("Add", at, s.const(base, INT64)), (-1, 1))
         s.made[-1].output[0] = at = at + WRAPPED
     flat, new = s.reshaped(s.x, [-1]), s.reshaped(s.input(2), [-1])
-    made = s.add("ScatterND", flat, at, new, reduction=s.get("reduction"))
-    return s.done("Reshape", made, s.const(list(shape), INT64))
+    updated = s.add("ScatterND", flat, at, new, reduction=s.get("reduction"))
+    return s.done("Reshape", updated, s.const(list(shape), INT64))
 
 
 @expands("TopK")

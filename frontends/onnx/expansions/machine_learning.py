@@ -91,8 +91,8 @@ def linear_regressor(s: Scope) -> bool:
 def linear_classifier(s: Scope) -> bool:
     """Expand LinearClassifier: a row of the matrix for each class."""
     labels: list[Any] = s.get("classlabels_ints") or s.get("classlabels_strings") or []
-    made = product(s, len(labels))
-    return bool(made) and chosen(s, made, labels, s.get("post_transform", "NONE"))
+    scores = product(s, len(labels))
+    return bool(scores) and chosen(s, scores, labels, s.get("post_transform", "NONE"))
 
 
 @expands("ai.onnx.ml.SVMRegressor")
@@ -160,8 +160,8 @@ def feature_extractor(s: Scope) -> bool:
     at = s.ints(1)
     if at is None or not s.shape():
         return False
-    made = s.add("Gather", s.x, s.const(at, INT64), axis=len(s.shape()) - 1)
-    return s.done("Reshape", made, s.const([-1, len(at)], INT64))
+    columns = s.add("Gather", s.x, s.const(at, INT64), axis=len(s.shape()) - 1)
+    return s.done("Reshape", columns, s.const([-1, len(at)], INT64))
 
 
 @expands("ai.onnx.ml.FeatureVectorizer")
@@ -182,10 +182,10 @@ def label_encoder(s: Scope) -> bool:
         values, default, element = s.get("values_floats"), s.get("default_float", -0.0), FLOAT
     if not keys or not values or s.element() not in (FLOAT, INT64):
         return s.lacks("keys or values that are texts or tensors (lists of numbers have one)")
-    made = s.const(default, element)
+    labels = s.const(default, element)
     for key, value in list(zip(keys, values, strict=False))[::-1]:
-        made = s.add("Where", s.add("Equal", s.x, s.like(key)), s.const(value, element), made)
-    return s.done("Identity", made)
+        labels = s.add("Where", s.add("Equal", s.x, s.like(key)), s.const(value, element), labels)
+    return s.done("Identity", labels)
 
 
 @expands("ai.onnx.ml.OneHotEncoder")

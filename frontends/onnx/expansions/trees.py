@@ -44,7 +44,7 @@ def tables_of(s: Scope, prefix: str) -> Tables | None:
     places = zip(get(f"{prefix}_treeids", []), get(f"{prefix}_nodeids", []), strict=False)
     for place, target, weight in zip(places, ids, get(f"{prefix}_weights", []), strict=False):
         leaves.setdefault(place, []).append((target, weight))
-    known, found = {"LEAF": LEAF, **{m: n for n, m in enumerate(MODES)}}, Tables()
+    known, tables = {"LEAF": LEAF, **{m: n for n, m in enumerate(MODES)}}, Tables()
     if any(m not in known for m in modes):
         s.lacks(f"a rule other than {', '.join(known)}")
         return None
@@ -57,20 +57,20 @@ def tables_of(s: Scope, prefix: str) -> Tables | None:
             n = waiting.pop()
             if n in seen:
                 return False
-            seen[n] = len(found.rules)
+            seen[n] = len(tables.rules)
             rule = known[modes[n]]
             if rule == LEAF:
                 pairs = leaves.get(keys[n], [])
-                ways = len(found.weights), len(found.weights) + len(pairs)
-                found.targets += [t for t, _ in pairs]
-                found.weights += [w for _, w in pairs]
-                _append(found, 0, rule, 0.0, ways)
+                ways = len(tables.weights), len(tables.weights) + len(pairs)
+                tables.targets += [t for t, _ in pairs]
+                tables.weights += [w for _, w in pairs]
+                _append(tables, 0, rule, 0.0, ways)
                 continue
             ways = tuple(at.get((keys[n][0], int(columns[k][n])), -1) for k in (2, 3))
             if -1 in ways:
                 return False
             rule += MISSING if tracks[n] else 0
-            _append(found, int(columns[0][n]), rule, float(columns[1][n]), ways)
+            _append(tables, int(columns[0][n]), rule, float(columns[1][n]), ways)
             waiting += ways[::-1]
         return True
 
@@ -82,14 +82,14 @@ def tables_of(s: Scope, prefix: str) -> Tables | None:
         s.lacks("trees without a first node, or with several")
         return None
     for root in roots:
-        found.roots.append(len(found.rules))
+        tables.roots.append(len(tables.rules))
         if not take(root):
             s.lacks("nodes that are no tree")
             return None
-    for n, rule in enumerate(found.rules):
+    for n, rule in enumerate(tables.rules):
         if rule != LEAF:
-            found.yes[n], found.no[n] = seen[found.yes[n]], seen[found.no[n]]
-    return found if found.weights and len(seen) == len(keys) else None
+            tables.yes[n], tables.no[n] = seen[tables.yes[n]], seen[tables.no[n]]
+    return tables if tables.weights and len(seen) == len(keys) else None
 
 
 def _append(found: Tables, feature: int, rule: int, threshold: float, ways: Sequence[int]) -> None:
@@ -122,13 +122,13 @@ def regressor(s: Scope) -> bool:
     how = s.get("aggregate_function", "SUM")
     if how not in ("SUM", "AVERAGE") or len(s.shape()) != 2:
         return s.lacks(f"aggregate_function = {how} (SUM and AVERAGE have one)")
-    found = tables_of(s, "target")
-    if found is None:
+    tables = tables_of(s, "target")
+    if tables is None:
         return False
-    made = transformed(
-        s, sums(s, found, int(s.get("n_targets", 1))), s.get("post_transform", "NONE")
+    results = transformed(
+        s, sums(s, tables, int(s.get("n_targets", 1))), s.get("post_transform", "NONE")
     )
-    return bool(made) and s.done("Identity", made)
+    return bool(results) and s.done("Identity", results)
 
 
 @expands("ai.onnx.ml.TreeEnsembleClassifier")
@@ -137,16 +137,16 @@ def classifier(s: Scope) -> bool:
     classes of which one alone has weights, its sum decides."""
     labels: list[Any] = s.get("classlabels_int64s") or s.get("classlabels_strings") or []
     how = s.get("post_transform", "NONE")
-    found = tables_of(s, "class") if len(s.shape()) == 2 else None
-    if found is None:
+    tables = tables_of(s, "class") if len(s.shape()) == 2 else None
+    if tables is None:
         return False
-    if len(labels) != 2 or len(set(found.targets)) > 1:
-        return chosen(s, sums(s, found, len(labels)), labels, how)
-    positive = min(found.weights) >= 0
-    found.targets = [0] * len(found.targets)
+    if len(labels) != 2 or len(set(tables.targets)) > 1:
+        return chosen(s, sums(s, tables, len(labels)), labels, how)
+    positive = min(tables.weights) >= 0
+    tables.targets = [0] * len(tables.targets)
     if s.get("base_values") and len(s.get("base_values")) > 1:
         return s.lacks("base_values of both classes beside weights of one")
-    total = sums(s, found, 1)
+    total = sums(s, tables, 1)
     above = s.add("Greater", total, s.const(0.5 if positive else 0.0))
     if how == "NONE":
         other = s.add("Sub", s.const(1.0), total) if positive else s.add("Neg", total)

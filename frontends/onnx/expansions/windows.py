@@ -64,7 +64,7 @@ def convolution(s: Scope) -> bool:
 def _transposed_row(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
     """Expand ConvTranspose over images of one row, of a padding that follows from the sizes."""
     shape = s.shape()
-    made = s.add(
+    rows = s.add(
         "ConvTranspose",
         s.reshaped(s.x, (*shape[:2], 1, shape[2])),
         weights,
@@ -74,7 +74,7 @@ def _transposed_row(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
         strides=[1, *s.get("strides", [1])],
         dilations=[1, *s.get("dilations", [1])],
     )
-    return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
+    return s.done("Reshape", rows, s.const(list(s.out_shape()), INT64))
 
 
 def _volumes(s: Scope) -> bool:
@@ -84,7 +84,7 @@ def _volumes(s: Scope) -> bool:
     last, out = [0, 2, 3, 4, 1], s.out_shape()
     weights = s.transposed(s.input(1), [2, 3, 4, 1, 0])
     bias = [s.input(2)] if s.has(2) else []
-    made = s.own(
+    volumes = s.own(
         "Conv3D",
         FLOAT,
         [out[d] for d in last],
@@ -95,7 +95,7 @@ def _volumes(s: Scope) -> bool:
         dilations=s.get("dilations", [1] * 3),
         pad=pads_of(s, s.shape(1)[2:])[:3],
     )
-    return s.done("Transpose", made, perm=[0, 4, 1, 2, 3])
+    return s.done("Transpose", volumes, perm=[0, 4, 1, 2, 3])
 
 
 @expands("ConvInteger")

@@ -153,15 +153,15 @@ def real_lstm(op: RealLstmOp, constants: Constants) -> KernelCall:
         raise refuse(op, "the int32 accumulator could overflow")
 
     def scale(part: int) -> float:
-        found = op.part_of.get(part)
-        return encoding_of(found).scales[0] if op.is_hybrid and found is not None else 1.0
+        weights = op.part_of.get(part)
+        return encoding_of(weights).scales[0] if op.is_hybrid and weights is not None else 1.0
 
     def gates(first: int, kind: str, size: int = 1) -> Table | str:
-        found = [arrays.get(first + g) for g in GATES]
-        if all(a is None for a in found):
+        gate_arrays = [arrays.get(first + g) for g in GATES]
+        if all(a is None for a in gate_arrays):
             return "0"
         nothing = np.zeros((op.units, size))
-        filled = [nothing if a is None else a.reshape(op.units, size) for a in found]
+        filled = [nothing if a is None else a.reshape(op.units, size) for a in gate_arrays]
         return Table(kind, np.stack(filled).astype(dtype if kind == c_type else "float32"))
 
     def one(part: int, kind: str) -> Table | str:

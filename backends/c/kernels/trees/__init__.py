@@ -11,9 +11,9 @@ from memopt.dialects.tensors import shape_of
 @kernel(TreeEnsembleOp, "f32")
 def tree_ensemble(op: TreeEnsembleOp, constants: Constants) -> KernelCall:
     """Return the call that walks trees whose tables lie in flash."""
-    found = [constants(v) for v in op.operands[1:]]
-    tables: list[Any] = [t for t in found if t is not None]
-    if len(tables) < len(found):
+    known = [constants(v) for v in op.operands[1:]]
+    tables: list[Any] = [t for t in known if t is not None]
+    if len(tables) < len(known):
         raise refuse(op, "trees that are only known at run time")
     features, rules, thresholds, yes, no, targets, weights, roots = tables
     (rows, size), (_, count) = shape_of(op.input), shape_of(op.result)
