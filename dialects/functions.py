@@ -11,7 +11,8 @@ from xdsl.traits import IsolatedFromAbove
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 
-SUBGRAPH = "SubgraphIndex"  # ends the options that name what an operator runs: thenSubgraphIndex
+# Options that name what an operator runs as often as it runs; CALL_ONCE does so once.
+SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body"))
 
 
 def read_values(op: Operation) -> list[SSAValue]:
@@ -74,7 +75,7 @@ def run_by(op: Operation) -> tuple[FuncOp, ...]:
     numbers = [
         cast("IntegerAttr[Any]", value).value.data
         for key, value in options.data.items()
-        if key.endswith(SUBGRAPH)
+        if key in SUBGRAPHS
     ]
     if not numbers:
         return ()

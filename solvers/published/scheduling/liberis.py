@@ -31,8 +31,8 @@ def solve(
     """The optimum with proof `search`; `states` counts the memoised sets.
 
     After `time_limit` seconds or `max_states` sets, by default as many as a gigabyte holds, the
-    answer is the better of greedy and reverse post-order with the trivial bound and proof `none`:
-    the recursion has no partial answer.
+    answer is the better of greedy and reverse post-order with the trivial bound, and proof `none`
+    unless they meet: the recursion has no partial answer.
     Deterministic without a time limit.
     """
     if max_states is None:
@@ -44,7 +44,8 @@ def solve(
     if full not in memo:
         best = min((greedy.order(graph), rpo.order(graph)), key=lambda o: profile(graph, o).peak)
         peak = profile(graph, best).peak
-        return Schedule(best, peak, min(trivial(graph), peak), "none", len(memo))
+        bound = min(trivial(graph), peak)  # which T6 contains
+        return Schedule(best, peak, bound, "flow" if bound == peak else "none", len(memo))
     order: list[int] = []
     done = full
     while done:
