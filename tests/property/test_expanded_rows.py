@@ -42,6 +42,9 @@ def arrays(func: FuncOp, rng: Rng) -> list[Any]:
         shape = shape_of(v)
         if kind.kind == "f":
             found.append(rng.standard_normal(shape).astype(kind))
+        elif kind.kind == "c":
+            parts = rng.standard_normal((2, *shape))
+            found.append((parts[0] + 1j * parts[1]).astype(kind))
         elif kind.kind == "b":
             found.append(rng.random(shape) < 0.5)
         else:
