@@ -254,6 +254,8 @@ def _in_some_rows(
     if every.arena <= goal:
         return every
     best = min([*known, _solved(every, deadline), *few, *tried], key=lambda p: p.cost)
+    if best.arena > goal and calls < LARGE and (answer := first(CALLS)):
+        return answer
     for placed in few if best.arena > goal else ():
         if clock.late(deadline) or placed.arena > goal * (1 + NEAR):
             continue
