@@ -35,7 +35,8 @@ def wide_codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[A
         raise refuse(op, "the int64 accumulator could overflow")
     reduced = [(m + (1 << 15)) >> 16 if m < 0x7FFF0000 else 0x7FFF for m, _ in pairs]
     right = np.array([15 - s for _, s in pairs], np.int8)
-    if (largest * np.array(reduced, np.int64) >> right > INT32_MAX).any():  # which TFLM cuts off
+    worst = largest.reshape(len(pairs), -1).max(axis=1)
+    if (worst * np.array(reduced, np.int64) >> right > INT32_MAX).any():  # which TFLM cuts off
         raise refuse(op, "a result in steps of its scale that could leave an int32")
     return np.array(reduced, np.int32), right
 

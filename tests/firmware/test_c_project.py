@@ -22,6 +22,7 @@ LIBM = {
     f"{name}f"
     for name in (
         "atan",
+        "atan2",
         "ceil",
         "cos",
         "erf",
