@@ -22,13 +22,13 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.constants import Constants
 from memopt.analysis.intervals import Interval, Intervals, has_intervals
-from memopt.dialects.channel_attributes import ChannelsAttr, LeftOut, Reason
-from memopt.dialects.functions import body_of
+from memopt.dialects.arithmetic.stored import Array, is_stored, per_tensor
+from memopt.dialects.attributes.channels import ChannelsAttr, LeftOut, Reason
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.tensors import channels_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.stored import Array, is_stored, per_tensor
-from memopt.dialects.tensors import channels_of
 
 
 @dataclass(frozen=True)

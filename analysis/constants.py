@@ -11,10 +11,10 @@ from typing import cast
 from xdsl.ir import OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.interface import is_constant_like
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.stored import Array
 
 Constants = Callable[[SSAValue], "Array | None"]
 """The array of a constant operand, or None if the value is only known at run time."""

@@ -15,18 +15,18 @@ from xdsl.traits import IsTerminator
 from memopt.analysis.row_evaluation import evaluate_row, join_rows, row_of, split_rows
 from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.interface import is_constant_like
-from memopt.dialects.names import operator_name, place_of
+from memopt.dialects.arithmetic.stored import Array, dtype_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.interface import is_constant_like
+from memopt.dialects.memgraph.names import operator_name, place_of
+from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
-from memopt.dialects.row_steps import row_type
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
-from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
+from memopt.dialects.rows.steps import row_type
 
 State = dict[SSAValue, dict[int, Array]]
 """What the states of a function hold between runs, each its rows by number; a variable is row 0."""

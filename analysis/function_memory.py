@@ -7,12 +7,12 @@ from xdsl.ir import Block, Operation
 
 from memopt.analysis.hyper_nodes import inner_profile
 from memopt.analysis.storage_groups import BlockMemory, block_memory
-from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.functions import body_of
-from memopt.dialects.interface import OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.structure import HyperNode
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.tensors import bytes_of
 
 NOTHING: Mapping[Operation, OperatorMemory] = {}
 

@@ -5,9 +5,9 @@ from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
 from memopt.analysis.liveness import levels, live_range
 from memopt.analysis.storage_groups import block_memory
-from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.structure import HyperNode
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.structure import HyperNode
 
 
 def inner_profile(node: HyperNode, model: ModelAttr) -> tuple[int, int, int]:

@@ -23,13 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.constants import Constants
-from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.operators.base import ComputeOp, Range
-from memopt.dialects.operators.real_bounds import outwards
-from memopt.dialects.range_attribute import declared_ranges
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     element_of,
@@ -37,7 +31,19 @@ from memopt.dialects.stored import (
     is_stored,
     may_round_once,
 )
-from memopt.dialects.tensors import channel_axis, elements_of, encoding_of, is_buffer, shape_of
+from memopt.dialects.attributes.input_range import declared_ranges
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.tensors import (
+    channel_axis,
+    elements_of,
+    encoding_of,
+    is_buffer,
+    shape_of,
+)
+from memopt.dialects.operators.base import ComputeOp, Range
+from memopt.dialects.operators.real_bounds import outwards
 
 ROUNDINGS = ("tflite_single", "tflm_double")
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from memopt.analysis.storage_groups import BlockMemory
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import place_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import place_of
 
 
 def live_range(

@@ -8,12 +8,12 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import Array, dtype_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.row_steps import activations, steps_of
-from memopt.dialects.rows import RowOp
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.tensors import elements_of, shape_of
+from memopt.dialects.rows.operations import RowOp
+from memopt.dialects.rows.steps import activations, steps_of
 
 POISON = 0x42  # in every byte of a row that is not given: 66, as float32 48.6, so a cast holds it
 

@@ -11,13 +11,13 @@ from typing import cast
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, has_kind
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, has_kind
+from memopt.dialects.memgraph.tensors import AnyTensor, element_bits, rows_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.row_steps import steps_of
-from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
-from memopt.dialects.state import RecallOp, RetainOp, StateOp
-from memopt.dialects.tensors import AnyTensor, element_bits, rows_of
+from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.state import RecallOp, RetainOp, StateOp
+from memopt.dialects.rows.steps import steps_of
 
 
 @dataclass(frozen=True)

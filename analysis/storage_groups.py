@@ -12,16 +12,16 @@ from math import lcm
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import has_kind, read_values
-from memopt.dialects.interface import Alias, OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.row_alignment import alignment_of
-from memopt.dialects.rows import ReceiveOp, RowOp, is_received
-from memopt.dialects.state import RecallOp, lies_in_state
-from memopt.dialects.structure import HyperNode
-from memopt.dialects.tensors import MAX_BYTES, bytes_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import has_kind, read_values
+from memopt.dialects.memgraph.interface import Alias, OperatorMemory
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
+from memopt.dialects.rows.alignment import alignment_of
+from memopt.dialects.rows.operations import ReceiveOp, RowOp, is_received
+from memopt.dialects.rows.state import RecallOp, lies_in_state
 
 OF_ROWS = (RowOp, ReceiveOp, HyperNode)  # what they make may be a row that lies alone
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]

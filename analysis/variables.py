@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.stored import Array, dtype_of, element_of, is_stored
-from memopt.dialects.structure import VariableOp
-from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
+from memopt.dialects.arithmetic.stored import Array, dtype_of, element_of, is_stored
+from memopt.dialects.memgraph.structure import VariableOp
+from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
 
 
 def variables_of(ops: Iterable[Operation]) -> list[VariableOp]:

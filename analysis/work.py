@@ -11,15 +11,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.function_memory import executing
-from memopt.dialects.functions import body_of
-from memopt.dialects.interface import is_constant_like
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.interface import is_constant_like
+from memopt.dialects.memgraph.plan import model_of, pulled_by
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import model_of, pulled_by
-from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
-from memopt.dialects.state import MOVING
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.state import MOVING
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from xdsl.dialects.func import FuncOp
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.analysis.weights import Weights, weights_of
-from memopt.dialects.plan import model_of
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.plan import model_of
 from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 

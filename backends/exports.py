@@ -13,12 +13,13 @@ from xdsl.ir import Operation, SSAValue
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges, rounded
 from memopt.backends.checked import Checked, checked
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.interface import is_constant_like
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import (
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.interface import is_constant_like
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.plan import (
     Place,
     arena_offset,
     argument_offsets,
@@ -30,10 +31,9 @@ from memopt.dialects.plan import (
     said_optimal,
     scratch_list,
 )
-from memopt.dialects.plan import offsets_of as places_of
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.structure import HyperNode, VariableOp
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.dialects.memgraph.plan import offsets_of as places_of
+from memopt.dialects.memgraph.structure import HyperNode, VariableOp
+from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows
 
 

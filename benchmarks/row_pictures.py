@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from memopt.backends.report import Timeline, timeline_of, timeline_svg
-from memopt.dialects.functions import only_function
-from memopt.driver import new_context
-from memopt.text import parse_module
+from memopt.compile.driver import new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.text.ir_text import parse_module
 
 SHARED = Path(os.environ.get("MEMOPT_SHARED", "../shared"))
 MODEL = SHARED / "models" / "resnet8_int8.tflite"

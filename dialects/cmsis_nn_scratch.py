@@ -17,11 +17,11 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from memopt.dialects.custom import IN_FILE
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.custom import IN_FILE
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import element_of
-from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tflm_scratch import operand, scratch_bytes
 
 INT8, INT16 = IntegerType(8), IntegerType(16)

@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp
+from memopt.dialects.memgraph.tensors import element_bits, elements_of, shape_of
 from memopt.dialects.operators.add_n import POINTER
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.by_name import ASKS_FOR_NOTHING
 from memopt.dialects.operators.mean import sum_scratch
 from memopt.dialects.operators.products import unpacked_weights
-from memopt.dialects.stored import element_of
-from memopt.dialects.structure import AssignVariableOp, OpaqueOp
-from memopt.dialects.tensors import element_bits, elements_of, shape_of
 
 
 def scratch_bytes(op: Operation) -> tuple[int, ...] | None:

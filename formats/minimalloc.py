@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 LARGEST = 1 << 60  # bytes and steps; what is larger would not be safe in 64 bits
 LARGEST_SUM = 1 << 62  # of all buffers, whatever their order and alignment

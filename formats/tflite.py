@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.flatbuffer import Flatbuffer, MalformedError, Table
 from memopt.formats.sparsity import Sparsity, densified, read_sparsity
 

@@ -21,10 +21,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.functions import run_by
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
-from memopt.passes.planned import Planned, PlanningPass
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.functions import run_by
+from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
+from memopt.passes.plan.planned import Planned, PlanningPass
 
 
 @dataclass(frozen=True)

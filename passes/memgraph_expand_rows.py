@@ -22,16 +22,16 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.plan import plan_of
-from memopt.passes.expand_rows import cut, expand
-from memopt.passes.fewest_rows import DoesNotFitError
-from memopt.passes.fit_hints import helping_text
-from memopt.passes.fitting_rows import fitting_rows
-from memopt.passes.least_rows import choose_rows, cut_chosen
-from memopt.passes.option import option
-from memopt.passes.planned import Planned, PlanningPass, undecided
-from memopt.passes.seconds import check_seconds
-from memopt.passes.stream_input import close_stream, receive_rows
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.passes.plan.option import option
+from memopt.passes.plan.planned import Planned, PlanningPass, undecided
+from memopt.passes.plan.seconds import check_seconds
+from memopt.passes.rows.expand import cut, expand
+from memopt.passes.rows.explain_misfit import helping_text
+from memopt.passes.rows.fit import fitting_rows
+from memopt.passes.rows.least_arena import choose_rows, cut_chosen
+from memopt.passes.rows.minimise import DoesNotFitError
+from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.solvers import clock
 
 ALL, NONE, AUTO = "all", "none", "auto"

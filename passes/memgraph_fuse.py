@@ -27,15 +27,15 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from memopt.dialects.functions import body_of, has_kind, read_values
-from memopt.dialects.state import SlideOp
-from memopt.dialects.structure import HyperNode
-from memopt.passes.extract import Extracted
-from memopt.passes.inplace import write_inplace
-from memopt.passes.option import check_choices, option
-from memopt.passes.planned import Planned, PlanningPass, undecided
-from memopt.passes.regions import Builder, inner_views
-from memopt.passes.seconds import check_seconds
+from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.rows.state import SlideOp
+from memopt.passes.plan.extract import Extracted
+from memopt.passes.plan.inplace import write_inplace
+from memopt.passes.plan.option import check_choices, option
+from memopt.passes.plan.planned import Planned, PlanningPass, undecided
+from memopt.passes.plan.regions import Builder, inner_views
+from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.fusion import RULES, contractions
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, mask_of, topological_order

@@ -20,11 +20,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.errors import MemoptError, nearest
-from memopt.dialects.functions import body_of, functions
-from memopt.dialects.names import name_of
-from memopt.dialects.range_attribute import declare_range
-from memopt.passes.option import required
+from memopt.dialects.attributes.input_range import declare_range
+from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.dialects.memgraph.functions import body_of, functions
+from memopt.dialects.memgraph.names import name_of
+from memopt.passes.plan.option import required
 
 Ranges = Mapping[str, tuple[float, float]]
 """Name of an input -> the least and the greatest that its elements may be."""

@@ -27,14 +27,14 @@ from xdsl.ir import Block, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, functions
-from memopt.dialects.names import name_of
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.attributes.input_range import drop_range
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, functions
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import drop_plan
+from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
-from memopt.dialects.plan import drop_plan
-from memopt.dialects.range_attribute import drop_range
-from memopt.dialects.stored import is_stored
-from memopt.dialects.tensors import is_buffer
 
 
 @dataclass(frozen=True)

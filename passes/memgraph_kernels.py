@@ -22,9 +22,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import levels, live_ranges, rounded
-from memopt.dialects.functions import body_of
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import (
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.plan import (
     MODEL,
     SCRATCH,
     Place,
@@ -37,11 +37,11 @@ from memopt.dialects.plan import (
     offsets_of,
     plan_of,
 )
-from memopt.dialects.rows import RowOp
-from memopt.dialects.write_plan import Facts
-from memopt.passes.extract import Extracted, extract
-from memopt.passes.option import check_choices, option
-from memopt.passes.planned import Planned, PlanningPass, read_plan
+from memopt.dialects.memgraph.write_plan import Facts
+from memopt.dialects.rows.operations import RowOp
+from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.option import check_choices, option
+from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named

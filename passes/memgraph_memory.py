@@ -18,24 +18,24 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import peak_of
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr
-from memopt.dialects.names import name_of, operator_name
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import OFFSET, set_order
-from memopt.dialects.rows import family_of
-from memopt.dialects.state import StateOp
-from memopt.dialects.write_plan import Facts
+from memopt.dialects.attributes.memories import MemoryAttr, TrafficAttr
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import name_of, operator_name
+from memopt.dialects.memgraph.plan import OFFSET, set_order
+from memopt.dialects.memgraph.write_plan import Facts
+from memopt.dialects.rows.operations import family_of
+from memopt.dialects.rows.state import StateOp
 from memopt.formats.sizes import parse_size
-from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import order_function
-from memopt.passes.memory_tenants import Tenants, tenants_of
-from memopt.passes.moves import write_moves
-from memopt.passes.option import option, required
-from memopt.passes.places import write_places
-from memopt.passes.planned import Planned, PlanningPass, read_plan
-from memopt.passes.seconds import check_seconds
+from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.memory_tenants import Tenants, tenants_of
+from memopt.passes.plan.moves import write_moves
+from memopt.passes.plan.option import option, required
+from memopt.passes.plan.places import write_places
+from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
+from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError

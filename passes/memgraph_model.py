@@ -20,13 +20,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from memopt.dialects.attributes.model import REQUESTED, ModelAttr
 from memopt.dialects.cmsis_nn_scratch import requested
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.model_attributes import REQUESTED, ModelAttr
-from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of
-from memopt.passes.option import option
-from memopt.passes.scratch import asked_scratch, write_scratch
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of
+from memopt.passes.plan.option import option
+from memopt.passes.plan.scratch import asked_scratch, write_scratch
 from memopt.targets.core.registry import target_named
 
 

@@ -28,9 +28,9 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, functions
-from memopt.dialects.names import name_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, functions
+from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.reordering import (

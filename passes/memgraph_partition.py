@@ -21,15 +21,15 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import executing
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import operator_name, place_of
-from memopt.dialects.plan import PARTITION
-from memopt.dialects.quick import number
-from memopt.dialects.structure import HyperNode
-from memopt.passes.extract import Extracted
-from memopt.passes.option import check_choices, option
-from memopt.passes.planned import Planned, PlanningPass, undecided
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.quick import number
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import operator_name, place_of
+from memopt.dialects.memgraph.plan import PARTITION
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.passes.plan.extract import Extracted
+from memopt.passes.plan.option import check_choices, option
+from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.solvers.partitioning import METHODS, Partition, partition
 from memopt.solvers.problems.memory_graph import ProblemError
 

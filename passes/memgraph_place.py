@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.dialects.attributes.model import REQUESTED
 from memopt.dialects.cmsis_nn_scratch import requested
-from memopt.dialects.model_attributes import REQUESTED
-from memopt.dialects.write_plan import Facts
-from memopt.passes import share
-from memopt.passes.extract import Extracted
-from memopt.passes.inplace import chosen_by
-from memopt.passes.joint import (
+from memopt.dialects.memgraph.write_plan import Facts
+from memopt.passes.memgraph_schedule import order_function
+from memopt.passes.plan import share
+from memopt.passes.plan.extract import Extracted
+from memopt.passes.plan.inplace import chosen_by
+from memopt.passes.plan.joint import (
     find_order,
     refuse_partition,
     restore_order,
     write_other_order,
     write_tried,
 )
-from memopt.passes.memgraph_schedule import order_function
-from memopt.passes.option import check_choices, method_options, option, with_options
-from memopt.passes.places import write_places
-from memopt.passes.planned import Arrangement, Planned, PlanningPass, read_plan
-from memopt.passes.seconds import check_seconds
+from memopt.passes.plan.option import check_choices, method_options, option, with_options
+from memopt.passes.plan.places import write_places
+from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan
+from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock, joint, placement
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges

@@ -40,13 +40,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.errors import nearest
-from memopt.dialects.functions import functions
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import nearest
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import ALIAS, MODEL, drop_plan, model_of
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.by_name import VIEWS
-from memopt.dialects.plan import ALIAS, MODEL, drop_plan, model_of
-from memopt.dialects.structure import OpaqueOp
-from memopt.passes.option import option
+from memopt.passes.plan.option import option
 from memopt.rewrites import apply_rules
 
 CONVENTIONS: Mapping[str, tuple[str, ...]] = {

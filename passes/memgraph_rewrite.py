@@ -26,12 +26,12 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.weights import Weights
 from memopt.analysis.work import Work, function_work
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import drop_plan
-from memopt.dialects.rewrite_attributes import REWRITES, Pair, RewrittenAttr, rewrites_of
-from memopt.passes.option import option
-from memopt.passes.rewrite_search import apply_by_search
-from memopt.passes.seconds import check_seconds
+from memopt.dialects.attributes.rewrites import REWRITES, Pair, RewrittenAttr, rewrites_of
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import drop_plan
+from memopt.passes.plan.option import option
+from memopt.passes.plan.rewrite_search import apply_by_search
+from memopt.passes.plan.seconds import check_seconds
 from memopt.rewrites import (
     RULES,
     SAFE,

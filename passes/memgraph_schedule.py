@@ -25,24 +25,24 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.interface import OperatorMemory
-from memopt.dialects.names import place_of
-from memopt.dialects.plan import CHOSEN, plan_of, set_order
-from memopt.dialects.rows import family_of
-from memopt.dialects.structure import HyperNode
-from memopt.dialects.write_plan import Facts, order_facts
-from memopt.passes.certify import write_certificate
-from memopt.passes.extract import Extracted, extract
-from memopt.passes.inplace import Chosen, decline, only_chosen, write_inplace
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.plan import CHOSEN, plan_of, set_order
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.write_plan import Facts, order_facts
+from memopt.dialects.rows.operations import family_of
 from memopt.passes.memgraph_partition import partition_of
-from memopt.passes.moves import drop_moves
-from memopt.passes.notes import note
-from memopt.passes.option import check_choices, method_options, option, with_options
-from memopt.passes.planned import Planned, PlanningPass, undecided
-from memopt.passes.reorder import inline_hyper_nodes, reorder
-from memopt.passes.seconds import check_seconds
+from memopt.passes.plan.certify import write_certificate
+from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.inplace import Chosen, decline, only_chosen, write_inplace
+from memopt.passes.plan.moves import drop_moves
+from memopt.passes.plan.notes import note
+from memopt.passes.plan.option import check_choices, method_options, option, with_options
+from memopt.passes.plan.planned import Planned, PlanningPass, undecided
+from memopt.passes.plan.reorder import inline_hyper_nodes, reorder
+from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import (
     ProblemError,

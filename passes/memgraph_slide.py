@@ -31,13 +31,13 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, functions
-from memopt.dialects.rows import is_received
-from memopt.dialects.tensors import rows_of
-from memopt.passes.keep_rows import keep_rows
-from memopt.passes.kept_rows import kept_rows, ours
-from memopt.passes.option import option, required
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, functions
+from memopt.dialects.memgraph.tensors import rows_of
+from memopt.dialects.rows.operations import is_received
+from memopt.passes.plan.option import option, required
+from memopt.passes.sliding.reuse_analysis import kept_rows, ours
+from memopt.passes.sliding.transform import keep_rows
 
 KEPT = "memgraph.kept_rows"
 SLIDING = "memgraph.sliding"

@@ -26,7 +26,7 @@ The plan is verified first.
 
 An operation of ours is a call of a C function, with the function's own arguments: `-t c-calls`
 writes these functions, which know the plan. Other dialects say what theirs become with
-`lowered_by` (passes/memref_lowering.py). What is none of these is refused by name.
+`lowered_by` (passes/memref/lowering.py). What is none of these is refused by name.
 """
 
 from collections.abc import Sequence
@@ -56,12 +56,11 @@ from xdsl.passes import ModulePass
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.weights import Weights
-from memopt.dialects.behaviour import VIEWS, destinations
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, functions
-from memopt.dialects.names import full_name, place_of
-from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import (
+from memopt.dialects.memgraph.behaviour import VIEWS, destinations
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, functions
+from memopt.dialects.memgraph.names import full_name, place_of
+from memopt.dialects.memgraph.plan import (
     argument_offsets,
     bytes_offset,
     call_name,
@@ -71,11 +70,12 @@ from memopt.dialects.plan import (
     plan_of,
     scratch_list,
 )
-from memopt.dialects.rows import RowOp
-from memopt.dialects.structure import ConstantOp as OurConstantOp
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import is_buffer
-from memopt.passes.memref_lowering import Placed, declared, lowering_of
+from memopt.dialects.memgraph.structure import ConstantOp as OurConstantOp
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import is_buffer
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows.operations import RowOp
+from memopt.passes.memref.lowering import Placed, declared, lowering_of
 from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 

@@ -17,18 +17,18 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import function_memory, memory_of
 from memopt.analysis.storage_groups import BlockMemory
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, has_kind, read_values
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.off_chip_attributes import OffChipAttr
-from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
-from memopt.dialects.structure import HyperNode
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.off_chip import OffChipAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.plan import OFF_CHIP, model_of, plan_of
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.formats.sizes import parse_size
-from memopt.passes.option import check_choices, option, required
-from memopt.passes.planned import Planned, PlanningPass
-from memopt.passes.seconds import check_seconds
+from memopt.passes.plan.option import check_choices, option, required
+from memopt.passes.plan.planned import Planned, PlanningPass
+from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers.memories.traffic import (
     RULES,
     Tensor,

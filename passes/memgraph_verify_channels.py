@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import functions
+from memopt.dialects.memgraph.functions import functions
 from memopt.verify.channels import verify_channels
 
 

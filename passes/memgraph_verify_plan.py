@@ -14,10 +14,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.weights import weights_of
-from memopt.dialects.functions import functions
+from memopt.dialects.memgraph.functions import functions
 from memopt.passes.memgraph_traffic import check_traffic
-from memopt.passes.option import option
-from memopt.passes.planned import Planned, PlanningPass
+from memopt.passes.plan.option import option
+from memopt.passes.plan.planned import Planned, PlanningPass
 from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 

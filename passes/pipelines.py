@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.passes import ModulePass
 
-from memopt.dialects.model_attributes import CALLED
-from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import AnyTensor
+from memopt.dialects.attributes.model import CALLED
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.tensors import AnyTensor
 from memopt.passes.memgraph_branches import MemgraphBranchesPass
 from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
@@ -34,7 +34,7 @@ from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
-from memopt.passes.share import METHODS as SHARED_OBJECTS
+from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
 from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.registry import target_named, target_names

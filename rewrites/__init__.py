@@ -34,9 +34,9 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
 )
 
-from memopt.dialects.errors import nearest
-from memopt.dialects.functions import functions
-from memopt.dialects.rewrite_attributes import CHANGED
+from memopt.dialects.attributes.rewrites import CHANGED
+from memopt.dialects.memgraph.errors import nearest
+from memopt.dialects.memgraph.functions import functions
 
 Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]

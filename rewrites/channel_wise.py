@@ -226,18 +226,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.channel_attributes import is_narrowed
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import element_of, integer_type, is_stored, numbers_of
+from memopt.dialects.attributes.channels import is_narrowed
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import EncodingAttr
+from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.tensors import channels_of, encoding_of, shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import Conv2DOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.slices import ConcatOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.plan import ALIAS, is_gathered
-from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
-from memopt.dialects.tensors import channels_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.gather import is_alike, joined
 from memopt.rewrites.kernel_wise import channels_of_constant

@@ -207,9 +207,12 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.functions import body_of
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import is_named, name_of, rename
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import is_named, name_of, rename
+from memopt.dialects.memgraph.tensors import bytes_of, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.reordering import (
@@ -219,9 +222,6 @@ from memopt.dialects.operators.reordering import (
     keeps_bytes,
     reordered_type,
 )
-from memopt.dialects.quick import numbers
-from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 

@@ -65,13 +65,13 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
+from memopt.dialects.arithmetic.stored import element_of, numbers_of
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
+from memopt.dialects.memgraph.tensors import elements_of, is_buffer
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.by_name import RESHAPES, SHAPES
 from memopt.dialects.operators.movement import ReshapeOp
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.stored import element_of, numbers_of
-from memopt.dialects.structure import ConstantOp, OpaqueOp
-from memopt.dialects.tensors import elements_of, is_buffer
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 
 

@@ -276,18 +276,24 @@ from memopt.analysis.channels import (
 from memopt.analysis.constants import Constants, constants_of
 from memopt.analysis.intervals import Intervals, intervals
 from memopt.analysis.weights import Weights
-from memopt.dialects.arithmetic import float32
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.channel_attributes import CHANNELS, NARROWED, ChannelsAttr, is_narrowed
-from memopt.dialects.functions import body_of
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.scalars import float32
+from memopt.dialects.arithmetic.stored import is_stored, per_tensor
+from memopt.dialects.attributes.channels import CHANNELS, NARROWED, ChannelsAttr, is_narrowed
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import EncodingAttr
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.attributes.rewrites import CHANGED
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.tensors import (
+    AnyTensor,
+    channel_axis,
+    channels_of,
+    encoding_of,
+    shape_of,
+)
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.quick import numbers
-from memopt.dialects.rewrite_attributes import CHANGED
-from memopt.dialects.stored import is_stored, per_tensor
-from memopt.dialects.tensors import AnyTensor, channel_axis, channels_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 

@@ -237,15 +237,15 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.tensors import channel_axis, elements_of, shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.constants import PerChannelOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.stored import element_of
-from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import channel_axis, elements_of, shape_of
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.relu_into_producer import joined_type
 

@@ -38,7 +38,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 from xdsl.pattern_rewriter import PatternRewriter
 
-from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.memgraph.functions import body_of, read_values
 from memopt.dialects.operators.base import ComputeOp
 from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
 

@@ -63,7 +63,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.rewrites import Applied, Exact, Rule

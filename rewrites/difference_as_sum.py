@@ -56,13 +56,13 @@ from xdsl.dialects.builtin import (
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import AddOp, SubOp
 from memopt.dialects.operators.constants import ScaledOp
-from memopt.dialects.stored import element_of
-from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import shape_of
 from memopt.rewrites import Applied, Exact, Rule
 
 

@@ -51,12 +51,12 @@ from xdsl.rewriter import InsertPoint
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import body_of
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import Array, element_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import DivOp, MulOp
 from memopt.dialects.operators.constants import ReciprocalOp
-from memopt.dialects.stored import Array, element_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 

@@ -103,10 +103,10 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.rewrites import CHANGED
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.rewrite_attributes import CHANGED
 from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
 OWN = frozenset({SOURCE, CHANGED, "memgraph.names"})

@@ -109,13 +109,13 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.pooling import PoolBase
 from memopt.dialects.operators.window import WindowedOp
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 from memopt.rewrites import Exact, Rule
 from memopt.rewrites.pad_into_window import integers
 

@@ -48,10 +48,10 @@ from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.tensors import bytes_of
 from memopt.rewrites import Applied, Exact, Rule
 from memopt.rewrites.gather import gathered_of, is_read, reads_parts
 

@@ -122,12 +122,12 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import GENERIC, AliasAttr
+from memopt.dialects.arithmetic.stored import element_of, numbers_of
+from memopt.dialects.attributes.model import GENERIC, AliasAttr
+from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp
-from memopt.dialects.plan import ALIAS, is_gathered
-from memopt.dialects.stored import element_of, numbers_of
-from memopt.dialects.tensors import channel_axis, shape_of
 from memopt.rewrites import Applied, Exact, Rule
 
 

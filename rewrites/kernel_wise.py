@@ -147,14 +147,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.plan import ALIAS, is_gathered
-from memopt.dialects.quick import numbers
-from memopt.dialects.tensors import channel_axis, channels_of, shape_of
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.constant_channels import narrowed_type
 from memopt.rewrites.gather import gathered_of, is_read, joined, reads_parts

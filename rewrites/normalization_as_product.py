@@ -78,13 +78,13 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import AddOp, MulOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.normalization import BatchNormalizationOp, NormalizationTermsOp
-from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import shape_of
 from memopt.rewrites import Applied, Exact, Rule
 
 

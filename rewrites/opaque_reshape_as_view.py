@@ -44,12 +44,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import GENERIC, AliasAttr
+from memopt.dialects.attributes.model import GENERIC, AliasAttr
+from memopt.dialects.memgraph.plan import ALIAS, model_of
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
-from memopt.dialects.plan import ALIAS, model_of
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import bytes_of, is_buffer
 from memopt.rewrites import Exact, Rule
 
 

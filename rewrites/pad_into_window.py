@@ -160,8 +160,10 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import element_of, numbers_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.window import (
@@ -170,8 +172,6 @@ from memopt.dialects.operators.window import (
     height_and_width,
     sees_elements,
 )
-from memopt.dialects.stored import element_of, numbers_of
-from memopt.dialects.tensors import encoding_of
 from memopt.rewrites import Applied, Exact, Rule
 
 

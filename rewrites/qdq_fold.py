@@ -224,18 +224,18 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.attributes import EncodingAttr, RoundingAttr
-from memopt.dialects.even_rounding import multiplier, rounds_even
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import is_named, name_of, rename
+from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
+from memopt.dialects.arithmetic.stored import element_of, integer_type, is_stored, numbers_of
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import EncodingAttr, RoundingAttr
+from memopt.dialects.memgraph.names import is_named, name_of, rename
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.reordering import reordered_type
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes

@@ -78,12 +78,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.dialects.functions import body_of
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.over_axes import OverAxesOp
-from memopt.dialects.quick import numbers
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 ROWS = 1  # the dimension of images along which they are cut

@@ -72,12 +72,12 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
-from memopt.dialects.attributes import ActivationAttr
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import operator_kind
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.names import operator_kind
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import RELUS
-from memopt.dialects.structure import OpaqueOp
 from memopt.rewrites import Exact, Rule
 from memopt.rewrites.relu_into_producer import absorb, behind
 

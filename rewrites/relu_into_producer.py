@@ -124,15 +124,15 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.attributes import ActivationAttr
-from memopt.dialects.channel_attributes import CHANNELS
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import name_of, rename
+from memopt.dialects.arithmetic.stored import element_of, numbers_of
+from memopt.dialects.attributes.channels import CHANNELS
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.names import name_of, rename
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import encoding_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
-from memopt.dialects.stored import element_of, numbers_of
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import encoding_of, is_buffer, shape_of
 from memopt.rewrites import Applied, Exact, Rule
 
 

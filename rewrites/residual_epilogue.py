@@ -75,10 +75,10 @@ from typing import ClassVar
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.plan import ALIAS, model_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import ALIAS, model_of
 from memopt.rewrites import Applied, Exact, Rule
 from memopt.rewrites.gather import gathered_of
 

@@ -57,15 +57,15 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.functions import body_of
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import is_named, name_of, rename
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.stored import element_of, integer_type
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import EncodingAttr
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import is_named, name_of, rename
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
-from memopt.dialects.stored import element_of, integer_type
-from memopt.dialects.tensors import AnyTensor, encoding_of, is_buffer, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 from memopt.rewrites.qdq_fold import HALF, per_tensor, requantized
 

@@ -87,11 +87,11 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import AliasAttr
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.model import AliasAttr
+from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.tensors import element_bits
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import ALIAS, is_gathered
-from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import element_bits
 from memopt.rewrites import Applied, Exact, Rule
 from memopt.rewrites.gather import is_alike
 

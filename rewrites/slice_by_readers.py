@@ -95,10 +95,10 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import element_steps
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.tensors import channel_axis, shape_of
 from memopt.rewrites import Applied, Exact, Rule
 from memopt.rewrites.gather import gathered_of, is_alike, is_read, reads_parts
 from memopt.rewrites.slice_as_view import stretches

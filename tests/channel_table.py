@@ -12,16 +12,16 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.intervals import has_intervals
 from memopt.analysis.work import function_work
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import build_pipeline, load_model, new_context
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.input_range import declare_range
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.quantization import DequantizeOp
-from memopt.dialects.plan import plan_of
-from memopt.dialects.range_attribute import declare_range
-from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import bytes_of
-from memopt.driver import build_pipeline, load_model, new_context
 from memopt.rewrites import apply_rules
 
 ROOT = Path(__file__).resolve().parents[1]

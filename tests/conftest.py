@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memopt.usage import collect_rarely
+from memopt.text.usage import collect_rarely
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as it is for a job in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
-from memopt.backends.c.call import element_kind
-from memopt.backends.c.registry import ANY, kernels_of
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.errors import MemoptError
+from memopt.backends.c.emit.call import element_kind
+from memopt.backends.c.emit.registry import ANY, kernels_of
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.attributes.operators import EncodingAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.frontends.core.node import Entry
 from memopt.frontends.onnx import operators as onnx
 from memopt.frontends.tflite import operators as tflite

@@ -5,10 +5,10 @@ Part of the plan verifier, so it shares no code with the passes that place.
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import run_by
-from memopt.dialects.names import operator_kind, place_of
-from memopt.dialects.plan import plan_of, scratch_list
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import run_by
+from memopt.dialects.memgraph.names import operator_kind, place_of
+from memopt.dialects.memgraph.plan import plan_of, scratch_list
 
 
 def check_branches(func: FuncOp) -> None:

@@ -3,7 +3,7 @@
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Row
 
 Span = tuple[int, int, int]  # steps [lower, upper), bytes held

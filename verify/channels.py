@@ -14,19 +14,19 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.channel_attributes import channels_of_result, is_narrowed
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.interface import is_constant_like
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import name_of, place_of
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.channels import channels_of_result, is_narrowed
+from memopt.dialects.attributes.input_range import LARGEST, declared_ranges
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.interface import is_constant_like
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.tensors import channels_of, elements_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.constants import TakeOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.range_attribute import LARGEST, declared_ranges
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import channels_of, elements_of, is_buffer, shape_of
 from memopt.verify.real_intervals import are_finite, as_float32, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
     Known,

@@ -13,16 +13,16 @@ from math import lcm
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, has_kind, read_values
-from memopt.dialects.interface import Alias, OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.row_alignment import alignment_of
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp
-from memopt.dialects.state import RecallOp, StateOp
-from memopt.dialects.tensors import MAX_BYTES, bytes_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
+from memopt.dialects.memgraph.interface import Alias, OperatorMemory
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
+from memopt.dialects.rows.alignment import alignment_of
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp
+from memopt.dialects.rows.state import RecallOp, StateOp
 
 
 @dataclass

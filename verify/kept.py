@@ -10,12 +10,12 @@ from typing import Any, cast
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import name_of, place_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.tensors import rows_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import JoinOp, RowOpOp
-from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
-from memopt.dialects.tensors import rows_of
+from memopt.dialects.rows.operations import JoinOp, RowOpOp
+from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.verify.windows import Source, sums_rows, windows_of
 
 Reads = Mapping[tuple[SSAValue, int], object]

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import read_values
-from memopt.dialects.memory_attributes import MemoryAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import Place, memory_at, scratch_list
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.attributes.memories import MemoryAttr
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import read_values
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.plan import Place, memory_at, scratch_list
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.verify.groups import Reading
 
 SCRATCH = -1  # stands for all scratch of one operator, where groups have numbers

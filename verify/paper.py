@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import read_values
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import memory_at, scratch_list
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import read_values
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.plan import memory_at, scratch_list
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.verify.contents import Content, Contents
 from memopt.verify.groups import Reading
 from memopt.verify.memories import Where, check_memory, named_memories

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import operator_name, place_of
-from memopt.dialects.plan import PARTITION, is_number
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import operator_name, place_of
+from memopt.dialects.memgraph.plan import PARTITION, is_number
 
 
 def check_parts(operations: Sequence[Operation]) -> None:

@@ -3,20 +3,20 @@
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.place_attributes import UnplacedAttr
-from memopt.dialects.plan import (
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.places import UnplacedAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.plan import (
     Place,
     argument_offsets,
     bytes_offset,
     memory_at,
     offsets_of,
 )
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.tensors import bytes_of, is_buffer
+from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
+from memopt.dialects.operators.base import is_constant_expression
 from memopt.verify.groups import Reading
 from memopt.verify.memories import check_memory, named_memories
 

@@ -11,21 +11,21 @@ from itertools import accumulate
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.functions import body_of, has_kind, read_values
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.old_forms import old_attribute
-from memopt.dialects.plan import (
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.fingerprint import fingerprint
+from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.old_forms import old_attribute
+from memopt.dialects.memgraph.plan import (
     ORDER,
     model_of,
     order_of,
     plan_of,
 )
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.rows import family_of
-from memopt.dialects.structure import HyperNode
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.rows.operations import family_of
 from memopt.verify.branches import check_branches
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns

@@ -11,6 +11,8 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from memopt.dialects.arithmetic.stored import Array, element_of, is_stored
+from memopt.dialects.attributes.input_range import LARGEST
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.binary import AddOp, BinaryOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.unary import (
@@ -21,8 +23,6 @@ from memopt.dialects.operators.unary import (
     TanhOp,
     UnaryOp,
 )
-from memopt.dialects.range_attribute import LARGEST
-from memopt.dialects.stored import Array, element_of, is_stored
 from memopt.verify.requantizing import ENDS
 
 MANY = 1 << 17

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from memopt.dialects.arithmetic import multiply, quantize_multiplier
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.arithmetic.scalars import multiply, quantize_multiplier
+from memopt.dialects.memgraph.errors import MemoptError
 
 ENDS = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}
 """What an activation leaves of the real numbers; None for no end."""

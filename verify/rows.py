@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import has_kind
-from memopt.dialects.names import full_name, name_of, place_of
-from memopt.dialects.plan import is_gathered
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
-from memopt.dialects.state import RecallOp, StateOp
-from memopt.dialects.tensors import rows_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import has_kind
+from memopt.dialects.memgraph.names import full_name, name_of, place_of
+from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.tensors import rows_of
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.state import RecallOp, StateOp
 from memopt.verify.kept import check_kept, tensor_of
 from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_rows
 

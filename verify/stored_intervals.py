@@ -12,11 +12,20 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.arithmetic import multiply, quantized_range
-from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import name_of
+from memopt.dialects.arithmetic.scalars import multiply, quantized_range
+from memopt.dialects.arithmetic.stored import (
+    Array,
+    dtype_of,
+    element_of,
+    integer_type,
+    is_stored,
+    may_round_once,
+)
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.tensors import channel_axis, channels_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.constants import TakeOp
@@ -29,15 +38,6 @@ from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import UnaryOp
-from memopt.dialects.stored import (
-    Array,
-    dtype_of,
-    element_of,
-    integer_type,
-    is_stored,
-    may_round_once,
-)
-from memopt.dialects.tensors import channel_axis, channels_of, encoding_of, shape_of
 from memopt.verify.real_intervals import (
     clamped,
     function_of,

@@ -6,16 +6,16 @@ Part of the plan verifier, so it shares no code with the passes that place.
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import place_of
-from memopt.dialects.plan import (
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.plan import (
     OFFSET,
     SCHEDULES_TRIED,
     argument_offsets,
     is_number,
     scratch_list,
 )
-from memopt.dialects.plan_attributes import PlanAttr
 
 
 def check_unplaced(func: FuncOp) -> None:

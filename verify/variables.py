@@ -3,11 +3,11 @@
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.names import place_of
-from memopt.dialects.structure import VariableOp
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.structure import VariableOp
 
 
 def check_variables(func: FuncOp) -> None:

@@ -10,15 +10,15 @@ from itertools import product
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.arithmetic import float32, quantized_range
-from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.names import name_of, place_of
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.scalars import float32, quantized_range
+from memopt.dialects.arithmetic.stored import Array, may_round_once
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.constants import FoldIntoBiasOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.stored import Array, may_round_once
-from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.verify.real_intervals import are_finite, clamped, is_real, rounded_sum
 from memopt.verify.requantizing import even_range, even_requantizer, requantizers
 from memopt.verify.stored_intervals import (

@@ -14,10 +14,10 @@ from typing import cast
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import place_of
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
-from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.verify.kept import tensor_of
 from memopt.verify.rows import Walk, check_rows
 

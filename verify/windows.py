@@ -9,10 +9,10 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.arithmetic import float32
+from memopt.dialects.arithmetic.scalars import float32
+from memopt.dialects.arithmetic.stored import is_stored, is_unsigned
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import is_stored, is_unsigned
-from memopt.dialects.tensors import rows_of, shape_of
 from memopt.verify.foreign import foreign_rows_read, foreign_sums_rows
 
 Source = tuple[object, int]

@@ -18,7 +18,7 @@ from memopt.backends.report.planned import timeline_of
 from memopt.backends.report.svg import timeline_svg
 from memopt.backends.report.table import table_text
 from memopt.backends.report.timeline import Operator, Rect, Step, Tensor, Timeline
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 
 __all__ = [
     "Operator",

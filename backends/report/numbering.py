@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from memopt.backends.report.timeline import INPUT
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.names import name_of, operator_kind
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.names import name_of, operator_kind
 
 
 def numbers_of(operations: list[Operation]) -> list[int]:

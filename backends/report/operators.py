@@ -15,12 +15,12 @@ from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.work import work_of
 from memopt.backends.report.numbering import numbered, numbers_of, title
 from memopt.backends.report.timeline import INPUT, Kind, Operator, Rect, Tensor, Timeline
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import is_named, name_of, operator_kind
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.names import is_named, name_of, operator_kind
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, RowsOp
-from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 
 HAS_ROW = (RowOp, ReceiveOp, RecallOp, RetainOp)
 

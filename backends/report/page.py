@@ -13,7 +13,7 @@ from memopt.backends.report.svg import plot_width, timeline_svg
 from memopt.backends.report.table import counted
 from memopt.backends.report.timeline import Timeline, bytes_held
 from memopt.backends.report.wording import both, kib, share, short, xml
-from memopt.dialects.plan_attributes import FAMILIES
+from memopt.dialects.attributes.plan import FAMILIES
 
 WIDE = 150  # from this many steps on the pictures stand one above the other
 CHIPS = 16  # tensors named in one row of the table

@@ -12,8 +12,9 @@ from memopt.backends.checked import Checked, checked
 from memopt.backends.report.numbering import numbered, numbers_of, title
 from memopt.backends.report.operators import in_rows
 from memopt.backends.report.timeline import INPUT, Lane, Rect, Step, Timeline, bytes_held
-from memopt.dialects.names import name_of, operator_kind
-from memopt.dialects.plan import (
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.names import name_of, operator_kind
+from memopt.dialects.memgraph.plan import (
     Place,
     arena_offset,
     argument_offsets,
@@ -21,7 +22,6 @@ from memopt.dialects.plan import (
     offsets_of,
     scratch_list,
 )
-from memopt.dialects.plan_attributes import PlanAttr
 
 
 def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:

@@ -20,8 +20,8 @@ from memopt.backends.report.scale import Frame, address_ticks, number, step_tick
 from memopt.backends.report.style import DRAWING, ROWS, colours, row_colours
 from memopt.backends.report.timeline import Lane, Timeline
 from memopt.backends.report.wording import both, kib, short, xml
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import FAMILIES
+from memopt.dialects.attributes.plan import FAMILIES
+from memopt.dialects.memgraph.errors import MemoptError
 
 LEFT, RIGHT, TOP = 62.0, 168.0, 14.0
 HEIGHT, STRIP, GAP, FOOT = 340.0, 44.0, 26.0, 34.0

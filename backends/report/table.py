@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from memopt.backends.report.operator_lines import OperatorLine, operator_lines
 from memopt.backends.report.timeline import Timeline
 from memopt.backends.report.wording import short
-from memopt.dialects.errors import printable
+from memopt.dialects.memgraph.errors import printable
 
 TENSORS_WIDTH = 44
 TEXTS = "Operator", "Tensors in RAM (output of op. #)"

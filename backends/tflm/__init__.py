@@ -24,10 +24,10 @@ from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scr
 from memopt.backends.tflm.order import functions_of, written_order
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.backends.tflm.shapes import with_shapes_of, write_shapes
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import run_by, subgraph_of
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_of
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import run_by, subgraph_of
+from memopt.dialects.memgraph.plan import Place, argument_offsets, bytes_offset, offsets_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, litert_schema, read_model
 from memopt.targets.tflm.arena import base_of, is_unread, tensor_indices, tflm_arena

@@ -9,13 +9,13 @@ from xdsl.ir import Operation, OpResult
 from memopt.analysis.weights import Weights
 from memopt.backends.tflm.extent import has_bytes_behind
 from memopt.backends.tflm.order import FINDS
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.cmsis_nn_scratch import requested
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.names import place_of
-from memopt.dialects.plan import model_of
-from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
 from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices

@@ -17,13 +17,19 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.attributes.places import UnplacedAttr
 from memopt.dialects.cmsis_nn_scratch import requested
-from memopt.dialects.custom import IN_FILE
-from memopt.dialects.functions import body_of, run_by
-from memopt.dialects.place_attributes import UnplacedAttr
-from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.write_plan import order_facts, write_plan
+from memopt.dialects.memgraph.custom import IN_FILE
+from memopt.dialects.memgraph.functions import body_of, run_by
+from memopt.dialects.memgraph.plan import (
+    argument_offsets,
+    model_of,
+    offsets_of,
+    plan_of,
+    set_places,
+)
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.write_plan import order_facts, write_plan
 from memopt.targets.tflm.arena import (
     ALIGNMENT,
     Request,

@@ -25,20 +25,20 @@ from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm import source_of, text_of
 from memopt.backends.tflm.order import functions_of
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
-from memopt.dialects.attributes import ActivationAttr, SourceAttr, WindowAttr
-from memopt.dialects.channel_attributes import NARROWED, is_narrowed
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import name_of, place_of
+from memopt.dialects.attributes.channels import NARROWED, is_narrowed
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import ActivationAttr, SourceAttr, WindowAttr
+from memopt.dialects.attributes.rewrites import CHANGED
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.tensors import channels_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import SliceOp, SplitOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.rewrite_attributes import CHANGED
-from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import channels_of, encoding_of, shape_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Subgraph, litert_schema, read_model
 from memopt.verify.channels import check_channels

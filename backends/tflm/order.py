@@ -10,8 +10,8 @@ that set and find them compute nothing, and run before all others.
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions, only_function, subgraph_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions, only_function, subgraph_of
 from memopt.formats.tflite import Model
 from memopt.targets.tflm.arena import file_operators
 

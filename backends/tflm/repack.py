@@ -8,7 +8,7 @@ that a file has behind its flatbuffer are written inside: TensorFlow Lite Micro 
 import importlib
 from typing import Any, cast
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import IDENTIFIER, litert_schema
 
 ALIGNMENT = 16

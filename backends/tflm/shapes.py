@@ -6,9 +6,9 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.structure import VariableOp
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.structure import VariableOp
+from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.formats.tflite import Model, Tensor
 from memopt.targets.tflm.arena import tensor_indices
 

@@ -16,7 +16,7 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.tflm_scratch import flag
 from memopt.formats.tflite import TENSOR_TYPES_BY_NAME, Operator, Tensor
 

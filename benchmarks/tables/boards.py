@@ -20,7 +20,7 @@ from typing import Any
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.published import FIGURES
 from memopt.benchmarks.table import Table
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 MODELS = (
     "resnet8_int8",

@@ -8,9 +8,9 @@ from statistics import fmean, median
 from memopt.analysis.variables import variable_bytes
 from memopt.benchmarks.captures import NAMES, capture_text
 from memopt.benchmarks.table import Table
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.json.read import read
-from memopt.passes.extract import extract
+from memopt.passes.plan.extract import extract
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, live_ranges, profile
 from memopt.solvers.scheduling import schedule

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory.fusion import contract, modules
 
@@ -37,8 +37,8 @@ class Case:
         """The IR at alignment 1, no in-place execution, one function. MemoptError, OSError."""
         from xdsl.context import Context
 
-        from memopt.dialects.functions import functions
-        from memopt.driver import load_model
+        from memopt.compile.driver import load_model
+        from memopt.dialects.memgraph.functions import functions
         from memopt.passes.memgraph_model import MemgraphModelPass
         from memopt.passes.memgraph_prepare import MemgraphPreparePass
 
@@ -56,8 +56,8 @@ class Case:
     @cached_property
     def graph(self) -> MemoryGraph:
         """The problem that `module` is. Raises MemoptError and OSError."""
-        from memopt.dialects.functions import functions
-        from memopt.passes.extract import extract
+        from memopt.dialects.memgraph.functions import functions
+        from memopt.passes.plan.extract import extract
 
         return extract(next(iter(functions(self.module)))).graph
 

@@ -21,7 +21,7 @@ from typing import Any
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.large import FAMILIES
 from memopt.benchmarks.table import Table
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.solvers import clock
 from memopt.solvers.placement import METHODS as STRATEGIES
@@ -151,7 +151,7 @@ def counted() -> None:
 
     worker.ask = asking
     if sys.argv[1].startswith("-"):
-        from memopt.opt import main
+        from memopt.cli.opt import main
     else:
         from memopt.cli import main
     with clock.reading(lambda: time.process_time() + waited[0]):

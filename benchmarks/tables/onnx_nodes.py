@@ -27,7 +27,7 @@ from typing import Any
 from xdsl.context import Context
 
 from memopt.benchmarks.table import Table
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 PASS, REFUSED, WRONG, BROKEN = "pass", "refused", "wrong", "broken"
 AS_IT_IS, NUMBERS, WEIGHTS = "as it is", "numbers constant", "weights constant"
@@ -207,10 +207,10 @@ class Builder:
 
     def build(self, model: bytes) -> Path:
         """The program of a model. Raises MemoptError where it is refused, BuildError."""
-        from memopt.backends.c.project import write_project
-        from memopt.driver import import_bytes
+        from memopt.backends.c.project.write import write_project
+        from memopt.compile.driver import import_bytes
+        from memopt.compile.planning import Seconds, plan_module
         from memopt.passes.pipelines import Choices
-        from memopt.planning import Seconds, plan_module
 
         self.count += 1
         path = self.folder / f"{self.count}.onnx"

@@ -16,8 +16,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.benchmarks.large import FAMILIES, ROWS
 from memopt.benchmarks.table import Table
-from memopt.dialects.errors import MemoptError
-from memopt.driver import (
+from memopt.compile.driver import (
     build_pipeline,
     check_module,
     checked_among,
@@ -26,10 +25,11 @@ from memopt.driver import (
     new_context,
     run_pass,
 )
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.outputs import Wanted, emit
-from memopt.passes.planned import Planned
+from memopt.passes.plan.planned import Planned
 from memopt.solvers.theory.fusion import forget
-from memopt.text import parse_module
+from memopt.text.ir_text import parse_module
 
 # (family, size of about 10,000 operators, size in a quick run)
 SIZES: tuple[tuple[str, int, int], ...] = (

@@ -16,7 +16,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows, write_rows
 
 # In a process of its own: it can be stopped, and it seeds Python's random numbers. Its live ranges

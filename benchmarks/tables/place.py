@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memopt.api.place_csv import problem_of
 from memopt.benchmarks import peers
 from memopt.benchmarks.generator import Instance, planted, twenty
 from memopt.benchmarks.graphs import chosen, listed, shared_folder
@@ -13,9 +14,8 @@ from memopt.benchmarks.scale import scale
 from memopt.benchmarks.shared_objects import MIB, NETWORKS, shared_objects
 from memopt.benchmarks.table import Run, Table
 from memopt.benchmarks.traffic import off_chip
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows
-from memopt.placing import problem_of
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
 from memopt.solvers.problems.placement import PlacementProblem

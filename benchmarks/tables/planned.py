@@ -5,10 +5,10 @@ from pathlib import Path
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.driver import build_pipeline, load_model, new_context
+from memopt.compile.driver import build_pipeline, load_model, new_context
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import plan_of
 
 
 def planned_by(path: Path, passes: Sequence[str]) -> tuple[FuncOp, PlanAttr]:

@@ -53,11 +53,11 @@ def _model(path: Path, limit: float) -> tuple[Any, ...]:
     from xdsl.context import Context
 
     from memopt.analysis.function_memory import function_memory
-    from memopt.dialects.functions import only_function
-    from memopt.dialects.plan import SCHEDULES_TRIED, model_of
-    from memopt.driver import load_model
+    from memopt.compile.driver import load_model
+    from memopt.compile.planning import Seconds, plan_facts, plan_module
+    from memopt.dialects.memgraph.functions import only_function
+    from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, model_of
     from memopt.passes.pipelines import Choices
-    from memopt.planning import Seconds, plan_facts, plan_module
 
     module, seconds = load_model(path, {}), Seconds()
     plan_module(Context(), module, "generic", Choices(time_limit=limit), seconds)

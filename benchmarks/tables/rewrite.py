@@ -12,9 +12,9 @@ from pathlib import Path
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.planned import peak_text, planned_by
 from memopt.benchmarks.table import Table
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.rewrite_attributes import RewrittenAttr, rewrites_of
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.attributes.rewrites import RewrittenAttr, rewrites_of
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.rewrites import ALL, SAFE, SEARCH, named_rules, rule_of
 
 MODELS = (

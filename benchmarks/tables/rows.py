@@ -12,10 +12,10 @@ from pathlib import Path
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.planned import peak_text, planned_by
 from memopt.benchmarks.table import Table
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
-from memopt.dialects.plan import ORDER
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.plan import ORDER
 from memopt.passes.pipelines import ROWS_ALIGNMENT
 
 MODELS = (

@@ -69,7 +69,7 @@ def seconds(run: Run) -> Table:
 
 def _pass(case: Case, time_limit: float) -> tuple[Schedule, list[tuple[float, float]]]:
     """The worst answer (they differ where the time limit strikes), and (CPU, wall) seconds."""
-    from memopt.dialects.functions import functions
+    from memopt.dialects.memgraph.functions import functions
     from memopt.passes.memgraph_schedule import schedule_function
     from memopt.solvers.theory.fusion import forget
 

@@ -19,15 +19,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Operation
 
-from memopt.backends.c.project import write_project
+from memopt.backends.c.project.write import write_project
 from memopt.benchmarks.boards import profile
 from memopt.benchmarks.table import Table
-from memopt.dialects.functions import only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import FORMS, SCRATCH, WIDE, mark_fast
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import FORMS, SCRATCH, WIDE, mark_fast
-from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

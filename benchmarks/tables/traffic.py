@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.benchmarks.graphs import SWIFTNET, swiftnet
 from memopt.benchmarks.papers import SERENITY_11
 from memopt.benchmarks.table import Table
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import traffic_problem
 from memopt.solvers.memories.traffic import Traffic, least_traffic

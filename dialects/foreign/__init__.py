@@ -1,7 +1,8 @@
 """Dialects of others whose behaviour is known here, a file each, found by its name.
 
 `foreign/tosa.py` has `MEMORY`, operation's name -> what it does to memory, and may have `ROWS`,
-name -> what rows of it read. What somebody registers (dialects/interface.py) comes before both.
+name -> what rows of it read. What somebody registers
+(dialects/memgraph/interface.py) comes before both.
 """
 
 from collections.abc import Mapping
@@ -12,8 +13,8 @@ from types import ModuleType
 
 from xdsl.ir import Operation
 
-from memopt.dialects.interface import Describe, DescribeRows, registered
-from memopt.dialects.names import full_name
+from memopt.dialects.memgraph.interface import Describe, DescribeRows, registered
+from memopt.dialects.memgraph.names import full_name
 
 
 def memory_described(op: Operation) -> Describe | None:

@@ -29,7 +29,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.interface import (
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.interface import (
     Alias,
     DescribeRows,
     OperatorMemory,
@@ -37,10 +38,8 @@ from memopt.dialects.interface import (
     is_constant_like,
     is_constant_value,
 )
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import full_name
-from memopt.dialects.row_questions import taps
-from memopt.dialects.tensors import (
+from memopt.dialects.memgraph.names import full_name
+from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     bytes_of,
     element_bits,
@@ -48,6 +47,7 @@ from memopt.dialects.tensors import (
     rows_of,
     shape_of,
 )
+from memopt.dialects.rows.questions import taps
 
 EACH = (
     *("abs", "add", "arithmetic_right_shift", "bitwise_and", "bitwise_not", "bitwise_or"),

@@ -14,20 +14,15 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr, EncodingAttr, RoundingAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.even_rounding import multiplier, rounds_even
-from memopt.dialects.fixed_point import need_int32
-from memopt.dialects.interface import Alias, OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
-from memopt.dialects.operators.mean import MeanOp
-from memopt.dialects.operators.products import requantized
-from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.operators.window import as_laid_out, channels_last
-from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
-from memopt.dialects.tensors import (
+from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
+from memopt.dialects.arithmetic.fixed_point import need_int32
+from memopt.dialects.arithmetic.stored import Array, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.operators import ActivationAttr, EncodingAttr, RoundingAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.interface import Alias, OperatorMemory
+from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     bytes_of,
     channel_axis,
@@ -35,6 +30,11 @@ from memopt.dialects.tensors import (
     elements_of,
     shape_of,
 )
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.products import requantized
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
 @irdl_op_definition

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
-from memopt.dialects.arithmetic import quantized_range
+from memopt.dialects.arithmetic.scalars import quantized_range
+from memopt.dialects.arithmetic.stored import Array, limits_of, per_tensor, unknown
 from memopt.dialects.operators.base import ROUNDING, TYPES, Kernels
 from memopt.dialects.operators.unary import FunctionOp, by_floats, requantizer
-from memopt.dialects.stored import Array, limits_of, per_tensor, unknown
 
 
 class BoundedOp(FunctionOp):

@@ -7,10 +7,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, RowsMode
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     is_stored,
@@ -20,7 +19,8 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, RowsMode
 
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 

@@ -15,18 +15,30 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.arithmetic import quantized_range
-from memopt.dialects.even_rounding import (
+from memopt.dialects.arithmetic.even_rounding import (
     dequantized,
     quantized,
     real_type,
     rounds_even,
 )
-from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.row_questions import RowsMode, rows_mode, rows_needed
-from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, per_tensor, unknown
-from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, same_channels, shape_of
+from memopt.dialects.arithmetic.scalars import quantized_range
+from memopt.dialects.arithmetic.stored import (
+    Array,
+    dtype_of,
+    is_stored,
+    limits_of,
+    per_tensor,
+    unknown,
+)
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.interface import (
+    Alias,
+    MemoryInterface,
+    OperatorMemory,
+    is_constant_like,
+)
+from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of, same_channels, shape_of
+from memopt.dialects.rows.questions import RowsMode, rows_mode, rows_needed
 
 INTS = DenseArrayBase.constr(i64)
 

@@ -8,12 +8,9 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import float32
-from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.even_rounding import multiplier, rounds_even
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
-from memopt.dialects.operators.products import requantized
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
+from memopt.dialects.arithmetic.scalars import float32
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     is_stored,
@@ -24,7 +21,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.products import requantized
 
 
 @irdl_op_definition

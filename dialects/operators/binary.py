@@ -13,13 +13,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import float32, one_over_one_plus_x, quantize_multiplier
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.fixed_point import by_table, high_mul, rescale, round_shift
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
-from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
+from memopt.dialects.arithmetic.scalars import float32, one_over_one_plus_x, quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     is_stored,
     need_double_rounding,
@@ -30,7 +27,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
+from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
 
 
 class BinaryOp(ComputeOp):

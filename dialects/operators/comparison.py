@@ -7,12 +7,9 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.operators.prelu import BentOp
-from memopt.dialects.operators.unary import UnaryOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     element_of,
     is_stored,
@@ -23,7 +20,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.prelu import BentOp
+from memopt.dialects.operators.unary import UnaryOp
 
 BOOL = IntegerType(1)
 

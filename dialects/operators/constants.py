@@ -29,10 +29,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.fixed_point import need_int32
+from memopt.dialects.arithmetic.fixed_point import need_int32
+from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, need_reals, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
 
 
 @irdl_op_definition

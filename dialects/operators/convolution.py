@@ -9,11 +9,28 @@ from typing import ClassVar, cast
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.fixed_point import need_int32
-from memopt.dialects.interface import OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import place_of
+from memopt.dialects.arithmetic.fixed_point import need_int32
+from memopt.dialects.arithmetic.stored import (
+    Array,
+    element_of,
+    is_small_integer,
+    is_stored,
+    per_tensor,
+    unknown,
+)
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.plan import scratch_list
+from memopt.dialects.memgraph.tensors import (
+    channel_axis,
+    channels_of,
+    element_bits,
+    elements_of,
+    encoding_of,
+    shape_of,
+)
 from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, Range, RowsMode
 from memopt.dialects.operators.filtering import FILTERING, FilteringOp
 from memopt.dialects.operators.products import (
@@ -34,23 +51,6 @@ from memopt.dialects.operators.window import (
     channels_last,
     height_and_width,
     windows,
-)
-from memopt.dialects.plan import scratch_list
-from memopt.dialects.stored import (
-    Array,
-    element_of,
-    is_small_integer,
-    is_stored,
-    per_tensor,
-    unknown,
-)
-from memopt.dialects.tensors import (
-    channel_axis,
-    channels_of,
-    element_bits,
-    elements_of,
-    encoding_of,
-    shape_of,
 )
 
 INT4, INT8, INT16, INT32 = (IntegerType(n) for n in (4, 8, 16, 32))

@@ -15,10 +15,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, unknown
+from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
-from memopt.dialects.stored import Array, is_stored, need_reals, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 INTS = DenseArrayBase.constr(I64)
 

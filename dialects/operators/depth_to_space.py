@@ -14,10 +14,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.window import as_laid_out, channels_last
-from memopt.dialects.stored import Array, need_same_numbers
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 
 @irdl_op_definition

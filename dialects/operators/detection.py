@@ -16,9 +16,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_tensor, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 Real = FloatAttr[Float32Type]
 Found = tuple[float, int, int]

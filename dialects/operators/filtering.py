@@ -7,12 +7,12 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, per_tensor
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, encoding_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.products import convolution_reals, need_products, requantized
 from memopt.dialects.operators.window import as_laid_out
-from memopt.dialects.stored import Array, is_stored, need_reals, per_tensor
-from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of
 
 FILTERING = (
     "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups" + ACTIVATION + ROUNDING

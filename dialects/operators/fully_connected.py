@@ -17,8 +17,25 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import (
+    Array,
+    element_of,
+    is_small_integer,
+    is_stored,
+    need_reals,
+    per_tensor,
+)
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.tensors import (
+    AnyTensor,
+    channel_axis,
+    channels_of,
+    elements_of,
+    encoding_of,
+    rows_of,
+    shape_of,
+)
 from memopt.dialects.operators.base import (
     ACTIVATION,
     ROUNDING,
@@ -38,23 +55,6 @@ from memopt.dialects.operators.products import (
 )
 from memopt.dialects.operators.real_bounds import of_reals, products_off
 from memopt.dialects.operators.weighing import WeighingOp, less_zero_point
-from memopt.dialects.stored import (
-    Array,
-    element_of,
-    is_small_integer,
-    is_stored,
-    need_reals,
-    per_tensor,
-)
-from memopt.dialects.tensors import (
-    AnyTensor,
-    channel_axis,
-    channels_of,
-    elements_of,
-    encoding_of,
-    rows_of,
-    shape_of,
-)
 
 
 @irdl_op_definition

@@ -15,9 +15,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
-from memopt.dialects.tensors import AnyTensor, shape_of
 
 
 @irdl_op_definition

@@ -15,15 +15,21 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr, WindowAttr
+from memopt.dialects.arithmetic.stored import Array, element_of, unknown
+from memopt.dialects.attributes.operators import ActivationAttr, WindowAttr
+from memopt.dialects.memgraph.tensors import (
+    AnyTensor,
+    channels_of,
+    elements_of,
+    encoding_of,
+    shape_of,
+)
 from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import whole_products
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.window import WindowedOp, as_laid_out
-from memopt.dialects.stored import Array, element_of, unknown
-from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
 
 
 def symmetric(values: Array) -> tuple[Array, Array, int]:

@@ -7,9 +7,9 @@ from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, I
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 MATRIX = (1, 4, 4)
 Real = FloatAttr[Float32Type]

@@ -6,10 +6,10 @@ from typing import ClassVar
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.irdl import irdl_op_definition, prop_def
 
+from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES
 from memopt.dialects.operators.unit_length import VectorsOp
-from memopt.dialects.stored import Array, is_stored, unknown
-from memopt.dialects.tensors import shape_of
 
 
 @irdl_op_definition

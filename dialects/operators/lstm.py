@@ -13,14 +13,10 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
-from memopt.dialects import int16_tables
-from memopt.dialects.arithmetic import float32, quantize_multiplier
-from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.fixed_point import by_table, rescale, rescale_wide
-from memopt.dialects.operators.base import ROUNDING, TYPES, Kernels
-from memopt.dialects.operators.products import real_products, whole_products
-from memopt.dialects.operators.stateful import Left, StatefulOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic import int16_tables
+from memopt.dialects.arithmetic.fixed_point import by_table, rescale, rescale_wide
+from memopt.dialects.arithmetic.scalars import float32, quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     element_of,
@@ -32,7 +28,11 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, element_bits, elements_of, shape_of
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, element_bits, elements_of, shape_of
+from memopt.dialects.operators.base import ROUNDING, TYPES, Kernels
+from memopt.dialects.operators.products import real_products, whole_products
+from memopt.dialects.operators.stateful import Left, StatefulOp
 
 GATE_SCALE = 2.0**-12
 """Of what the functions of the gates take; what they give has 2**-15 (lstm_eval_common.cc)."""

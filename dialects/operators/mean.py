@@ -7,13 +7,10 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.even_rounding import quantized, rounds_even
-from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import Kernels, Range
-from memopt.dialects.operators.over_axes import OverAxesOp
-from memopt.dialects.operators.real_bounds import means_between
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
+from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     element_of,
@@ -24,7 +21,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import elements_of, rows_of, shape_of
+from memopt.dialects.memgraph.tensors import elements_of, rows_of, shape_of
+from memopt.dialects.operators.base import Kernels, Range
+from memopt.dialects.operators.over_axes import OverAxesOp
+from memopt.dialects.operators.real_bounds import means_between
 
 
 @irdl_op_definition

@@ -12,9 +12,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
-from memopt.dialects.stored import Array, unknown
-from memopt.dialects.tensors import (
+from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     bytes_of,
     channel_axis,
@@ -23,6 +22,7 @@ from memopt.dialects.tensors import (
     rows_of,
     shape_of,
 )
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 
 
 @irdl_op_definition

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, need_reals, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 STATISTICS = "$scale `,` $shift `,` $mean `,` $variance `epsilon` $epsilon "
 

@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 
 @irdl_op_definition

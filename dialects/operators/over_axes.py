@@ -8,11 +8,11 @@ from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.tensors import AnyTensor, channel_axis, channels_of, shape_of
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
-from memopt.dialects.quick import numbers
-from memopt.dialects.stored import is_stored
-from memopt.dialects.tensors import AnyTensor, channel_axis, channels_of, shape_of
 
 
 class OverAxesOp(ComputeOp):

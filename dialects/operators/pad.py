@@ -17,10 +17,16 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, is_stored, numbers_of, unknown
+from memopt.dialects.memgraph.tensors import (
+    AnyTensor,
+    channel_axis,
+    encoding_of,
+    same_channels,
+    shape_of,
+)
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.operators.reordering import with_entries
-from memopt.dialects.stored import Array, is_stored, numbers_of, unknown
-from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, same_channels, shape_of
 
 
 @irdl_op_definition

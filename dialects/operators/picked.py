@@ -16,8 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, Kernels
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     element_of,
@@ -25,7 +24,8 @@ from memopt.dialects.stored import (
     need_same_numbers,
     per_tensor,
 )
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, Kernels
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,18 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
-from memopt.dialects.even_rounding import quantized, rounds_even
+from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
+from memopt.dialects.arithmetic.stored import (
+    Array,
+    dtype_of,
+    is_small_integer,
+    is_stored,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, rows_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels, Range
 from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.window import (
@@ -29,16 +39,6 @@ from memopt.dialects.operators.window import (
     sees_elements,
     windows,
 )
-from memopt.dialects.stored import (
-    Array,
-    dtype_of,
-    is_small_integer,
-    is_stored,
-    per_tensor,
-    stored_bits,
-    unknown,
-)
-from memopt.dialects.tensors import AnyTensor, channels_of, rows_of, shape_of
 
 
 class PoolBase(WindowedOp):

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition
 
+from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.operators.prelu import BentOp
-from memopt.dialects.stored import Array, unknown
 
 
 class RealBentOp(BentOp):

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition
 
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.fixed_point import need_int32, rescale
+from memopt.dialects.arithmetic.fixed_point import need_int32, rescale
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import Array, need_zero_points_of_zero, per_tensor, unknown
+from memopt.dialects.memgraph.tensors import elements_of
 from memopt.dialects.operators.binary import BinaryOp
-from memopt.dialects.stored import Array, need_zero_points_of_zero, per_tensor, unknown
-from memopt.dialects.tensors import elements_of
 
 
 class BentOp(BinaryOp):

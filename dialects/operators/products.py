@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.arithmetic import float32
-from memopt.dialects.even_rounding import multiplier, rescaled, rounds_even
-from memopt.dialects.fixed_point import multipliers, need_int32, rescale, rescale_wide
-from memopt.dialects.operators.base import Range
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.even_rounding import multiplier, rescaled, rounds_even
+from memopt.dialects.arithmetic.fixed_point import multipliers, need_int32, rescale, rescale_wide
+from memopt.dialects.arithmetic.scalars import float32
+from memopt.dialects.arithmetic.stored import (
     Array,
     element_of,
     finite,
@@ -20,7 +19,8 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import elements_of, encoding_of
+from memopt.dialects.memgraph.tensors import elements_of, encoding_of
+from memopt.dialects.operators.base import Range
 
 
 def unpacked_weights(weights: SSAValue) -> tuple[int, ...]:

@@ -7,7 +7,9 @@ from xdsl.irdl import (
     irdl_op_definition,
 )
 
-from memopt.dialects.arithmetic import (
+from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
+from memopt.dialects.arithmetic.fixed_point import by_table
+from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     INT32_MIN,
     high_mul,
@@ -15,10 +17,7 @@ from memopt.dialects.arithmetic import (
     round_shift,
     saturate,
 )
-from memopt.dialects.even_rounding import dequantized, quantized, rounds_even
-from memopt.dialects.fixed_point import by_table
-from memopt.dialects.operators.unary import UnaryOp, requantizer
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     is_stored,
@@ -29,6 +28,7 @@ from memopt.dialects.stored import (
     scales_of,
     unknown,
 )
+from memopt.dialects.operators.unary import UnaryOp, requantizer
 
 
 @irdl_op_definition

@@ -14,10 +14,10 @@ bounds. The sign of a zero is not told.
 
 from collections.abc import Sequence
 
+from memopt.dialects.arithmetic.stored import Array, is_stored
+from memopt.dialects.attributes.input_range import LARGEST
+from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp, Range
-from memopt.dialects.range_attribute import LARGEST
-from memopt.dialects.stored import Array, is_stored
-from memopt.dialects.tensors import channel_axis, shape_of
 
 ROUNDOFF, SMALLEST = 2.0**-24, 2.0**-149
 SPARE = 2

@@ -8,16 +8,14 @@ from xdsl.irdl import (
     irdl_op_definition,
 )
 
-from memopt.dialects.arithmetic import (
+from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     float32,
     multiply,
     quantize_multiplier,
     saturate,
 )
-from memopt.dialects.operators.unary import FunctionOp, by_floats
-from memopt.dialects.operators.unit_length import inverse_root
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     limits_of,
     need_zero_points_of_zero,
@@ -25,6 +23,8 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.operators.unary import FunctionOp, by_floats
+from memopt.dialects.operators.unit_length import inverse_root
 
 
 class RealFunctionOp(FunctionOp):

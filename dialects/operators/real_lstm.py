@@ -13,13 +13,13 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
-from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, unknown
+from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES
 from memopt.dialects.operators.hybrid import asymmetric, symmetric
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
-from memopt.dialects.stored import Array, element_of, is_stored, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
 
 INPUT, FORGET, CELL, OUTPUT = GATES = range(4)
 FROM_INPUT, FROM_HIDDEN, FROM_CELL, BIAS, PROJECTION, PROJECTION_BIAS = 0, 4, 8, 12, 16, 17

@@ -6,16 +6,14 @@ from math import copysign, floor, isfinite
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import irdl_op_definition, prop_def
 
-from memopt.dialects.arithmetic import (
+from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     float32,
     multiply,
     quantize_multiplier,
     saturate,
 )
-from memopt.dialects.operators.base import ROUNDING, TYPES
-from memopt.dialects.operators.unary import FunctionOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     element_of,
     finite,
@@ -24,6 +22,8 @@ from memopt.dialects.stored import (
     per_tensor,
     unknown,
 )
+from memopt.dialects.operators.base import ROUNDING, TYPES
+from memopt.dialects.operators.unary import FunctionOp
 
 
 @irdl_op_definition

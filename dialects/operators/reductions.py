@@ -8,13 +8,10 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.even_rounding import quantized, rounds_even
-from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels
-from memopt.dialects.operators.mean import sum_scratch
-from memopt.dialects.operators.over_axes import OverAxesOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
+from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     is_stored,
@@ -25,7 +22,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels
+from memopt.dialects.operators.mean import sum_scratch
+from memopt.dialects.operators.over_axes import OverAxesOp
 
 
 class ReductionOp(OverAxesOp):

@@ -6,10 +6,10 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.quick import numbers
-from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import AnyTensor, encoding_of, is_buffer, shape_of
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.attributes.operators import EncodingAttr
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, is_buffer, shape_of
 
 LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 """Images of four dimensions channels last, and channels first again."""

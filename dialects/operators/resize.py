@@ -15,10 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.operators.base import TYPES, ComputeOp, Range
-from memopt.dialects.operators.real_bounds import means_between
-from memopt.dialects.operators.window import as_laid_out, channels_last
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     is_stored,
     is_unsigned,
@@ -26,7 +23,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp, Range
+from memopt.dialects.operators.real_bounds import means_between
+from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
 class ResizeBase(ComputeOp):

@@ -15,11 +15,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.fixed_point import rescale
+from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_tensor, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.add_n import FINER, fine_sum
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, unknown
-from memopt.dialects.tensors import AnyTensor, shape_of
 
 
 @irdl_op_definition

@@ -6,9 +6,9 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, unknown
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, unknown
-from memopt.dialects.tensors import AnyTensor, shape_of
 
 
 @irdl_op_definition

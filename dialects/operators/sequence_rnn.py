@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
-from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.arithmetic.stored import Array, element_of, unknown
+from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, TYPES
 from memopt.dialects.operators.hybrid import asymmetric, symmetric
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
-from memopt.dialects.stored import Array, element_of, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
 
 
 @irdl_op_definition

@@ -21,12 +21,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import float32
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
-from memopt.dialects.operators.reordering import with_axis, with_entries
-from memopt.dialects.quick import numbers
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.scalars import float32
+from memopt.dialects.arithmetic.stored import (
     Array,
     finite,
     is_unsigned,
@@ -34,7 +30,9 @@ from memopt.dialects.stored import (
     per_tensor,
     unknown,
 )
-from memopt.dialects.tensors import (
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     channel_axis,
     channels_of,
@@ -43,6 +41,8 @@ from memopt.dialects.tensors import (
     same_channels,
     shape_of,
 )
+from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
+from memopt.dialects.operators.reordering import with_axis, with_entries
 
 
 class JoiningOp(ComputeOp):

@@ -20,18 +20,15 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import (
+from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
+from memopt.dialects.arithmetic.int16_tables import exponential_table, look_up, reciprocal_table
+from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     one_over_one_plus_x,
     quantize_multiplier,
     softmax_exponentials,
 )
-from memopt.dialects.fixed_point import by_table, high_mul, rescale, round_shift
-from memopt.dialects.int16_tables import exponential_table, look_up, reciprocal_table
-from memopt.dialects.operators.base import TYPES, ComputeOp, Range
-from memopt.dialects.operators.real_bounds import of_reals
-from memopt.dialects.operators.reordering import with_axis
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     element_of,
@@ -42,7 +39,10 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp, Range
+from memopt.dialects.operators.real_bounds import of_reals
+from memopt.dialects.operators.reordering import with_axis
 
 
 @irdl_op_definition

@@ -7,10 +7,10 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.window import as_laid_out, channels_last
-from memopt.dialects.stored import Array, need_same_numbers
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 
 @irdl_op_definition

@@ -16,9 +16,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, need_same_numbers
-from memopt.dialects.tensors import AnyTensor, shape_of
 
 
 def _between(shape: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:

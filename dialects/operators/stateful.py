@@ -7,12 +7,12 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
-from memopt.dialects.interface import OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.structure import same_elements
+from memopt.dialects.memgraph.tensors import AnyTensor
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array
-from memopt.dialects.structure import same_elements
-from memopt.dialects.tensors import AnyTensor
 
 Left = list[tuple[SSAValue, Array]]
 """Variables, and what they hold after an operation."""

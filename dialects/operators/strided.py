@@ -15,9 +15,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.stored import Array, element_of, need_same_numbers
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
-from memopt.dialects.stored import Array, element_of, need_same_numbers
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 
 @irdl_op_definition

@@ -13,14 +13,9 @@ from xdsl.irdl import (
     result_def,
 )
 
-from memopt.dialects.arithmetic import float32, quantize_multiplier
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
-from memopt.dialects.operators.hybrid import asymmetric, symmetric
-from memopt.dialects.operators.products import whole_products
-from memopt.dialects.operators.stateful import Left, StatefulOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.scalars import float32, quantize_multiplier
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     is_stored,
@@ -28,7 +23,12 @@ from memopt.dialects.stored import (
     need_reals,
     per_tensor,
 )
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
+from memopt.dialects.operators.hybrid import asymmetric, symmetric
+from memopt.dialects.operators.products import whole_products
+from memopt.dialects.operators.stateful import Left, StatefulOp
 
 
 @irdl_op_definition

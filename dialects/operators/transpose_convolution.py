@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
+from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, stored_bits
+from memopt.dialects.memgraph.tensors import channels_of, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import Kernels
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.window import channels_last, first_spatial
-from memopt.dialects.stored import Array, element_of, is_stored, stored_bits
-from memopt.dialects.tensors import channels_of, elements_of, encoding_of, shape_of
 
 
 @irdl_op_definition

@@ -14,8 +14,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects import int16_tables
-from memopt.dialects.arithmetic import (
+from memopt.dialects.arithmetic import int16_tables
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.fixed_point import by_table
+from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     float32,
     input_radius,
@@ -27,13 +29,7 @@ from memopt.dialects.arithmetic import (
     saturate,
     tanh,
 )
-from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.fixed_point import by_table
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
-from memopt.dialects.operators.real_bounds import of_reals, outwards
-from memopt.dialects.range_attribute import LARGEST
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     is_stored,
@@ -45,7 +41,11 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.attributes.input_range import LARGEST
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
+from memopt.dialects.operators.real_bounds import of_reals, outwards
 
 
 class UnaryOp(ComputeOp):

@@ -7,7 +7,8 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import (
+from memopt.dialects.arithmetic.fixed_point import by_table, rescale
+from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     INT32_MIN,
     high_mul,
@@ -19,9 +20,7 @@ from memopt.dialects.arithmetic import (
     softmax_exponentials,
     softmax_scaling,
 )
-from memopt.dialects.fixed_point import by_table, rescale
-from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import (
+from memopt.dialects.arithmetic.stored import (
     Array,
     is_stored,
     is_unsigned,
@@ -29,7 +28,8 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp
 
 
 class VectorsOp(ComputeOp):

@@ -6,10 +6,10 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, unknown
-from memopt.dialects.tensors import AnyTensor, shape_of
 
 AHEAD = 0.1
 """What places have behind the point, so that they are rounded down right."""

@@ -4,10 +4,10 @@ from abc import abstractmethod
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.interface import is_constant_value
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.interface import is_constant_value
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import encoding_of, shape_of
 
 
 class WeighingOp(ComputeOp):

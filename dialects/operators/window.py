@@ -5,11 +5,11 @@ from typing import ClassVar, Literal
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.row_questions import taps
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.dialects.rows.questions import taps
 
 
 class WindowedOp(ComputeOp):

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from memopt.dialects.attributes import WeightsAttr
+from memopt.dialects.attributes.operators import WeightsAttr
 
 INLINE_BYTES: Final = 64  # larger constants are referred to
 WHOLE: Final = (1, 8, 16, 32, 64)  # bits of the integers that lie one by one, not packed

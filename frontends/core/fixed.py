@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 Fixed: TypeAlias = Mapping[str, Sequence[int | float]]
 """Name of an input -> its elements in their order, or one for all of them."""

@@ -25,10 +25,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.analysis.weights import refer_to
-from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.quick import array, string
-from memopt.dialects.structure import ConstantOp
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.operators import SourceAttr, WeightsAttr
+from memopt.dialects.attributes.quick import array, string
+from memopt.dialects.memgraph.structure import ConstantOp
 
 Key = TypeVar("Key")
 Type = TensorType[Attribute]

@@ -17,7 +17,7 @@ from pkgutil import iter_modules
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt import frontends
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.shapes import Shapes, check_shapes
 

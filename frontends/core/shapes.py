@@ -5,10 +5,10 @@ from typing import Final, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects.errors import MemoptError, nearest
-from memopt.dialects.functions import functions
-from memopt.dialects.names import name_of
-from memopt.dialects.tensors import is_buffer, shape_of
+from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.tensors import is_buffer, shape_of
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 BATCH: Final = "*"

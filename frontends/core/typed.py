@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from memopt.dialects.quick import number
+from memopt.dialects.attributes.quick import number
 
 
 class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque

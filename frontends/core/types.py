@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from memopt.dialects.attributes import EncodingAttr, RuntimeType
+from memopt.dialects.attributes.operators import EncodingAttr, RuntimeType
 
 ELEMENTS: Final[Mapping[str, Attribute]] = {
     "bool": IntegerType(1),

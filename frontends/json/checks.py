@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Sequence
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.json.file import Node, Tensor
 
 

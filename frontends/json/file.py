@@ -7,10 +7,10 @@ from typing import Any, Final, cast
 from xdsl.dialects.builtin import TensorType, i8
 from xdsl.ir import Attribute
 
-from memopt.dialects.attributes import RuntimeType
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.quick import plain_tensor
-from memopt.dialects.tensors import MAX_BYTES, stored_bytes
+from memopt.dialects.attributes.operators import RuntimeType
+from memopt.dialects.attributes.quick import plain_tensor
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.tensors import MAX_BYTES, stored_bytes
 from memopt.frontends.core.types import ELEMENTS
 
 DTYPES: Final = {n: e for n, e in ELEMENTS.items() if not isinstance(e, RuntimeType)}

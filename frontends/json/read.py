@@ -48,10 +48,10 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
-from memopt.dialects.attributes import AfterType, SourceAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.structure import OpaqueOp, VariableOp
+from memopt.dialects.attributes.operators import AfterType, SourceAttr
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
 from memopt.frontends.core.function import Draft, name_results
 from memopt.frontends.json.checks import check_ends, check_reads, in_order, producers_of
 from memopt.frontends.json.file import (

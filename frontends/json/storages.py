@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import TensorType, i8
 from xdsl.ir import Attribute
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.quick import plain_tensor
-from memopt.dialects.tensors import MAX_BYTES, bytes_of
+from memopt.dialects.attributes.quick import plain_tensor
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
 from memopt.frontends.json.file import Node, Tensor
 
 

@@ -9,8 +9,8 @@ import onnx.checker
 import onnx.defs
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.tensors import stored_bytes
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.tensors import stored_bytes
 from memopt.frontends.onnx.ordering import Numbered, with_nodes
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 

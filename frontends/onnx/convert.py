@@ -15,18 +15,18 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import SourceAttr, WeightsAttr
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import IN_FLOAT32, OPEN_BATCH
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.constants import DividedOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.quantization import CastOp
-from memopt.dialects.plan import IN_FLOAT32, OPEN_BATCH
-from memopt.dialects.quick import numbers
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import bytes_of
 from memopt.formats.onnx_weights import raw_bytes
 from memopt.frontends.core.constants import INLINE_BYTES, elements
 from memopt.frontends.core.function import Draft

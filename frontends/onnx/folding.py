@@ -13,7 +13,7 @@ import onnx
 import onnx.defs
 from onnx import NodeProto
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.onnx_weights import constant_tensor, fill_tensor, raw_bytes
 from memopt.frontends.core.constants import inline
 from memopt.frontends.core.types import tensor_type

@@ -12,7 +12,7 @@ from typing import Final
 
 from onnx import TensorShapeProto, TypeProto, ValueInfoProto
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.shapes import BATCH, check_names
 
 Dimension = TensorShapeProto.Dimension

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import NodeProto, TensorProto, helper
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.onnx_weights import array_of
 from memopt.frontends.onnx.checks import message
 from memopt.frontends.onnx.float32 import real_array

@@ -22,7 +22,7 @@ from onnx import (
     ValueInfoProto,
 )
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.onnx_weights import array_of, constant_tensor, files_hash
 from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.onnx.checks import (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import RuntimeType
-from memopt.dialects.quick import number, numbers
+from memopt.dialects.attributes.operators import RuntimeType
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization

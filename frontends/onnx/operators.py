@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators.activations import GeluOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
@@ -88,7 +89,6 @@ from memopt.dialects.operators.unary import (
     TanhOp,
 )
 from memopt.dialects.operators.unit_length import LogSoftmaxOp
-from memopt.dialects.quick import number, numbers
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization

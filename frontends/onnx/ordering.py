@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 
 from onnx import AttributeProto, GraphProto, NodeProto
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 Numbered = tuple[int, NodeProto]
 

@@ -14,7 +14,7 @@ import onnx.defs
 import onnx.shape_inference
 from onnx import NodeProto, TensorProto
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS, message
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import INFERRED, ValueType, type_of

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.quick import number
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.attributes.quick import number
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import quantization
 from memopt.frontends.core.windows import same_padding

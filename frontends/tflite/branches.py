@@ -20,13 +20,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.names import place_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.comparison import ChooseOp
-from memopt.dialects.structure import ConstantOp, OpaqueOp
-from memopt.dialects.tensors import elements_of, shape_of
 from memopt.frontends.tflite.known_shapes import (
     forget_unread,
     inferred_shapes,

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.custom import IN_FILE, PREFIX
+from memopt.dialects.attributes.operators import SourceAttr, WeightsAttr
+from memopt.dialects.memgraph.custom import IN_FILE, PREFIX
+from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp
-from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
 from memopt.frontends.core.constants import elements
 from memopt.frontends.core.function import Draft

@@ -10,9 +10,9 @@ from typing import Any, Final
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.custom import OPTIONS
-from memopt.dialects.quick import number, numbers
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.attributes.quick import number, numbers
+from memopt.dialects.memgraph.custom import OPTIONS
 from memopt.frontends.core.typed import NotTyped, build, need, real
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.tflite.node import Kind, Node

@@ -5,7 +5,7 @@ from math import frexp
 from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import (

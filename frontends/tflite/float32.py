@@ -14,11 +14,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import functions
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import IN_FLOAT32
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp
-from memopt.dialects.plan import IN_FLOAT32
-from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.frontends.tflite.known_shapes import typed_if_known
 
 OTHERS: Final = {"f16": "float16", "bf16": "bfloat16", "f64": "float64"}

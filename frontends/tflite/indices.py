@@ -3,7 +3,7 @@
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.quick import number
+from memopt.dialects.attributes.quick import number
 from memopt.frontends.core.typed import axis_of, build, need
 from memopt.frontends.tflite.node import Kind, Node
 

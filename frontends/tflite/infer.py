@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.stored import Array
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import (
     MAX_TENSOR_BYTES,
     TENSOR_TYPES_BY_NAME,

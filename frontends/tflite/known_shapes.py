@@ -24,12 +24,12 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.by_name import SHAPES
-from memopt.dialects.stored import Array
-from memopt.dialects.structure import ConstantOp, OpaqueOp
-from memopt.dialects.tensors import shape_of
 from memopt.frontends.core.node import typed
 from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.tflite.node import Node

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.quick import number, numbers
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized, quantization

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import IntegerType, StringAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.stored import integer_type
+from memopt.dialects.arithmetic.stored import integer_type
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.frontends.core import node as core
 from memopt.frontends.core.typed import need
 from memopt.frontends.core.types import is_quantized

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators.activations import GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
@@ -110,7 +111,6 @@ from memopt.dialects.operators.unary import (
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
 from memopt.dialects.operators.unpooling import MaxPoolPlacesOp, MaxUnpoolOp
 from memopt.dialects.operators.updating import DynamicUpdateSliceOp
-from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real

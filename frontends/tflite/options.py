@@ -4,8 +4,8 @@ import struct
 from functools import lru_cache
 from typing import Any, cast
 
-from memopt.dialects.custom import OPTIONS, PREFIX
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.custom import OPTIONS, PREFIX
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import Operator, litert_schema
 
 BAD_BYTES = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError)

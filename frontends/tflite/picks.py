@@ -5,8 +5,8 @@ from math import prod
 
 from xdsl.ir import Operation
 
+from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.operators.picked import Term
-from memopt.dialects.quick import numbers
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import is_quantized
 from memopt.frontends.tflite.node import Kind, Node

@@ -14,8 +14,10 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import (
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.places import ScratchAttr, UnplacedAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import (
     body_of,
     depth_of,
     functions,
@@ -23,13 +25,11 @@ from memopt.dialects.functions import (
     run_by,
     subgraph_of,
 )
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.memgraph.plan import MODEL, SCRATCH, plan_of, set_order, set_places
+from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
+from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
+from memopt.dialects.memgraph.write_plan import Facts, write_plan
 from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.place_attributes import ScratchAttr, UnplacedAttr
-from memopt.dialects.plan import MODEL, SCRATCH, plan_of, set_order, set_places
-from memopt.dialects.structure import ConstantOp, VariableOp
-from memopt.dialects.tensors import bytes_of, is_buffer
-from memopt.dialects.write_plan import Facts, write_plan
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
 from memopt.targets.tflm.arena import (

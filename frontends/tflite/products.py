@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import Float32Type, UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.quick import number
+from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.attributes.quick import number
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.core.windows import same_padding

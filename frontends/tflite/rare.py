@@ -2,7 +2,7 @@
 
 from xdsl.ir import Operation
 
-from memopt.dialects.quick import number, numbers
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core.typed import build, need, real
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.core.windows import same_padding

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
 from memopt.frontends.core.fixed import Fixed, check_none_fixed

@@ -5,10 +5,10 @@ from math import isfinite
 from xdsl.dialects.builtin import Float32Type, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.quick import number, numbers
-from memopt.dialects.stored import element_of, is_stored
-from memopt.dialects.structure import VariableOp
-from memopt.dialects.tensors import encoding_of
+from memopt.dialects.arithmetic.stored import element_of, is_stored
+from memopt.dialects.attributes.quick import number, numbers
+from memopt.dialects.memgraph.structure import VariableOp
+from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.frontends.core.typed import build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding

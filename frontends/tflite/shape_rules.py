@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
-from memopt.dialects.stored import Array
+from memopt.dialects.arithmetic.stored import Array
 
 Shape = tuple[int, ...]
 

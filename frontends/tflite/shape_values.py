@@ -9,7 +9,7 @@ operations is, on numbers that fit.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from memopt.dialects.stored import Array
+from memopt.dialects.arithmetic.stored import Array
 from memopt.frontends.tflite.shape_rules import RULES, Known, cut
 
 Values = Callable[[Known, Sequence[Array]], list[Array]]

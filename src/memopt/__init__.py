@@ -46,7 +46,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from memopt.connections import connect as _connect
+from memopt.compile.connections import connect as _connect
 
 if TYPE_CHECKING:
     from memopt.api import (

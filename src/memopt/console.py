@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from memopt.usage import exit_code
+from memopt.text.usage import exit_code
 
 
 def memopt() -> int:
@@ -12,7 +12,7 @@ def memopt() -> int:
 
 def memopt_opt() -> int:
     """`memopt-opt`. Returns the exit code."""
-    return _main("memopt-opt", "memopt.opt")
+    return _main("memopt-opt", "memopt.cli.opt")
 
 
 def _main(program: str, module: str) -> int:

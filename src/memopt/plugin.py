@@ -17,7 +17,7 @@ PREFIX = "memgraph-"  # the other files of that room are what passes share
 
 
 def _dialect() -> Dialect:
-    from memopt.dialects.memgraph import MEMGRAPH
+    from memopt.dialects.memgraph.dialect import MEMGRAPH
 
     return MEMGRAPH
 

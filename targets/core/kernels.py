@@ -6,9 +6,9 @@
     fast_forms(op, target)        # bytes of scratch in which it would be faster, by form
     may_be_fast(target)           # whether any operation would
 
-Kernels belong to a backend, and passes know none. Whoever knows both, the front door, names the one
-to ask (`src/memopt/connections.py`); kernels of targets without such a backend ask for nothing and
-compute all.
+Kernels belong to a backend, and passes know none. Whoever knows both, the command line, names the
+one to ask (`src/memopt/compile/connections.py`); kernels of targets without such a backend ask for
+nothing and compute all.
 """
 
 from collections.abc import Callable

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import CALLED, ModelAttr
-from memopt.dialects.plan import model_of
+from memopt.dialects.attributes.model import CALLED, ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import model_of
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
 

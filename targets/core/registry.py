@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from memopt import targets
-from memopt.dialects.errors import MemoptError, nearest
+from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.targets.core.target import Target
 
 SHARED = "core"  # the one entry of targets/ that is no target

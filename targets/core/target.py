@@ -14,7 +14,7 @@ class Target:
     `output` is what `memopt compile` writes for it: a C project, a .tflite file, or nothing (it is
     only planned for). `model` are the keys of #memgraph.model that it brings along. `isa` are the
     instruction sets that kernels may use, the best first; `c` is portable C. `platform` are the
-    files of backends/c/firmware/ around a model.
+    files of backends/c/project/firmware/ around a model.
 
     What follows is empty for a host. `memories` are (name, start, length) for the linker: code in
     the first, data in the last, weights in `constants`. `rooms` are more memory of the board,

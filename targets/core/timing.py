@@ -11,7 +11,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Timing:
-    """Cycles of the kinds of instructions (`backends/c/cycles/instructions.py`) on one core.
+    """Cycles of each kind of instruction (`backends/c/project/cycles/instructions.py`) on a core.
 
     `refill`: of a branch that is taken, besides its own. `loads_follow`: a load right behind a load
     takes one cycle, and so does a store. `address_waits`: an address that the instruction before

@@ -22,13 +22,13 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.analysis.liveness import live_range
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.attributes.places import ScratchAttr
 from memopt.dialects.cmsis_nn_scratch import requested
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, run_by, subgraph_of
-from memopt.dialects.names import place_of
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import (
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, run_by, subgraph_of
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.plan import (
     SCRATCH,
     argument_offsets,
     bytes_offset,
@@ -36,8 +36,8 @@ from memopt.dialects.plan import (
     offsets_of,
     scratch_list,
 )
-from memopt.dialects.structure import ConstantOp, VariableOp
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
+from memopt.dialects.memgraph.tensors import bytes_of
 
 ALIGNMENT = 16
 

@@ -17,15 +17,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.backends.c.call import element_kind
+from memopt.backends.c.emit.call import element_kind
+from memopt.backends.c.emit.layout import layout_of
 from memopt.backends.c.kernels import kernel_files
-from memopt.backends.c.layout import layout_of
-from memopt.backends.c.project import write_project
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import ORDER
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.backends.c.project.write import write_project
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import ORDER
+from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

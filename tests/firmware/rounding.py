@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes.operators import SourceAttr
 
 Array = NDArray[Any]
 U = 2.0**-24

@@ -8,11 +8,11 @@ from xdsl.ir import Operation
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.backends.c.call import KernelCall, Table, bytes_per_element
-from memopt.backends.c.layout import layout_of
-from memopt.backends.c.lowering import lower
+from memopt.backends.c.emit.call import KernelCall, Table, bytes_per_element
+from memopt.backends.c.emit.layout import layout_of
+from memopt.backends.c.emit.lowering import lower
+from memopt.dialects.memgraph.tensors import bytes_of, rows_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.tensors import bytes_of, rows_of
 from memopt.targets.core.registry import target_named
 
 _CALL = re.compile(r"memopt_(\w+)\((&\w+_params), &(\w+)_rows, in, ([^;]+), (\w[^;]*)\);")

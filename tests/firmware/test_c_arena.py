@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memopt.backends.c.layout import layout_of
+from memopt.backends.c.emit.layout import layout_of
 from memopt.dialects.operators.binary import AddOp
 
 

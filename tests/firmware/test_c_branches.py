@@ -9,7 +9,7 @@ import pytest
 from forge_model import BOOL, FLOAT32, INT32, Forge, flatbuffer_utils, schema
 
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.tflite.branches import without_branches
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 

@@ -14,11 +14,11 @@ from xdsl.context import Context
 from memopt.analysis.constants import constants_of
 from memopt.analysis.intervals import intervals
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.range_attribute import declare_range
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import elements_of
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.input_range import declare_range
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import elements_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.verify.channels import has_claims

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memopt.backends.c.emit import emit_c
+from memopt.backends.c.emit.source import emit_c
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import scratch_list
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import scratch_list
 
 DOUBLE = Path(__file__).parent / "cmsis_nn_double"
 FUNCTIONS = {

@@ -12,7 +12,7 @@ from deep import deep_but
 
 from memopt.backends.c.kernels import kernel_files, needed_headers
 from memopt.cli import main as memopt
-from memopt.opt import main as memopt_opt
+from memopt.cli.opt import main as memopt_opt
 from memopt.targets.core.registry import target_named, target_names
 
 BOARDS = [name for name in target_names("c") if target_named(name).has_memories]

@@ -8,8 +8,8 @@ import pytest
 from forge_model import FLOAT32, INT32, Forge, flatbuffer_utils, schema
 from xdsl.context import Context
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects.errors import MemoptError
+from memopt.compile.driver import new_context
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
-from memopt.driver import new_context
-from memopt.text import parse_module
+from memopt.text.ir_text import parse_module
 
 ENDS: dict[Any, tuple[int, int]] = {
     np.int8: (-128, 127),

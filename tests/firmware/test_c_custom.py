@@ -9,8 +9,8 @@ import pytest
 from forge_model import FLOAT32, INT8, INT32, Forge, flatbuffer_utils, schema
 
 from memopt.cli import main
-from memopt.customs import declare_customs, read_customs
-from memopt.dialects.errors import MemoptError
+from memopt.compile.custom_ops import declare_customs, read_customs
+from memopt.dialects.memgraph.errors import MemoptError
 
 COUNTED = """#include "net.h"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memopt.backends.c import measure
-from memopt.backends.c.measure import PLAUSIBLE, measure_project
+from memopt.backends.c.project import measure
+from memopt.backends.c.project.measure import PLAUSIBLE, measure_project
 from memopt.cli import main
 
 LOOPS = r"""

@@ -10,7 +10,7 @@ from forge_detection import POSTPROCESS, add_detection, flexbuffers
 from forge_model import Forge
 
 from memopt.cli import main as memopt
-from memopt.dialects.custom import OPTIONS
+from memopt.dialects.memgraph.custom import OPTIONS
 from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.tflite.customs import flexible_options
 

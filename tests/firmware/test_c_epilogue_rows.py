@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from xdsl.context import Context
 
-from memopt.dialects.plan import plan_of
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass

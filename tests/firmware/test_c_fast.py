@@ -18,14 +18,14 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c import packing
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.backends.c.weights import packing
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import FAST, FORMS, NARROW, SCRATCH, WIDE, mark_fast
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import FAST, FORMS, NARROW, SCRATCH, WIDE, mark_fast
-from memopt.dialects.rows import RowOp
-from memopt.driver import load_text, new_context
+from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass, lowest_gap
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass

@@ -12,7 +12,7 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes.operators import SourceAttr
 
 # (output channels, stride) of the pairs of a depthwise and a pointwise convolution.
 PAIRS = (

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
-from memopt.backends.c.registry import all_kernels
+from memopt.backends.c.emit.registry import all_kernels
+from memopt.compile.driver import check_module
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.driver import check_module
 from memopt.frontends.core.typed import real
 
 PROPERTIES = {"memgraph.leaky_relu": {"alpha": real(0.3)}}

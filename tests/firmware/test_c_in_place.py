@@ -11,10 +11,10 @@ from xdsl.ir import Operation
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import CHOSEN, bytes_offset, offsets_of, plan_of
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
-from memopt.dialects.plan import CHOSEN, bytes_offset, offsets_of, plan_of
-from memopt.driver import load_text, new_context
 from memopt.rewrites import apply_rules
 
 

@@ -13,11 +13,11 @@ from xdsl.ir import OpResult
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.lowering import lower
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.backends.c.emit.lowering import lower
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.operators.base import ComputeOp
-from memopt.driver import load_text, new_context
 
 
 def forged(lab: Any, seed: int) -> Any:

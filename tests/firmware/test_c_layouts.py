@@ -14,11 +14,11 @@ import pytest
 from deep import deep_but
 from xdsl.context import Context
 
-from memopt.backends.c.layouts import layout_names
-from memopt.backends.c.project import make_project, write_files
-from memopt.backends.c.project_files import Project
+from memopt.backends.c.project.layouts import layout_names
+from memopt.backends.c.project.project_files import Project
+from memopt.backends.c.project.write import make_project, write_files
 from memopt.cli import main as memopt
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
 from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass
 

@@ -11,8 +11,8 @@ import pytest
 from deep import deep_but
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.layout import layout_of
-from memopt.dialects.errors import MemoptError
+from memopt.backends.c.emit.layout import layout_of
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function, parse_banks

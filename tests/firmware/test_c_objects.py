@@ -8,7 +8,7 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.layout import layout_of
+from memopt.backends.c.emit.layout import layout_of
 from memopt.passes.memgraph_place import MemgraphPlacePass
 
 CALLER = """

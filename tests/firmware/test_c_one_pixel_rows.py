@@ -12,12 +12,12 @@ from deep import deep_but
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c import packing
-from memopt.backends.c.layout import Layout
-from memopt.backends.c.paired_rows import are_pair
-from memopt.backends.c.row_program import RowOperator
-from memopt.dialects.plan import plan_of
-from memopt.dialects.rows import RowOp
+from memopt.backends.c.emit.layout import Layout
+from memopt.backends.c.rows.paired_rows import are_pair
+from memopt.backends.c.rows.row_program import RowOperator
+from memopt.backends.c.weights import packing
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import MemgraphKernelsPass
 from memopt.passes.memgraph_memory import assign_function
@@ -178,7 +178,7 @@ def test_rows_in_two_memories(
         pairs[answer, len(results) > 1 or len(read) > 1] += 1
         return answer
 
-    monkeypatch.setattr("memopt.backends.c.operators.are_pair", spied)
+    monkeypatch.setattr("memopt.backends.c.emit.operators.are_pair", spied)
     for seed in range(max(3, int(20 * fuzz))):
         path = column(lab, seed).save(tmp_path / f"{seed}.tflite")
         module = lab.read_model(path)

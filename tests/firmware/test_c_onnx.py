@@ -15,8 +15,8 @@ from qdq_pairs import FAMILIES, Pairs, results
 from xdsl.context import Context
 
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
 CNNS = 500  # networks drawn at random, quantised by onnxruntime, on a Cortex-M4

@@ -12,8 +12,8 @@ from onnx_programs import compare, saved
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 
 pytest.importorskip("onnxruntime")
 N, F = helper.make_node, TensorProto.FLOAT

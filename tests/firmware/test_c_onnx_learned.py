@@ -10,8 +10,8 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_programs import compare, saved
 
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 
 pytest.importorskip("onnxruntime")
 RNG = np.random.default_rng(11)

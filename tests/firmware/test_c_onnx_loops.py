@@ -9,9 +9,9 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_programs import compare, saved
 
-from memopt.dialects.functions import only_function
-from memopt.dialects.structure import OpaqueOp
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.structure import OpaqueOp
 
 pytest.importorskip("onnxruntime")
 N, F, I64, BOOL = helper.make_node, TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

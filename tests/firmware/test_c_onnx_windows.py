@@ -9,8 +9,8 @@ import pytest
 from onnx import helper
 from onnx_programs import compare, saved
 
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 
 pytest.importorskip("onnxruntime")
 N = helper.make_node

@@ -17,12 +17,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit import emit, emit_files
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions, only_function
-from memopt.dialects.stored import Array
-from memopt.driver import load_text, new_context
-from memopt.text import module_text
+from memopt.backends.c.emit.source import emit, emit_files
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions, only_function
+from memopt.text.ir_text import module_text
 from memopt.verify.plan import verify_plan
 
 FULL = 20_000  # networks that are planned

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import ArrayAttr
 
-from memopt.backends.c.emit import emit_c
-from memopt.backends.c.project import measure_project, write_project
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import AliasAttr
+from memopt.backends.c.emit.source import emit_c
+from memopt.backends.c.project.write import measure_project, write_project
+from memopt.dialects.attributes.model import AliasAttr
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.convolution import Conv2DOp
 from memopt.targets.core.registry import target_named, target_names
 

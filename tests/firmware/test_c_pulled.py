@@ -13,11 +13,11 @@ from unbuffered_networks import RULES, planned, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.pulling import Pulling, pulling_of, pulls
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import plan_of
-from memopt.dialects.tensors import bytes_of
-from memopt.driver import load_text, new_context
+from memopt.backends.c.inline.pulling import Pulling, pulling_of, pulls
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 

@@ -11,13 +11,13 @@ from c_programs import Program, compiled
 from row_networks import cut_some, image_of
 from unbuffered_networks import ROW_RULES, planned, text_of
 
-from memopt.backends.c.epilogue_rows import made_sums
-from memopt.backends.c.pulled_rows import makes_operands
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import is_pulled, pulled_by
-from memopt.dialects.rows import RowOp
-from memopt.dialects.tensors import bytes_of
-from memopt.driver import load_text, new_context
+from memopt.backends.c.inline.epilogue_rows import made_sums
+from memopt.backends.c.inline.pulled_rows import makes_operands
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import is_pulled, pulled_by
+from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.rows.operations import RowOp
 
 FULL = 1_000  # networks
 LEAST = 50  # of each way of making rows, in the full count

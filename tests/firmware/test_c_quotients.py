@@ -16,11 +16,11 @@ from forge_truth import add_stored_quotient
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.lowering import lower
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.backends.c.emit.lowering import lower
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.binary import DivOp
-from memopt.dialects.tensors import encoding_of, shape_of
 
 TIMES = 12  # operators of each model
 BITS = 31

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.driver import load_text, new_context
 
 OPERATORS = 40  # per model
 

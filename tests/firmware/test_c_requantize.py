@@ -12,11 +12,11 @@ from forge_model import INT8, INT16, INT32
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.lowering import lower
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.backends.c.emit.lowering import lower
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.quantization import QuantizeOp
-from memopt.dialects.tensors import encoding_of
 
 RATIOS = (2.0**-36, 2.0**-31, 1e-6, 2.0**-16, 0.0123, 0.4999, 0.5, 0.77, 1.0, 1.7, 900.0, 1e9)
 LARGEST = (1 << 31) - 1

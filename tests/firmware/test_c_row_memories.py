@@ -13,13 +13,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import offsets_of, plan_of
 from memopt.dialects.operators.movement import CopyOp
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import offsets_of, plan_of
-from memopt.dialects.rows import RowOp, RowsOp
-from memopt.driver import load_text, new_context
+from memopt.dialects.rows.operations import RowOp, RowsOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_memory import assign_function

@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import CHOSEN
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
-from memopt.dialects.plan import CHOSEN
-from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from xdsl.context import Context
 
-from memopt.dialects.functions import only_function
-from memopt.dialects.rows import RowOpOp
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.rows.operations import RowOpOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 
 TENSORS = {

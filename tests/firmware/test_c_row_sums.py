@@ -13,12 +13,12 @@ from sum_networks import INT8, REAL, assert_alike, expected, numbers
 from unbuffered_networks import ROW_RULES, planned, text_of
 from xdsl.dialects.func import FuncOp
 
-from memopt.backends.c.pulled_rows import makes_operands
-from memopt.backends.c.sums import overwriting, sum_row_of
-from memopt.dialects.functions import body_of, only_function
+from memopt.backends.c.inline.pulled_rows import makes_operands
+from memopt.backends.c.inline.sums import overwriting, sum_row_of
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.operators.accumulation import AccumulateOp
-from memopt.dialects.rows import RowOp
-from memopt.driver import load_text, new_context
+from memopt.dialects.rows.operations import RowOp
 
 FULL = 1_000  # networks
 LEAST = 50  # of each way of adding up, in the full count

@@ -16,17 +16,17 @@ from xdsl.ir import OpResult
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.backends.c.lowering import lower_rows
-from memopt.backends.c.measure import measure_project
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import name_of
+from memopt.backends.c.emit.lowering import lower_rows
+from memopt.backends.c.project.measure import measure_project
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import plan_of
-from memopt.dialects.row_steps import steps_of
-from memopt.dialects.rows import RowOp, RowOpOp, family_of
+from memopt.dialects.rows.operations import RowOp, RowOpOp, family_of
+from memopt.dialects.rows.steps import steps_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.targets.core.registry import target_named
 

@@ -9,9 +9,9 @@ import pytest
 from deep import deep_but
 from xdsl.context import Context
 
-from memopt.backends.c.emit import emit_c
+from memopt.backends.c.emit.source import emit_c
 from memopt.cli import main as memopt
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass

@@ -12,7 +12,7 @@ from memopt.benchmarks.published import FIGURES
 from memopt.benchmarks.shapes import FORMS, WIDE, Layer, instructions
 from memopt.benchmarks.table import Table
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 ROOT = Path(__file__).resolve().parents[2]
 CYCLES = list(dict.fromkeys(f.model for f in FIGURES if f.what == "cycles"))

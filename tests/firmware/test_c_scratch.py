@@ -15,17 +15,18 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Operation
 
-from memopt.backends.c import kernels, registry
-from memopt.backends.c.call import Constants, KernelCall, Rows, size_of
-from memopt.backends.c.emit import emit_c
-from memopt.backends.c.registry import all_kernels, kernel
-from memopt.dialects.errors import MemoptError
+from memopt.backends.c import kernels
+from memopt.backends.c.emit import registry
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, size_of
+from memopt.backends.c.emit.registry import all_kernels, kernel
+from memopt.backends.c.emit.source import emit_c
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import SCRATCH, plan_of, scratch_list
+from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.memgraph.write_plan import order_facts, write_plan
 from memopt.dialects.operators.binary import MaximumOp
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import SCRATCH, plan_of, scratch_list
-from memopt.dialects.tensors import bytes_of
-from memopt.dialects.write_plan import order_facts, write_plan
-from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass

@@ -15,12 +15,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.sliding import Sliding, sliding_of
 from memopt.cli import main as memopt
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import plan_of
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.tensors import shape_of
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import Array, dtype_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass

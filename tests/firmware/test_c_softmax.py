@@ -9,8 +9,8 @@ import pytest
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
 
 LENGTH = 5000
 

@@ -16,14 +16,14 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.measure import measure_project
+from memopt.backends.c.project.measure import measure_project
 from memopt.cli import main
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import ORDER
+from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
 from memopt.dialects.operators.svdf import SvdfOp
-from memopt.dialects.plan import ORDER
-from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.verify.plan import verify_plan
 
 RUNS = 20

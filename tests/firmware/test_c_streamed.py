@@ -12,11 +12,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.cli import main as memopt
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
-from memopt.dialects.rows import ReceiveOp
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.rows.operations import ReceiveOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass

@@ -10,12 +10,12 @@ from forge_rare import add_cumulative_sum, add_stored_add_n
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.lowering import lower
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.backends.c.emit.lowering import lower
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.running import CumulativeSumOp
-from memopt.dialects.tensors import shape_of
 
 
 def test_equal_to_the_runtime(fuzz: float, tmp_path: Path, lab: Any) -> None:

@@ -17,15 +17,15 @@ from unbuffered_networks import RULES, planned, text_of
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.backends.c.emit import emit
-from memopt.backends.c.pulling import pulls
-from memopt.backends.c.sums import part_of
+from memopt.backends.c.emit.source import emit
+from memopt.backends.c.inline.pulling import pulls
+from memopt.backends.c.inline.sums import part_of
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
-from memopt.dialects.stored import is_stored
-from memopt.driver import load_text, new_context
 from memopt.rewrites import named_rules
 
 FULL = 2_000  # networks

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from xdsl.context import Context
 
-from memopt.backends.c.conversions import RANGES, conversions
-from memopt.backends.c.emit import emit_c
-from memopt.backends.c.text import RESERVED
+from memopt.backends.c.emit.conversions import RANGES, conversions
+from memopt.backends.c.emit.source import emit_c
+from memopt.backends.c.emit.text import RESERVED
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass
 

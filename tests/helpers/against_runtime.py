@@ -10,7 +10,7 @@ from forge_model import Forge
 
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 
 EVALUATE = "evaluate"  # in place of a runtime: what no runtime here has
 CLOSE = 1e-5  # of the largest number, or of 0.1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.emit import emit, emit_files
+from memopt.backends.c.emit.source import emit, emit_files
 from memopt.backends.c.kernels import Form, kernel_files, needed_files, text_of
 
 MAIN = """

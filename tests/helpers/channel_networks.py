@@ -25,14 +25,14 @@ from row_text import Rng, Tensor, Text
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 
 from memopt.analysis.weights import inline_array
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.stored import Array
-from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import encoding_of
-from memopt.driver import load_text, new_context
 
 FAR = 1 << 30  # what dead filters of real models carry as a bias
 

@@ -11,10 +11,10 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.function_memory import function_memory
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import model_of
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.frontends.onnx.read import read
 
 Dims = Sequence[int | str]

@@ -19,10 +19,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.utils.test_value import create_ssa_value
 
-from memopt.dialects.attributes import EncodingAttr, WindowAttr
+from memopt.dialects.attributes.operators import EncodingAttr, WindowAttr
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators.comparison import LogicalNotOp, TruthOp
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.dialects.quick import number, numbers
 from memopt.frontends.core.typed import real
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)

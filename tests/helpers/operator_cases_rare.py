@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
     i32,
 )
 
-from memopt.dialects.attributes import ActivationAttr, WindowAttr
-from memopt.dialects.quick import number, numbers
+from memopt.dialects.attributes.operators import ActivationAttr, WindowAttr
+from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core.typed import real
 
 

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType, f32, i8
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
-from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
 from memopt.frontends.core.typed import build

@@ -14,10 +14,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.errors import MemoptError
-from memopt.driver import import_bytes, load_text, new_context
+from memopt.compile.driver import import_bytes, load_text, new_context
+from memopt.compile.planning import Seconds, plan_module
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, plan_module
 
 REFUSALS = (  # what the options ask for cannot be; all else that is refused is a fault
     "no operator has rows",

@@ -18,14 +18,14 @@ from row_text import Rng, Text
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.input_range import declare_range, declared_range
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.range_attribute import declare_range, declared_range
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import shape_of
-from memopt.driver import load_text, new_context
 
 
 def over_channels(net: Text) -> None:

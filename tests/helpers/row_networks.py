@@ -10,10 +10,10 @@ from row_steps import ALL, KEEPING, KERNELS, across, tail
 from row_text import Rng, Text
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.functions import body_of
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.tensors import shape_of
-from memopt.passes.expand_rows import computing, cut
+from memopt.dialects.arithmetic.stored import Array, dtype_of
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.passes.rows.expand import computing, cut
 
 MOST = 1_200  # elements of a tensor
 

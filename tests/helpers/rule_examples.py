@@ -10,9 +10,9 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from memopt.driver import new_context
+from memopt.compile.driver import new_context
 from memopt.rewrites import RULES
-from memopt.text import module_text, parse_module
+from memopt.text.ir_text import module_text, parse_module
 
 BLOCK = re.compile(r"^(Before|After|Left alone):\n((?:    .*\n|\n)+)", re.MULTILINE)
 LEFT_ALONE = Path(__file__).parent.parent / "unit" / "left_alone"

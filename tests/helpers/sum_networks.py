@@ -13,9 +13,9 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 
 CLOSE = 1e-5  # of the largest, for reals, which are added in another order
 

@@ -10,11 +10,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-from memopt.passes.rewrite_search import applied, runnable
+from memopt.passes.plan.rewrite_search import applied, runnable
 from memopt.verify.plan import verify_plan
 
 RULES = (

@@ -9,14 +9,14 @@ import pytest
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.model_attributes import GENERIC
+from memopt.compile.driver import load_model
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import shape_of
-from memopt.driver import load_model
 from memopt.rewrites import apply_rules
 
 INPUTS = 1_000  # of which the first 30 are computed both ways

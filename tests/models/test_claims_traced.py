@@ -11,10 +11,10 @@ from firmware_helpers import load
 from xdsl.context import Context
 
 from memopt.backends.tflm.narrowed import write_narrowed
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.channel_attributes import NARROWED, channels_of_result
-from memopt.dialects.functions import body_of, only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.attributes.channels import NARROWED, channels_of_result
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.formats.tflite import read_model
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 

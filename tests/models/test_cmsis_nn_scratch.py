@@ -9,14 +9,14 @@ from tflite_builder import Graph, Op, T, build
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from memopt.cli.opt import main
+from memopt.compile.driver import new_context
+from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes, requested
-from memopt.dialects.functions import functions
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.structure import ConstantOp
-from memopt.driver import new_context
 from memopt.frontends.tflite.read import read
-from memopt.opt import main
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.targets.tflm.arena import tflm_arena
 

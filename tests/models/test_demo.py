@@ -11,8 +11,8 @@ from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Job, random_inputs, run
 
 from memopt import cli
-from memopt.dialects.plan import plan_of
-from memopt.passes.extract import extract
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.passes.plan.extract import extract
 from memopt.solvers.theory.fusion import modules
 from memopt.solvers.theory.fusion_check import is_safe
 

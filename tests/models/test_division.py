@@ -12,8 +12,8 @@ from qdq_pairs import results
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 from memopt.rewrites import apply_rules
 
 FULL = 500  # models

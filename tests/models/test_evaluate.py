@@ -16,10 +16,10 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights, constant_of
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.functions import functions
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import dtype_of
 from memopt.frontends.tflite.read import read
 
 lab, forge = load("lab"), load("forge")

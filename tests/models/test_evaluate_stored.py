@@ -12,8 +12,8 @@ import pytest
 from test_evaluate import compared
 from tflite_builder import Graph, Op, T, build
 
-from memopt.backends.c.lowering import lower
-from memopt.dialects.errors import MemoptError
+from memopt.backends.c.emit.lowering import lower
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.operators.unit_length import LogSoftmaxOp

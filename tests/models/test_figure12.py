@@ -14,15 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.names import name_of
+from memopt.compile.driver import load_model
+from memopt.dialects.attributes.rewrites import rewrites_of
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rewrite_attributes import rewrites_of
-from memopt.dialects.structure import ConstantOp
-from memopt.driver import load_model
-from memopt.passes.extract import extract
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.plan.extract import extract
 from memopt.rewrites import Sites, apply_rules
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling import schedule

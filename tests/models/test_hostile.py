@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memopt.opt import main
+from memopt.cli.opt import main
 
 Capture = pytest.CaptureFixture[str]
 PASSES = ("--schedule=source", "--place=greedy-by-size", "--verify-plan")

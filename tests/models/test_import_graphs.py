@@ -13,13 +13,13 @@ from xdsl.dialects.func import Func
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.storage_groups import BlockMemory
-from memopt.dialects.functions import functions
-from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.plan import model_of
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.dialect import MEMGRAPH
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import model_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_prepare import MemgraphPreparePass
-from memopt.text import module_text, parse_module
+from memopt.text.ir_text import module_text, parse_module
 
 INFERENCE = [
     "amoebanet_a_cifar",

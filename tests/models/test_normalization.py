@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import StringAttr
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.dialects.names import name_of
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.names import name_of
 from memopt.rewrites import apply_rules
 
 FULL = 500  # models of each family

@@ -16,9 +16,9 @@ from xdsl.context import Context
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit import emit_c
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
+from memopt.backends.c.emit.source import emit_c
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass

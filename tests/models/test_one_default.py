@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import memopt
-from memopt import before_after
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
+from memopt.compile import before_after
+from memopt.dialects.memgraph.errors import MemoptError
 
 WORDS: list[dict[str, Any]] = [
     {},

@@ -13,8 +13,8 @@ from tflite_builder import Graph, Op, T, build
 from xdsl.ir import Operation
 
 from memopt.cli import main
-from memopt.dialects.functions import functions
-from memopt.driver import import_bytes
+from memopt.compile.driver import import_bytes
+from memopt.dialects.memgraph.functions import functions
 
 RNG = np.random.default_rng(8)
 SIZE, CHANNELS = 12, 8

@@ -9,8 +9,8 @@ from onnx import helper, numpy_helper
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 
 ort: Any = pytest.importorskip("onnxruntime")
 RNG = np.random.default_rng(11)

@@ -19,13 +19,13 @@ from onnx import TensorProto, helper
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
+from memopt.compile.driver import import_bytes, load_model
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.structure import OpaqueOp
-from memopt.driver import import_bytes, load_model
 from memopt.frontends.onnx.operators import OPERATORS
 
 Array = NDArray[Any]

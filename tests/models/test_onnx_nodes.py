@@ -23,8 +23,8 @@ from memopt.benchmarks.onnx_nodes import (
     with_constants,
 )
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.driver import import_bytes
+from memopt.compile.driver import import_bytes
+from memopt.dialects.memgraph.errors import MemoptError
 
 PAGE = Path(__file__).parents[2] / "docs" / "onnx-nodes.md"
 EACH = 80  # a test of so many is run, all in the full count

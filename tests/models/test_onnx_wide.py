@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import f32
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
+from memopt.compile.driver import load_model
+from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import element_of
-from memopt.driver import load_model
 from memopt.rewrites import apply_rules
 
 WIDE = 1025  # channels: one more than were read

@@ -11,10 +11,10 @@ from tflite_builder import Graph, Op, T, build
 
 from memopt.benchmarks.onnx_nodes import cases
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.structure import REASON_LENGTH, OpaqueOp
-from memopt.driver import import_bytes
+from memopt.compile.driver import import_bytes
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.structure import REASON_LENGTH, OpaqueOp
 
 F, I8 = TensorProto.FLOAT, TensorProto.INT8
 IMAGE = (1, 2, 6, 6)

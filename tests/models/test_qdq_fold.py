@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp, f32
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
 from memopt.rewrites import apply_rules
 
 FULL = 500  # models of each family

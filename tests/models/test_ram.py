@@ -14,7 +14,7 @@ from tools import need_tools
 
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
-from memopt.dialects.plan import plan_of
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.targets.core.registry import target_named
 from memopt.verify.plan import verify_plan
 
@@ -125,7 +125,7 @@ def test_a_plan_around_unknown_scratch_is_safe_or_left_alone(wide: int, tmp_path
 def test_opt_refuses_a_plan_that_might_need_more(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from memopt.opt import main as opt
+    from memopt.cli.opt import main as opt
 
     model = shared / "cases" / "audio_preprocessor_int8.tflite"
     flags = ["--model=target=tflm,views=off,scratch=tflm", "--schedule=auto", "--place=auto"]

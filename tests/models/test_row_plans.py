@@ -11,11 +11,11 @@ import pytest
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main as memopt
-from memopt.dialects.functions import only_function
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import shape_of
-from memopt.driver import build_pipeline, load_model, new_context
-from memopt.opt import main as optimise
+from memopt.cli.opt import main as optimise
+from memopt.compile.driver import build_pipeline, load_model, new_context
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import shape_of
 
 ROWS = "memgraph-rewrite{rules=pad-into-window},memgraph-model{inplace=on%s},memgraph-expand-rows"
 PEAKS = {

@@ -6,11 +6,11 @@ import pytest
 from published_networks import PUBLISHED
 from xdsl.context import Context
 
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import ALIAS
-from memopt.dialects.rewrite_attributes import rewrites_of
-from memopt.dialects.structure import OpaqueOp
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.attributes.rewrites import rewrites_of
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.rewrites import RULES

@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.structure import ConstantOp
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.frontends.tflite.read import read
 
 FULL = 2_000  # tensors

@@ -9,7 +9,7 @@ from tflite_builder import FLATBUFFERS, SCHEMA, Graph, Op, T, build, objects
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main as memopt
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.tflite.branches import without_branches
 from memopt.frontends.tflite.read import read
 

@@ -11,7 +11,7 @@ from tflite_builder import Graph, Op, T, build
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main as memopt
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.tflite.float32 import in_float32
 from memopt.frontends.tflite.read import read
 

@@ -8,7 +8,7 @@ import pytest
 from tflite_builder import Extra, Graph, Op, T, build, objects
 
 from memopt.backends.tflm.repack import pack, unpack
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats import tflite_control
 from memopt.frontends.tflite.read import read
 

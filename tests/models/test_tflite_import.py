@@ -13,11 +13,11 @@ from xdsl.ir import Operation
 
 from memopt.analysis.function_memory import memory_of
 from memopt.analysis.weights import Weights, files_of
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.names import name_of
-from memopt.dialects.plan import model_of
-from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.formats import tflite_control
 from memopt.frontends.core.constants import inline
 from memopt.frontends.tflite.read import read
@@ -227,8 +227,8 @@ def test_names_and_sources_lead_back_to_the_file() -> None:
 
 
 def test_a_path_that_is_not_ascii_survives_as_text() -> None:
-    from memopt.driver import load_text, new_context
-    from memopt.text import module_text
+    from memopt.compile.driver import load_text, new_context
+    from memopt.text.ir_text import module_text
 
     data = build(Graph([T("x", [4]), T("y", [4])], [Op("RELU", [0], [1])], [0], [1]))
     again = load_text(new_context(), module_text(read(data, "modèle.tflite")), "x.mlir")
@@ -319,8 +319,8 @@ def test_every_real_model_imports_typed_verified_and_lean(shared: Path) -> None:
 
 
 def test_every_real_model_reads_back_from_text_to_the_same_bytes(shared: Path) -> None:
-    from memopt.driver import load_text, new_context
-    from memopt.text import module_text
+    from memopt.compile.driver import load_text, new_context
+    from memopt.text.ir_text import module_text
 
     for path in sorted((shared / "models").glob("*.tflite")):
         text = module_text(read(path.read_bytes(), str(path)))

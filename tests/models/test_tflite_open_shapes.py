@@ -15,10 +15,10 @@ from tflm_runner import Job, random_inputs, run
 
 from memopt.backends.tflm.repack import pack, unpack
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.tensors import shape_of
-from memopt.driver import import_bytes
+from memopt.compile.driver import import_bytes
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.formats.tflite import Model, read_model
 from memopt.frontends.core.shapes import BATCH
 from memopt.frontends.tflite.infer import with_shapes

@@ -17,17 +17,17 @@ from memopt.backends.tflm import write_tflm
 from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions, only_function, run_by
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import SCRATCH, plan_of
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.compile.planning import Seconds, plan_module
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions, only_function, run_by
+from memopt.dialects.memgraph.plan import SCRATCH, plan_of
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, plan_module
 from memopt.targets.tflm.arena import tflm_arena
 from memopt.verify.plan import verify_plan
 

@@ -15,9 +15,9 @@ from tflm_runner import Job, random_inputs, run
 
 from memopt.backends.tflm import narrowed as writer
 from memopt.cli import main
-from memopt.driver import import_bytes
+from memopt.compile.driver import import_bytes
+from memopt.compile.narrowing import FOLDED, WRITTEN_AS_FILES, narrowed
 from memopt.formats.tflite import read_model
-from memopt.narrowing import FOLDED, WRITTEN_AS_FILES, narrowed
 
 FULL = 500  # networks
 LEAST = 50  # of them that each rule changes something in

@@ -9,10 +9,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import plan_of
-from memopt.driver import load_text, new_context
-from memopt.text import module_text
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.text.ir_text import module_text
 
 
 def with_result_at(offset: int) -> tuple[Context, ModuleOp, str]:

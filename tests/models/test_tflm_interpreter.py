@@ -14,7 +14,7 @@ from tflm_runner import Job, random_inputs, run
 
 from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
 from memopt.backends.tflm.structs import DEVICE, WHEEL, Struct
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import read_model
 
 # Cortex-M4, release build, reference kernels: bytes of head and tail, and what is needed where the

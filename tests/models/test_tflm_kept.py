@@ -13,7 +13,7 @@ from tflm_runner import Answer, Job, random_inputs, run
 
 from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
-from memopt.dialects.plan import plan_of
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.formats.tflite import read_model
 
 SHAPE = [1, 4, 4, 2]

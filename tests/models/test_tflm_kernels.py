@@ -9,8 +9,8 @@ from tflite_builder import Extra, Graph, Op, T, build, bytes_behind
 from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.plan import plan_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.formats import tflite_control
 from memopt.targets.tflm.arena import file_operators, tflm_arena

@@ -10,7 +10,7 @@ import pytest
 from tflm_plan import planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
-from memopt.dialects.plan import plan_of
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import file_operators, tflm_arena
 

@@ -9,8 +9,8 @@ from tflite_builder import Graph, Op, T, build
 from tflm_plan import planned, write
 from tflm_runner import Job, random_inputs, run
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import plan_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.targets.tflm.arena import tflm_arena
 
 CASES = 1_000

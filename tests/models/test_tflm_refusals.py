@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from memopt.backends.tflm import unknown_scratch, write_tflm
 from memopt.backends.tflm.check import check_written
 from memopt.backends.tflm.repack import unpack
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.plan import MODEL, OFFSET, plan_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import MODEL, OFFSET, plan_of
 from memopt.formats.flatbuffer import Flatbuffer
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
@@ -187,10 +187,10 @@ def test_a_plan_that_makes_tflm_need_more_is_refused() -> None:
     plan = plan_of(func)
     assert plan is not None
     # The same plan 64 bytes further up: valid, and worse than no plan.
-    from memopt.dialects.functions import argument_attributes, set_argument_attributes
-    from memopt.dialects.memory_attributes import one_arena
-    from memopt.dialects.place_attributes import ScratchAttr
-    from memopt.dialects.plan_attributes import PlanAttr
+    from memopt.dialects.attributes.memories import one_arena
+    from memopt.dialects.attributes.places import ScratchAttr
+    from memopt.dialects.attributes.plan import PlanAttr
+    from memopt.dialects.memgraph.functions import argument_attributes, set_argument_attributes
 
     def up(value: Any) -> Any:
         return IntegerAttr(value.value.data + 64, i64) if isinstance(value, IntegerAttr) else value

@@ -12,7 +12,7 @@ from tflm_plan import diamond, planned, write
 from memopt.backends.tflm import write_tflm
 from memopt.backends.tflm.extent import has_bytes_behind, trailing_bytes
 from memopt.backends.tflm.repack import pack, unpack
-from memopt.dialects.plan import plan_of
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import read_model
 

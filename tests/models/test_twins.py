@@ -13,9 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 from tflite_builder import Graph, Op, T, build
 from xdsl.context import Context
 
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
-from memopt.driver import load_model
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_nhwc_io import MemgraphNhwcIoPass

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.tflm import write_tflm
-from memopt.dialects.functions import functions
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.plan import MODEL
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import MODEL
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function

@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerAt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from memopt.dialects.model_attributes import AliasAttr
+from memopt.dialects.attributes.model import AliasAttr
+from memopt.dialects.attributes.places import ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
-from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 
 
 class ArenaError(Exception):

@@ -21,15 +21,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.attributes.model import AliasAttr, ModelAttr
+from memopt.dialects.attributes.operators import EncodingAttr
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.binary import AddOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.operators.unary import ReluOp
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
-from memopt.dialects.tensors import elements_of, shape_of
 
 
 def flat(size: int) -> TensorType[Attribute]:

@@ -7,7 +7,7 @@ import pytest
 from oracles import naive_steps, optimum, random_graph, random_order
 
 import memopt
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.theory.bounds import flow_bound, trivial

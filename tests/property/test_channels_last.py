@@ -11,12 +11,12 @@ from xdsl.ir import Block, Region, SSAValue
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.attributes import EncodingAttr, WindowAttr
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.attributes.operators import EncodingAttr, WindowAttr
+from memopt.dialects.attributes.quick import number, numbers
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators import operations
-from memopt.dialects.quick import number, numbers
-from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.frontends.core.typed import build, real
 from memopt.passes.memgraph_nhwc_io import turn_border
 from memopt.rewrites import apply_rules

@@ -14,14 +14,14 @@ from memopt.analysis.constants import constants_of
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.intervals import Intervals, intervals
 from memopt.analysis.weights import Weights
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.model_attributes import GENERIC
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import Array, dtype_of
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.rewrites import rewrites_of
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.rewrite_attributes import rewrites_of
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.tensors import channel_axis, shape_of
-from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.rewrites import SEARCH, apply_rules, named_rules, rule_of
 from memopt.verify.channels import verify_channels

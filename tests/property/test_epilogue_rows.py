@@ -9,12 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.expand_rows import computing, cut
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.passes.memgraph_model import MemgraphModelPass
-from memopt.passes.rewrite_search import applied
+from memopt.passes.plan.rewrite_search import applied
+from memopt.passes.rows.expand import computing, cut
 from memopt.verify.rows import check_rows
 
 BUGS = """

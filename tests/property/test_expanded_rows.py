@@ -12,15 +12,15 @@ from xdsl.ir import Block, Region
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.row_steps import steps_of
-from memopt.dialects.rows import JoinOp, RowOp
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import rows_of, shape_of
-from memopt.driver import load_text, new_context
-from memopt.passes.expand_rows import expand
-from memopt.text import module_text
+from memopt.dialects.rows.operations import JoinOp, RowOp
+from memopt.dialects.rows.steps import steps_of
+from memopt.passes.rows.expand import expand
+from memopt.text.ir_text import module_text
 from memopt.verify.rows import check_rows
 from memopt.verify.windows import windows_of
 

@@ -7,12 +7,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
-from memopt.dialects.functions import only_function
-from memopt.driver import build_pipeline, new_context
-from memopt.passes.expand_rows import computing, cut
-from memopt.passes.extract import extract
-from memopt.passes.fewest_rows import fewest_rows
-from memopt.passes.row_numbers import carried, in_rows
+from memopt.compile.driver import build_pipeline, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.passes.plan.extract import extract
+from memopt.passes.rows.expand import computing, cut
+from memopt.passes.rows.minimise import fewest_rows
+from memopt.passes.rows.numbers import carried, in_rows
 from memopt.solvers.problems.memory_graph import profile
 from memopt.solvers.scheduling import schedule
 

@@ -16,11 +16,11 @@ from random_functions import random_function
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import ALIAS, CHOSEN, drop_plan
-from memopt.passes.extract import Extracted, extract
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import ALIAS, CHOSEN, drop_plan
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.passes.plan.extract import Extracted, extract
 from memopt.solvers.scheduling.integer import ALONE
 from memopt.verify.plan import verify_plan
 

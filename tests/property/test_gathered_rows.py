@@ -16,16 +16,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import is_gathered
-from memopt.dialects.rows import RowOp
-from memopt.dialects.stored import Array
-from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.expand_rows import computing, cut
-from memopt.passes.extract import extract
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_model import MemgraphModelPass
-from memopt.passes.rewrite_search import apply_by_search
+from memopt.passes.plan.extract import extract
+from memopt.passes.plan.rewrite_search import apply_by_search
+from memopt.passes.rows.expand import computing, cut
 from memopt.rewrites import apply_rules
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule

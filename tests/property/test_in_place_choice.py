@@ -8,11 +8,11 @@ from cases import make
 from oracles import random_graph
 from test_joint import choices, orders
 
-from memopt.dialects.functions import only_function
-from memopt.driver import load_text, new_context
-from memopt.passes.extract import extract
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.passes.plan.extract import extract
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import PlacementProblem

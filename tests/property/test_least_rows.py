@@ -9,16 +9,17 @@ from cnn_text import KINDS, network
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
-from memopt import planning
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
-from memopt.driver import build_pipeline, new_context
-from memopt.passes import least_rows, memgraph_expand_rows
-from memopt.passes.extract import extract
-from memopt.passes.least_rows import choose_rows
+from memopt.compile import planning
+from memopt.compile.driver import build_pipeline, new_context
+from memopt.compile.planning import Seconds, plan_module
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.passes import memgraph_expand_rows
 from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, plan_module
+from memopt.passes.plan.extract import extract
+from memopt.passes.rows import least_arena as least_rows
+from memopt.passes.rows.least_arena import choose_rows
 from memopt.solvers import joint
 from memopt.solvers.problems.memory_graph import live_ranges
 from memopt.solvers.programs import worker

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import memory_at, scratch_list
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import memory_at, scratch_list
 from memopt.passes.memgraph_memory import assign_function
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import (

@@ -15,14 +15,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.memory_attributes import MemoryAttr
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.attributes.memories import MemoryAttr
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import PLAN, plan_of
 from memopt.dialects.operators.movement import CopyOp
-from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import PLAN, plan_of
-from memopt.dialects.plan_attributes import PlanAttr
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function
 from memopt.passes.memgraph_schedule import schedule_function

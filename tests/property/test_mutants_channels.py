@@ -11,12 +11,12 @@ from test_constant_channels import check_network
 from memopt.analysis import channels, intervals
 from memopt.analysis.channels import _Search  # pyright: ignore[reportPrivateUsage]
 from memopt.analysis.intervals import Interval
+from memopt.dialects.memgraph.tensors import channels_of
 from memopt.dialects.operators import convolution
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase, DepthwiseConv2DOp
 from memopt.dialects.operators.slices import ConcatOp
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.dialects.tensors import channels_of
 from memopt.rewrites import constant_channels
 
 MOST = 700  # networks until a mutant must have been caught

@@ -24,11 +24,11 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.memory_attributes import MemoryAttr
-from memopt.dialects.place_attributes import ScratchAttr, SlotAttr
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.attributes.memories import MemoryAttr
+from memopt.dialects.attributes.places import ScratchAttr, SlotAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.shared_objects import METHODS

@@ -7,9 +7,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func, FuncOp, ReturnOp
 
-from memopt.dialects.memgraph import MEMGRAPH
+from memopt.dialects.memgraph.dialect import MEMGRAPH
 from memopt.dialects.operators.base import ComputeOp
-from memopt.text import module_text, parse_module
+from memopt.text.ir_text import module_text, parse_module
 
 
 def function_of(op: ComputeOp) -> ModuleOp:

@@ -12,10 +12,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import new_context
+from memopt.compile.driver import new_context
+from memopt.dialects.memgraph.functions import only_function
 from memopt.rewrites import apply_rules
-from memopt.text import parse_module
+from memopt.text.ir_text import parse_module
 
 CASES = 6_000
 KINDS = ("conv_2d", "depthwise_conv_2d", "max_pool_2d", "average_pool_2d")

@@ -17,18 +17,18 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.dialects.model_attributes import GENERIC
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import dtype_of, is_stored
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import is_gathered
-from memopt.dialects.stored import dtype_of, is_stored
-from memopt.dialects.tensors import bytes_of, shape_of
-from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-from memopt.passes.planned import read_plan
+from memopt.passes.plan.planned import read_plan
 from memopt.rewrites import Sites, apply_rules
 from memopt.verify.plan import verify_plan
 

@@ -9,10 +9,10 @@ import pytest
 from test_exact_placement import cases
 from test_placement import wrong
 
+from memopt.api.place_csv import solve
 from memopt.benchmarks.generator import planted
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
-from memopt.placing import solve
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
 from memopt.solvers.placement.methods.planar import attempt

@@ -16,13 +16,17 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.functions import argument_attributes, functions, set_argument_attributes
-from memopt.dialects.memory_attributes import one_arena
-from memopt.dialects.model_attributes import AliasAttr, ModelAttr
-from memopt.dialects.place_attributes import ScratchAttr, UnplacedAttr
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.attributes.memories import one_arena
+from memopt.dialects.attributes.model import AliasAttr, ModelAttr
+from memopt.dialects.attributes.places import ScratchAttr, UnplacedAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.fingerprint import fingerprint
+from memopt.dialects.memgraph.functions import (
+    argument_attributes,
+    functions,
+    set_argument_attributes,
+)
 from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function

@@ -11,12 +11,12 @@ from memopt.analysis.constants import constants_of
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.intervals import Intervals, intervals
 from memopt.analysis.weights import Weights
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import channel_axis
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import channel_axis
 from memopt.rewrites import apply_rules
 from memopt.verify.channels import verify_channels
 

@@ -16,14 +16,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.structure import HyperNode
-from memopt.driver import build_pipeline, load_model, load_text, new_context
+from memopt.compile.driver import build_pipeline, load_model, load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.structure import HyperNode
 from memopt.passes import memgraph_schedule
-from memopt.passes.extract import extract
 from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.passes.plan.extract import extract
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.theory.chains import reduced
 from memopt.verify.plan import verify_plan

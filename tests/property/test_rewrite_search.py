@@ -14,15 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.attributes.rewrites import rewrites_of
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rewrite_attributes import rewrites_of
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import shape_of
-from memopt.driver import load_text, new_context
-from memopt.passes.extract import extract
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.plan.extract import extract
 from memopt.rewrites import RULES, named_rules, rule_of
 from memopt.solvers.scheduling import schedule
 

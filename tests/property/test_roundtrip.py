@@ -11,16 +11,16 @@ from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from memopt.cli.texts import bytes_of_text
-from memopt.dialects.attributes import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
-from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr, one_arena
-from memopt.dialects.model_attributes import AliasAttr, ModelAttr
-from memopt.dialects.off_chip_attributes import OffChipAttr
-from memopt.dialects.place_attributes import ScratchAttr, SlotAttr
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.attributes.memories import MemoryAttr, TrafficAttr, one_arena
+from memopt.dialects.attributes.model import AliasAttr, ModelAttr
+from memopt.dialects.attributes.off_chip import OffChipAttr
+from memopt.dialects.attributes.operators import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
+from memopt.dialects.attributes.places import ScratchAttr, SlotAttr
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.memgraph.dialect import MEMGRAPH
 from memopt.solvers.problems.memory_graph import bits, round_up
 from memopt.targets.core.registry import target_names
-from memopt.text import LocatingParser
+from memopt.text.ir_text import LocatingParser
 
 # Other processes want the machine too: a slow example is no failure.
 settings.register_profile("patient", deadline=None)

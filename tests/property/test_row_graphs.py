@@ -9,11 +9,11 @@ from test_place_parts import smallest_arena, wrong
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
-from memopt.driver import build_pipeline, new_context
-from memopt.passes.expand_rows import computing, cut
-from memopt.passes.extract import extract
+from memopt.compile.driver import build_pipeline, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.passes.plan.extract import extract
+from memopt.passes.rows.expand import computing, cut
 from memopt.solvers.placement import prove
 from memopt.solvers.problems.memory_graph import live_ranges
 from memopt.solvers.theory.bounds import flow_bound

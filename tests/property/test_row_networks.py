@@ -12,11 +12,11 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.stored import Array
-from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.expand_rows import cut
-from memopt.passes.fewest_rows import fewest_rows, with_cut
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.passes.rows.expand import cut
+from memopt.passes.rows.minimise import fewest_rows, with_cut
 from memopt.solvers.scheduling import schedule
 from memopt.verify.rows import check_rows
 

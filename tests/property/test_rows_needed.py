@@ -11,13 +11,13 @@ from operator_cases import GENERATORS, KINDS, Rng, unary
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, TensorType, i64
 from xdsl.ir import Block
 
+from memopt.dialects.arithmetic.stored import dtype_of
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.comparison import LogicalNotOp, LogicalOrOp, TruthOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.reductions import ArgOp
-from memopt.dialects.stored import dtype_of
-from memopt.dialects.tensors import rows_of, shape_of
 
 
 def test_every_operation_is_tried() -> None:

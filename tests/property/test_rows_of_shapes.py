@@ -12,12 +12,12 @@ from deep import deep_but
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.rows import RowOpOp
-from memopt.dialects.tensors import shape_of
-from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.expand_rows import computing, cut
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.rows.operations import RowOpOp
+from memopt.passes.rows.expand import computing, cut
 from memopt.verify.rows import check_rows
 
 PLANNED = (

@@ -9,15 +9,15 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit import emit
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import shape_of
-from memopt.driver import build_pipeline, load_text, new_context
+from memopt.backends.c.emit.source import emit
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.compile.planning import Seconds, plan_module
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, plan_module
-from memopt.text import module_text
+from memopt.text.ir_text import module_text
 
 FULL = 2_000  # networks
 REFUSED = "no operator has rows|no kernel for"

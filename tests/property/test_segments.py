@@ -8,8 +8,8 @@ from contexts import contracted, module_in
 from oracles import optimum, random_graph, random_order
 from random_functions import random_function
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
 from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.fusion import RULES

@@ -9,12 +9,12 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import rows_of, shape_of
-from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.kept_rows import kept_rows
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
+from memopt.passes.sliding.reuse_analysis import kept_rows
 
 TEXT = """
 !x = tensor<1x16x1x2xf32, #memgraph.encoding<nhwc>>

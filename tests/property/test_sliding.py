@@ -15,17 +15,17 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.sliding import sliding_of
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.rows import RowOp
-from memopt.dialects.state import RetainOp, SlideOp, StateOp
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import rows_of, shape_of
-from memopt.driver import load_text, new_context
-from memopt.passes.expand_rows import expand
-from memopt.passes.keep_rows import keep_rows
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
+from memopt.dialects.rows.operations import RowOp
+from memopt.dialects.rows.state import RetainOp, SlideOp, StateOp
 from memopt.passes.memgraph_schedule import order_function
-from memopt.passes.stream_input import close_stream, receive_rows
+from memopt.passes.rows.expand import expand
+from memopt.passes.rows.stream_input import close_stream, receive_rows
+from memopt.passes.sliding.transform import keep_rows
 from memopt.verify.plan import check_form
 
 

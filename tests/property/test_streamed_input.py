@@ -11,15 +11,15 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import plan_of
-from memopt.dialects.rows import ReceiveOp, RowOp
-from memopt.dialects.stored import Array
-from memopt.dialects.tensors import rows_of
-from memopt.driver import build_pipeline, load_text, new_context
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.memgraph.tensors import rows_of
+from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
-from memopt.text import module_text
+from memopt.text.ir_text import module_text
 from memopt.verify.plan import verify_plan
 from memopt.verify.rows import check_rows
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.names import operator_kind
-from memopt.dialects.plan import plan_of
-from memopt.dialects.rows import RowOpOp
-from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.extract import extract
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.names import operator_kind
+from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.rows.operations import RowOpOp
+from memopt.passes.plan.extract import extract
 from memopt.verify.rows import check_rows
 
 FULL = 3_000  # networks

@@ -10,9 +10,9 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import model_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import model_of
 from memopt.verify.groups import read_function
 
 

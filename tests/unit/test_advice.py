@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import memopt
-from memopt import advice as module
 from memopt.cli import main
 from memopt.cli.summary import advice_lines
+from memopt.compile import advice as module
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.solvers import clock
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memopt.opt import main
+from memopt.cli.opt import main
 
 Q = "#memgraph.encoding<scale = [{}], zero_point = [{}]>"
 

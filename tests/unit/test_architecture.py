@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import Activation
+from memopt.dialects.attributes.operators import Activation
 from memopt.dialects.operators import operations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,9 @@ ALLOWED = {
     "backends": {"backends", "verify", "targets", "analysis", "dialects", "formats"},
 }
 ROOMS = tuple(ALLOWED)
-ERRORS = "memopt.dialects.errors"  # what every room says to people, and imports nothing itself
+ERRORS = (
+    "memopt.dialects.memgraph.errors"  # what every room says to people, and imports nothing itself
+)
 HEAVY = ("numpy", "onnx", "ortools", "ai_edge_litert", "flatbuffers")
 
 
@@ -203,7 +205,11 @@ def test_the_plan_is_written_by_one_function() -> None:
         and isinstance(node.func, ast.Name)
         and node.func.id in ("PlanAttr", "fingerprint")
     ]
-    assert makers == ["dialects/write_plan.py", "dialects/write_plan.py", "verify/plan.py"]
+    assert makers == [
+        "dialects/memgraph/write_plan.py",
+        "dialects/memgraph/write_plan.py",
+        "verify/plan.py",
+    ]
 
 
 def test_the_certificate_checker_needs_nothing_but_the_standard_library() -> None:
@@ -425,10 +431,10 @@ print([m for m in sys.modules if m.split(".")[0] in {ROOMS}])
 @pytest.mark.parametrize(
     "code",
     [
-        "import memopt.opt",
-        "from memopt.opt import main; main(['--version'])",
-        "from memopt.opt import main; main(['--list-passes'])",
-        "from memopt.opt import main; main(['--show-dialects'])",
+        "import memopt.cli.opt",
+        "from memopt.cli.opt import main; main(['--version'])",
+        "from memopt.cli.opt import main; main(['--list-passes'])",
+        "from memopt.cli.opt import main; main(['--show-dialects'])",
         "from memopt.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass",
         "from xdsl.universe import Universe; Universe.get_multiverse()",
     ],

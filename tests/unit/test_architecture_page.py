@@ -64,7 +64,7 @@ def test_what_a_page_says_is_in_a_file_is_there(page: Path) -> None:
 def test_a_missing_name_would_be_noticed() -> None:
     assert exists("passes/memgraph_<name>.py") and exists("docs/") and exists("solvers/checker.py")
     assert not exists("passes/nothing.py") and not exists("targets/<board>.txt")
-    assert is_module("memopt.dialects.interface") and is_module("memopt.peak")
+    assert is_module("memopt.dialects.memgraph.interface") and is_module("memopt.peak")
     assert not is_module("memopt.dialects.memory") and not is_module("memopt.rooms.x")
 
 

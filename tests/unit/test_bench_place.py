@@ -11,7 +11,7 @@ from memopt.benchmarks import peers
 from memopt.benchmarks.generator import main as generate
 from memopt.benchmarks.place import TABLES, PlaceRun, instances, pisarchyk, strategies, summary
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows
 from memopt.solvers.placement import METHODS
 from memopt.verify.buffers import verify_rows

@@ -3,8 +3,8 @@
 import pytest
 from xdsl.utils.exceptions import ParseError
 
-from memopt.driver import new_context
-from memopt.text import parse_module
+from memopt.compile.driver import new_context
+from memopt.text.ir_text import parse_module
 
 TYPES = {
     "i16777216": "an integer type has at most 16,777,215 bits",

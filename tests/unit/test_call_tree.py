@@ -2,7 +2,7 @@
 
 import pytest
 
-from memopt.backends.c.stack import CallTree, is_called
+from memopt.backends.c.project.stack import CallTree, is_called
 
 MAIN = """
 00000100 <model_main>:

@@ -8,7 +8,7 @@ import pytest
 from cells import cell
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 from memopt.solvers.checker import check
 from memopt.solvers.theory import certificates
 from memopt.solvers.theory.certificates import NoCertificateError, certificate_text

@@ -6,9 +6,9 @@ import pytest
 from xdsl.context import Context
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.driver import load_text, new_context
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.verify.channels import has_claims, verify_channels

@@ -8,7 +8,7 @@ import pytest
 from plan_source import SOURCE
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 
 PLACES = {
     "arena": "memgraph-place",

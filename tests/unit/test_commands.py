@@ -134,7 +134,7 @@ def test_what_c_does_not_support_leaves_nothing(
 def test_verify_reads_back_what_opt_wrote(
     figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from memopt.opt import main as opt
+    from memopt.cli.opt import main as opt
 
     plan = tmp_path / "plan.mlir"
     assert opt(["--schedule=auto", "--place=auto", str(figure1), "-o", str(plan)]) == 0

@@ -10,9 +10,9 @@ import pytest
 
 from memopt.analysis import storage_groups
 from memopt.cli import main, planned_model
-from memopt.dialects import fingerprint
-from memopt.opt import main as opt
-from memopt.passes import extract
+from memopt.cli.opt import main as opt
+from memopt.dialects.memgraph import fingerprint
+from memopt.passes.plan import extract
 from memopt.solvers.problems import memory_graph
 from memopt.verify.plan import verify_plan
 

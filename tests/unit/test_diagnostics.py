@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memopt.diagnostics import Diagnostic, unmatched, write_file
-from memopt.dialects.errors import MemoptError
-from memopt.driver import load_text, new_context
-from memopt.opt import main
+from memopt.cli.opt import main
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.text.diagnostics import Diagnostic, unmatched, write_file
 
 NET = """
 func.func @main(%x: tensor<1x4xi8>) -> tensor<1x4xi8> {

@@ -10,12 +10,12 @@ from operator_cases import GENERATORS, KINDS
 from xdsl.ir import ParametrizedAttribute
 from xdsl.passes import get_pass_option_infos
 
-from memopt.dialects.attributes import ActivationAttr
-from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.old_forms import OLD_FORMS
+from memopt.cli.opt import main
+from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.dialect import MEMGRAPH
+from memopt.dialects.memgraph.old_forms import OLD_FORMS
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.opt import main
-from memopt.passes.option import METHOD, texts
+from memopt.passes.plan.option import METHOD, texts
 from memopt.plugin import PASSES
 
 OLD = {a.name for a in OLD_FORMS}  # refused wherever they stand

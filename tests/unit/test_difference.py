@@ -9,10 +9,10 @@ import pytest
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.model_attributes import GENERIC
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.operators.base import is_constant_expression
-from memopt.driver import load_text, new_context
 from memopt.rewrites import apply_rules
 
 NETWORK = """

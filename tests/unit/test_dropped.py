@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memopt.opt import main
+from memopt.cli.opt import main
 
 # the least peak is 20 B by search; the min-cut bound alone is 16 B
 BRANCHES = """

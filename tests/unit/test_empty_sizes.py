@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 
 SOURCE = """
 func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> {

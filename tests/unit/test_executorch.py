@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memopt.executorch import AlgoResult, memopt_placement
+from memopt.torch.executorch import AlgoResult, memopt_placement
 
 GRAPHS = 25_000  # in full; a share of 1/125 is 200
 NOTHING = SimpleNamespace()
@@ -154,7 +154,7 @@ def test_the_signature_is_that_of_an_algorithm() -> None:
 
 def test_nothing_of_executorch_is_imported() -> None:
     code = (
-        "import memopt.executorch, sys; "
+        "import memopt.torch.executorch, sys; "
         "print([m for m in sys.modules if m.split('.')[0] in ('executorch', 'torch')])"
     )
     done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -7,8 +7,8 @@ import pytest
 from cells import cell
 
 from memopt.api import memory_graph
-from memopt.explain import best_to_shrink, bound_of, peak_of, without
-from memopt.opt import main
+from memopt.cli.explain import best_to_shrink, bound_of, peak_of, without
+from memopt.cli.opt import main
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
 from memopt.solvers.theory.bounds import flow_bound
 

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from memopt.dialects.attributes import EncodingAttr, RuntimeType
-from memopt.dialects.fingerprint import is_plain, tensor_text
+from memopt.dialects.attributes.operators import EncodingAttr, RuntimeType
+from memopt.dialects.memgraph.fingerprint import is_plain, tensor_text
 
 ELEMENTS = (i1, i8, f32, ComplexType(f32), VectorType(i8, [4]), RuntimeType(StringAttr("variant")))
 

@@ -12,10 +12,10 @@ import memopt
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main
-from memopt.dialects.functions import only_function
-from memopt.dialects.names import name_of
-from memopt.driver import load_model
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.names import name_of
 
 Capture = pytest.CaptureFixture[str]
 INT64, BOOL, FLOAT = TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT

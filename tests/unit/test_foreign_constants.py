@@ -7,9 +7,9 @@ import pytest
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.driver import load_text, new_context
-from memopt.opt import main
+from memopt.cli.opt import main
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
 
 NETWORK = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

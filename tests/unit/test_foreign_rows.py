@@ -7,16 +7,16 @@ import pytest
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.dialects import interface
-from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.errors import MemoptError
+from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.foreign import tosa
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.interface import OperatorMemory, OperatorRows, register
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.plan import model_of, plan_of
-from memopt.dialects.rows import RowOp
-from memopt.driver import build_pipeline, load_text, new_context
+from memopt.dialects.memgraph import interface
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.interface import OperatorMemory, OperatorRows, register
+from memopt.dialects.memgraph.plan import model_of, plan_of
+from memopt.dialects.rows.operations import RowOp
 from memopt.verify.rows import check_rows
 
 TYPE = "tensor<1x6x4x2xi8>"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 from memopt.solvers.checker import RejectedError, check
 
 HERE = Path(__file__).parent

@@ -11,11 +11,11 @@ from plan_source import SOURCE
 
 import memopt
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.functions import only_function
-from memopt.driver import load_text, new_context
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.fingerprint import fingerprint
+from memopt.dialects.memgraph.functions import only_function
 
 CLAIMS = Path(__file__).resolve().parents[1] / "filecheck/memgraph-verify-channels.mlir"
 PLANS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memopt.opt import main as optimise
+from memopt.cli.opt import main as optimise
 
 GRAPH = """
 func.func @window(%x: tensor<1x3x4x4xi8, #memgraph.encoding<nhwc>>)

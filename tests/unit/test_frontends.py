@@ -8,8 +8,8 @@ import pytest
 import memopt
 from memopt import frontends
 from memopt.cli import main as memopt_main
+from memopt.cli.opt import main
 from memopt.frontends.core.registry import all_frontends, frontend_of_bytes, suffixes
-from memopt.opt import main
 
 CHAIN = '''
 """A chain of operators, one per line: its name and the bytes of its result."""
@@ -18,9 +18,9 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, i8
 
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.frontends.core.function import Draft
 from memopt.frontends.core.registry import Frontend
 

@@ -14,12 +14,12 @@ from xdsl.dialects.func import FuncOp
 from memopt.analysis.function_memory import function_memory
 from memopt.benchmarks import large, passes
 from memopt.benchmarks.large import FAMILIES
-from memopt.dialects.plan import model_of
-from memopt.dialects.quick import number
-from memopt.driver import import_bytes
-from memopt.passes.extract import extract
+from memopt.compile.driver import import_bytes
+from memopt.dialects.attributes.quick import number
+from memopt.dialects.memgraph.plan import model_of
 from memopt.passes.memgraph_memory import parse_banks
-from memopt.passes.memory_tenants import tenants_of
+from memopt.passes.plan.extract import extract
+from memopt.passes.plan.memory_tenants import tenants_of
 from memopt.solvers.theory import bounds
 from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.fusion import forget

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 FILES = Path(__file__).resolve().parent.parent / "filecheck"
-OPT = "from memopt.opt import main; import sys; sys.exit(main())"
+OPT = "from memopt.cli.opt import main; import sys; sys.exit(main())"
 
 
 @pytest.mark.deep

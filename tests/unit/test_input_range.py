@@ -12,17 +12,17 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.api import memory_graph
 from memopt.cli import main
-from memopt.dialects.channel_attributes import channels_of_result
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.input_range import LARGEST, declare_range, declared_range
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.operators.real_bounds import MOST, outwards, sums_off
-from memopt.dialects.range_attribute import LARGEST, declare_range, declared_range
-from memopt.dialects.structure import ConstantOp
-from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_input_range import parse_range, parse_ranges
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.text import module_text
+from memopt.text.ir_text import module_text
 from memopt.verify.channels import has_claims, verify_channels
 
 NETWORK = """

@@ -8,9 +8,9 @@ from xdsl.parser import Parser
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.stored import Array
-from memopt.driver import build_pipeline, new_context
+from memopt.compile.driver import build_pipeline, new_context
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.functions import body_of, only_function
 
 NETWORK = """
 !q = tensor<1x6x6x3xi8, #memgraph.encoding<nhwc, scale = [0.07], zero_point = [-5]>>

@@ -106,19 +106,19 @@ OPT = ["--model=alignment=1", "hard.json", "-o", "out"]
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [
-        ("opt", ["--schedule=ilp", *OPT]),
-        pytest.param("opt", ["--schedule=ilp-olla", *OPT], marks=pytest.mark.deep),
+        ("cli.opt", ["--schedule=ilp", *OPT]),
+        pytest.param("cli.opt", ["--schedule=ilp-olla", *OPT], marks=pytest.mark.deep),
         pytest.param(
-            "opt",
+            "cli.opt",
             ["-p", "memgraph-schedule{method=ilp solver=highs}", "hard.json", "-o", "out"],
             marks=pytest.mark.deep,
         ),
         pytest.param(
             "cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"], marks=pytest.mark.deep
         ),
-        pytest.param("opt", ["--schedule=source", "--place=ilp", *OPT], marks=pytest.mark.deep),
+        pytest.param("cli.opt", ["--schedule=source", "--place=ilp", *OPT], marks=pytest.mark.deep),
         pytest.param(
-            "opt",
+            "cli.opt",
             ["--schedule=source", "--place=shared-objects-exact", *OPT],
             marks=pytest.mark.deep,
         ),
@@ -137,7 +137,7 @@ def test_a_signal_ends_the_command_and_writes_nothing(
         send(process.pid, number)
         out, err = process.communicate(timeout=HANG)
     assert worker, err
-    name = "memopt-opt" if module == "opt" else "memopt"
+    name = "memopt-opt" if module == "cli.opt" else "memopt"
     code, said = (130, "interrupted") if number == signal.SIGINT else (143, "terminated")
     assert (process.returncode, out, err) == (code, "", f"{name}: {said}\n")
     assert (folder / "out").read_text() == "as it was"
@@ -153,7 +153,7 @@ def test_a_signal_ends_the_command_and_writes_nothing(
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
     (folder / "out").write_text("as it was")
-    with command("opt", ["--schedule=ilp", *OPT, "--stats=json"], folder) as process:
+    with command("cli.opt", ["--schedule=ilp", *OPT, "--stats=json"], folder) as process:
         worker = solving(process)
         assert worker, process.communicate(timeout=HANG)  # 0 would be this process and its group
         os.kill(worker, signal.SIGKILL)

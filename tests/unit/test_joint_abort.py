@@ -11,7 +11,7 @@ import pytest
 from memopt.cli import main
 
 FOLDER = Path(__file__).parent / "joint"
-PYTHON = "import sys; from memopt.opt import main; sys.exit(main(sys.argv[1:]))"
+PYTHON = "import sys; from memopt.cli.opt import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.mark.parametrize(("name", "arena"), [("joint_abort", 36), ("joint_abort2", 36)])

@@ -10,14 +10,14 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
 from memopt.analysis.function_memory import function_memory, memory_of
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.names import name_of
-from memopt.dialects.plan import model_of
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.memgraph.dialect import MEMGRAPH
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.frontends.json.read import read
-from memopt.text import module_text, parse_module
+from memopt.text.ir_text import module_text, parse_module
 
 TINY: dict[str, Any] = {
     "name": "tiny",

@@ -10,13 +10,13 @@ from xdsl.dialects.func import Func
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import function_memory
-from memopt.dialects.functions import functions
-from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.names import name_of
-from memopt.dialects.plan import model_of
+from memopt.dialects.memgraph.dialect import MEMGRAPH
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import model_of
 from memopt.frontends.json.read import read
 from memopt.passes.memgraph_prepare import MemgraphPreparePass
-from memopt.text import module_text, parse_module
+from memopt.text.ir_text import module_text, parse_module
 
 
 def chain(
@@ -171,9 +171,9 @@ def test_typed_relu_through_a_reshape() -> None:
 def test_a_plan_is_dropped() -> None:
     module = chain("Conv", "Relu")
     func = next(functions(module))
-    from memopt.dialects.fingerprint import fingerprint
-    from memopt.dialects.plan import PLAN, plan_of, set_order
-    from memopt.dialects.plan_attributes import PlanAttr
+    from memopt.dialects.attributes.plan import PlanAttr
+    from memopt.dialects.memgraph.fingerprint import fingerprint
+    from memopt.dialects.memgraph.plan import PLAN, plan_of, set_order
 
     set_order(list(func.body.block.ops)[:-1])
     func.attributes[PLAN] = PlanAttr(16, 16, "flow", "order", fingerprint=fingerprint(func))

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from xdsl.ir import Operation
 
-from memopt.backends.c import kernels, registry
-from memopt.backends.c.call import Constants, KernelCall, Table
+from memopt.backends.c import kernels
+from memopt.backends.c.emit import registry
+from memopt.backends.c.emit.call import Constants, KernelCall, Table
+from memopt.backends.c.emit.lowering import lower as lower_op
+from memopt.backends.c.emit.registry import all_kernels, kernel, kernels_of, matching
 from memopt.backends.c.kernels import (
     DIRECTORY,
     declarations,
@@ -17,13 +20,11 @@ from memopt.backends.c.kernels import (
     kernel_files,
     parameters_of,
 )
-from memopt.backends.c.lowering import lower as lower_op
-from memopt.backends.c.registry import all_kernels, kernel, kernels_of, matching
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.unary import FunctionOp, HardSwishOp, ReluOp
-from memopt.driver import load_text, new_context
 from memopt.frontends.onnx.operators import OPERATORS
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memopt.backends.c.project_files import Project
+from memopt.backends.c.project.project_files import Project
 from memopt.cli import main, measured_model
 from memopt.cli.planned_model import PlannedModel
 from memopt.cli.target_facts import empty_facts

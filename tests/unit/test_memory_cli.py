@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memopt import cli, opt
+from memopt import cli
+from memopt.cli import opt
 
 
 @pytest.fixture

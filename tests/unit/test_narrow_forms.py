@@ -2,9 +2,9 @@
 
 import pytest
 
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.plan import FORMS
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
-from memopt.dialects.plan import FORMS
-from memopt.driver import load_text, new_context
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.registry import target_named
 

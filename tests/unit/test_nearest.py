@@ -7,8 +7,8 @@ import pytest
 from onnx_graphs import make, node
 
 from memopt.cli import main
-from memopt.dialects.errors import nearest
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.dialects.memgraph.errors import nearest
 
 NETWORK = """func.func @main(%image: tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32> {
   %0 = memgraph.relu %image {memgraph.names = ["features"]}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 
 BODY = """{
   %a = memgraph.opaque "A"(%x) {memgraph.order = 0 : i64, memgraph.offset = [PLACE]}

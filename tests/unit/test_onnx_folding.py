@@ -6,7 +6,7 @@ from onnx import GraphProto, helper
 from onnx_graphs import executing, ints, load, make, node, refused
 from xdsl.ir import SSAValue
 
-from memopt.dialects.functions import body_of, functions
+from memopt.dialects.memgraph.functions import body_of, functions
 
 
 def test_a_shape_that_data_decides() -> None:

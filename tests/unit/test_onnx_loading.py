@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
 from memopt.analysis.weights import Weights
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.structure import ConstantOp
+from memopt.dialects.memgraph.dialect import MEMGRAPH
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.frontends.onnx.read import read
-from memopt.text import module_text, parse_module
+from memopt.text.ir_text import module_text, parse_module
 
 RELU = node("Relu")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
-from memopt.dialects.functions import only_function
+from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.operators.base import ComputeOp
 from memopt.frontends.onnx.read import read
 

@@ -10,9 +10,9 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.frontends.onnx.read import read
 
 NEWEST = onnx.defs.onnx_opset_version()
@@ -426,7 +426,7 @@ def test_weights_per_channel() -> None:
     assert names(module) == ["dequantize", "conv_2d"]
     assert "scale = [5.0e-01, 2.5e-01], zero_point = [0], axis = 0" in str(module)
     from memopt.analysis.function_memory import function_memory
-    from memopt.dialects.model_attributes import ModelAttr
+    from memopt.dialects.attributes.model import ModelAttr
 
     memory = function_memory(next(functions(module)), ModelAttr())
     assert [op.name for op in memory.operations] == ["memgraph.conv_2d"]  # weights stay flash

@@ -9,8 +9,8 @@ import pytest
 from demo_model import demo_model
 
 from memopt.cli import main
-from memopt.opt import main as opt
-from memopt.passes import certify
+from memopt.cli.opt import main as opt
+from memopt.passes.plan import certify
 from memopt.solvers.errors import NoCertificateError
 
 Capture = pytest.CaptureFixture[str]

@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from memopt.cli import build_parser, main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from memopt.driver import UsageError, build_pipeline, tidy
-from memopt.passes.option import texts
+from memopt.compile.driver import UsageError, build_pipeline, tidy
+from memopt.passes.plan.option import texts
 from memopt.plugin import PASSES
 
 

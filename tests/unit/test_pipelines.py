@@ -3,9 +3,9 @@
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import plan_of
-from memopt.driver import new_context
+from memopt.compile.driver import new_context
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.pipelines import Choices, plan
 
 PADDED = """

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from memopt.api.place_csv import STRATEGIES, problem_of, solve
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
-from memopt.placing import STRATEGIES, problem_of, solve
 from memopt.verify.buffers import verify_rows
 
 README = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n"
@@ -232,7 +232,7 @@ def test_exports_are_read_back(
     steps: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """-t minimalloc-csv: in-place results and views are one line with what they lie on."""
-    from memopt.opt import main as opt
+    from memopt.cli.opt import main as opt
 
     source, out = tmp_path / "net.mlir", tmp_path / "plan.csv"
     source.write_text(NETWORK)
@@ -249,7 +249,7 @@ def test_exports_are_read_back(
 
 def test_a_smaller_result_in_place_leaves_a_gap(tmp_path: Path) -> None:
     """An int8 result over a float32 operand: after the step only a quarter is held."""
-    from memopt.opt import main as opt
+    from memopt.cli.opt import main as opt
 
     source, out = tmp_path / "net.mlir", tmp_path / "plan.csv"
     source.write_text("""

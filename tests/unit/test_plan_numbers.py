@@ -12,9 +12,9 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from memopt.cli import main
-from memopt.dialects.memory_attributes import MemoryAttr
-from memopt.driver import new_context
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.compile.driver import new_context
+from memopt.dialects.attributes.memories import MemoryAttr
 
 STATES = {
     "scheduled": "memgraph-schedule",

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from memopt.progress import Spinner
+from memopt.cli.progress import Spinner
 
 
 def test_what_is_quick_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

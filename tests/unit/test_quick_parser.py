@@ -11,10 +11,10 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from memopt.driver import new_context
-from memopt.lexer import Utf8Lexer
-from memopt.quick_parser import QuickParser
-from memopt.text import module_text, parse_module
+from memopt.compile.driver import new_context
+from memopt.text.ir_text import module_text, parse_module
+from memopt.text.lexer import Utf8Lexer
+from memopt.text.quick_parser import QuickParser
 
 GOLDEN = Path(__file__).parents[1] / "filecheck"
 FILES = (

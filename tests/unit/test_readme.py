@@ -17,7 +17,7 @@ from console import normal, pattern, run_page
 from demo_model import demo_model
 
 from memopt.cli import main
-from memopt.opt import main as memopt_opt
+from memopt.cli.opt import main as memopt_opt
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -25,8 +25,8 @@ from memopt.backends.report import (
 )
 from memopt.backends.report.scale import address_ticks, nice, number
 from memopt.backends.report.wording import both, kib, share, short, xml
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions
 from memopt.frontends.json import read as json_graph
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
@@ -195,7 +195,7 @@ def parse(text: str) -> ModuleOp:
     from xdsl.dialects.func import Func
     from xdsl.parser import Parser
 
-    from memopt.dialects.memgraph import MEMGRAPH
+    from memopt.dialects.memgraph.dialect import MEMGRAPH
 
     context = Context()
     for dialect in (Builtin, Func, MEMGRAPH):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 
 TEXT = """
 func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {

@@ -27,10 +27,10 @@ from memopt.backends.report import (
 from memopt.backends.report.operator_lines import operator_lines
 from memopt.backends.report.spots import widest_spot
 from memopt.cli import main
-from memopt.dialects.functions import only_function
-from memopt.driver import new_context
-from memopt.opt import main as opt
-from memopt.text import parse_module
+from memopt.cli.opt import main as opt
+from memopt.compile.driver import new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.text.ir_text import parse_module
 
 SVG = "{http://www.w3.org/2000/svg}"
 WHOLE = "memgraph-model{alignment=1 inplace=on}"

@@ -15,12 +15,12 @@ from xdsl.ir import Operation
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.functions import functions, only_function
-from memopt.dialects.range_attribute import declared_range
-from memopt.dialects.stored import numpy_dtype
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import is_buffer
+from memopt.dialects.arithmetic.stored import numpy_dtype
+from memopt.dialects.attributes.input_range import declared_range
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.functions import functions, only_function
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.rewrites import RULES, SOURCE, apply_rules, rule_of
 
 DRAWS = 20  # random inputs of every example, in full

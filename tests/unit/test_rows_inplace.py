@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memopt.opt import main as optimise
+from memopt.cli.opt import main as optimise
 
 GRAPH = """
 !t = tensor<1x4x2x4xi8>

@@ -7,7 +7,7 @@ import pytest
 from demo_model import demo_model
 
 from memopt.cli import main
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
 
 Capture = pytest.CaptureFixture[str]
 GRAPH = {

@@ -16,7 +16,7 @@ from processes import HANG
 from memopt.cli import main
 from memopt.cli.folder import MANIFEST
 from memopt.cli.staging import OWNER, remove_leftovers, staging
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 BETWEEN = """
 import sys, time
@@ -26,7 +26,7 @@ def wait(*_):
     print("staged", flush=True)
     time.sleep(1000)
 compile.publish = wait
-from memopt.usage import exit_code
+from memopt.text.usage import exit_code
 sys.exit(exit_code("memopt", lambda: main(sys.argv[1:])))
 """
 

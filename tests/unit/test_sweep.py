@@ -24,13 +24,13 @@ from memopt.api.processes import Processes
 from memopt.api.sweeps import Row, Task
 from memopt.backends.report.pareto import Point, front_of, pareto_svg
 from memopt.cli import main
-from memopt.dialects.functions import only_function
-from memopt.passes.extract import extract
+from memopt.dialects.memgraph.functions import only_function
+from memopt.passes.plan.extract import extract
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical, graph_of
 from memopt.solvers.theory.fusion import modules
-from memopt.usage import UsageError
+from memopt.text.usage import UsageError
 
 
 def shuffled(graph: MemoryGraph, rng: random.Random) -> MemoryGraph:

@@ -10,9 +10,9 @@ import pytest
 import memopt
 from memopt import targets
 from memopt.cli import main
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.registry import all_targets, target_named, target_names
 
 BOARD = """

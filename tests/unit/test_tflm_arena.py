@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block
 
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import Request, greedy
 

@@ -9,17 +9,18 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt import chunks, cli, driver, opt
+from memopt import cli
 from memopt.api import plans
-from memopt.cli import planned_model, planning_arguments
+from memopt.cli import opt, planned_model, planning_arguments
 from memopt.cli.commands import report
+from memopt.cli.shorthands import pipeline_text
+from memopt.compile import driver
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import MemgraphTrafficPass
-from memopt.passes.planned import Planned
-from memopt.shorthands import pipeline_text
+from memopt.passes.plan.planned import Planned
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import assign
@@ -28,6 +29,7 @@ from memopt.solvers.problems.memories import MemoryProblem
 from memopt.solvers.problems.memory_graph import MemoryGraph, PlacementProblem
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.shared_objects import share
+from memopt.text import chunks
 
 WRONG = ("nan", "inf", "-inf", "-1", "0")
 

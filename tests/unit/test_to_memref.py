@@ -26,10 +26,10 @@ from standard_mlir import (
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
-from memopt.dialects.tensors import shape_of
-from memopt.driver import load_text, new_context
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import shape_of
 
 PLAN = "memgraph-schedule,memgraph-place,memgraph-verify-plan{placed=true},memgraph-to-memref"
 

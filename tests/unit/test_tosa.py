@@ -20,11 +20,11 @@ from standard_mlir import (
     tensor,
 )
 
-from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import GENERIC, model_of
-from memopt.driver import load_text, new_context
-from memopt.opt import main as opt
+from memopt.cli.opt import main as opt
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import GENERIC, model_of
 
 IMAGE, ROW = "tensor<1x6x6x4xf32>", "tensor<1x144xf32>"
 # Twelve operations as MLIR 19 has them, most of which xDSL's dialect lacks.

@@ -87,9 +87,9 @@ def test_the_wheel_runs_outside_the_checkout(
     work.mkdir()
     (work / "in.mlir").write_text(FIGURE)
     python = [sys.executable, "-P", "-c"]
-    where = run([*python, "import memopt.dialects.plan as p; print(p.__file__)"], work, site)
+    where = run([*python, "import memopt.dialects.memgraph as p; print(p.__file__)"], work, site)
     assert where.startswith(str(site))
-    main = "import sys; from memopt.opt import main; sys.exit(main(sys.argv[1:]))"
+    main = "import sys; from memopt.cli.opt import main; sys.exit(main(sys.argv[1:]))"
     flags = ["--fuse", "--schedule=auto", "--place=auto", "--verify-plan"]
     run([*python, main, *flags, "in.mlir", "-o", "out.mlir"], work, site)
     assert "peak = 4960, lower_bound = 4960" in (work / "out.mlir").read_text()

@@ -8,11 +8,11 @@ import pytest
 
 from memopt.analysis.work import Work, function_work, work_of
 from memopt.cli import main
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import model_of
-from memopt.dialects.rows import RowOp
-from memopt.driver import load_text, new_context
-from memopt.passes.expand_rows import expand
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.rows.operations import RowOp
+from memopt.passes.rows.expand import expand
 from memopt.rewrites import apply_rules
 
 TEXT = """

@@ -12,10 +12,10 @@ from typing import Protocol, cast
 
 from xdsl.ir import Operation
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.foreign_operator import asked
-from memopt.dialects.interface import registered
-from memopt.dialects.names import full_name, place_of
+from memopt.dialects.foreign.foreign_operator import asked
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.interface import registered
+from memopt.dialects.memgraph.names import full_name, place_of
 
 
 class Table(Protocol):

@@ -9,9 +9,9 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import place_of
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import place_of
+from memopt.dialects.memgraph.tensors import shape_of
 
 POOLS = ("avg_pool2d", "max_pool2d")
 WHOLE = (

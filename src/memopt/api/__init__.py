@@ -11,7 +11,7 @@ from memopt.api.placing import Placed, place
 from memopt.api.plans import Plan, plan
 from memopt.api.sources import Model, Source, load
 from memopt.api.sweeps import Row, sweep
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 __all__ = [
     "MemoptError",

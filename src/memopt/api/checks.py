@@ -7,14 +7,14 @@ from typing import overload
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.api.certified import optimality_of
 from memopt.api.placing import Placed
 from memopt.api.plans import Plan
 from memopt.api.sources import Model, load, told
-from memopt.certified import optimality_of
-from memopt.claims import check_claims
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.driver import IR
+from memopt.compile.claims import check_claims
+from memopt.compile.driver import IR
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.core.registry import frontend_of, frontend_of_bytes, with_plans
 from memopt.verify.buffers import verify_rows
 from memopt.verify.plan import verify_plan

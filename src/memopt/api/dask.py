@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from memopt.dialects.errors import MemoptError
-from memopt.usage import UsageError
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.text.usage import UsageError
 
 SECONDS = 10  # for the scheduler to answer
 DEATHS = 10  # times that a task is begun anew, should it fail because a worker dies

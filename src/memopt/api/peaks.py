@@ -14,10 +14,10 @@ from xdsl.dialects.func import FuncOp
 from memopt.analysis.work import function_work
 from memopt.api.plain_graphs import plain_graph
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
-from memopt.dialects.functions import only_function
-from memopt.dialects.structure import OpaqueOp
-from memopt.passes.extract import extract
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.passes.memgraph_input_range import Ranges
+from memopt.passes.plan.extract import extract
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.methods import auto

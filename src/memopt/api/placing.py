@@ -7,10 +7,10 @@ from operator import index
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from memopt.api.place_csv import STRATEGIES, placed
 from memopt.api.sources import chosen, seconds, told
 from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.formats.sizes import parse_size
-from memopt.placing import STRATEGIES, placed
 
 Buffers: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[tuple[int, int, int] | Row]"
 

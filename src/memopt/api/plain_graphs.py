@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from memopt.dialects.plan import GENERIC
-from memopt.dialects.tensors import MAX_BYTES, stored_bytes
+from memopt.dialects.memgraph.plan import GENERIC
+from memopt.dialects.memgraph.tensors import MAX_BYTES, stored_bytes
 from memopt.frontends.json.file import DTYPES, MAX_RANK
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, round_up

@@ -21,11 +21,15 @@ from memopt.api.sources import (
     weights_at_hand,
 )
 from memopt.backends.checked import Checked
-from memopt.before_after import plan_task, task_of
-from memopt.claims import check_claims
-from memopt.dialects.functions import only_function
-from memopt.dialects.names import name_of
-from memopt.dialects.plan import (
+from memopt.compile.before_after import plan_task, task_of
+from memopt.compile.claims import check_claims
+from memopt.compile.driver import FILES, new_context
+from memopt.compile.plan_request import PlanRequest
+from memopt.compile.planning import Seconds
+from memopt.dialects.attributes.plan import Family, PlanAttr
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import (
     Place,
     argument_offsets,
     bytes_offset,
@@ -33,21 +37,17 @@ from memopt.dialects.plan import (
     model_of,
     offsets_of,
 )
-from memopt.dialects.plan_attributes import Family, PlanAttr
-from memopt.dialects.rows import RowOp
-from memopt.driver import FILES, new_context
+from memopt.dialects.rows.operations import RowOp
 from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_input_range import Ranges
 from memopt.passes.memgraph_kernels import HOW
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.plan_request import PlanRequest
-from memopt.planning import Seconds
 from memopt.solvers.problems.memory_graph import Proof
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.targets.core.registry import target_names
-from memopt.usage import UsageError
+from memopt.text.usage import UsageError
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from memopt.analysis.function_memory import function_memory
-from memopt.diagnostics import diagnose
-from memopt.dialects.errors import MemoptError, nearest
-from memopt.dialects.functions import functions
-from memopt.dialects.names import name_of, operator_name
-from memopt.dialects.plan import model_of
-from memopt.driver import (
+from memopt.compile.driver import (
     FILES,
     IR,
     build_pipeline,
@@ -39,12 +34,17 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
+from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.names import name_of, operator_name
+from memopt.dialects.memgraph.plan import model_of
 from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.registry import all_frontends, frontend_of, frontend_of_bytes
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_input_range import Ranges, declare_ranges
 from memopt.solvers.errors import ProblemError
-from memopt.text import module_text
+from memopt.text.diagnostics import diagnose
+from memopt.text.ir_text import module_text
 
 if TYPE_CHECKING:
     from onnx import ModelProto

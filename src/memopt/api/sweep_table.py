@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import IO
 
 from memopt.api.sweeps import Row, Task
-from memopt.diagnostics import write_file
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.text.diagnostics import write_file
 
 COLUMNS = (
     *("graph", "sha256", "settings", "peak", "lower_bound", "proof", "optimal", "macs"),

@@ -20,11 +20,11 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.api.peaks import peak_and_macs
 from memopt.api.processes import Processes
 from memopt.api.sources import Model, seconds
-from memopt.diagnostics import diagnose
-from memopt.driver import IR, build_pipeline
+from memopt.compile.driver import IR, build_pipeline
 from memopt.frontends.core.registry import suffixes
 from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.text import module_text
+from memopt.text.diagnostics import diagnose
+from memopt.text.ir_text import module_text
 
 if TYPE_CHECKING:
     from memopt.api.sources import Source

@@ -15,9 +15,9 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import cast
 
-from memopt.diagnostics import diagnose
 from memopt.solvers.registry import methods_in
-from memopt.usage import Parser, UsageError, check_time_limit, collect_rarely, exit_code
+from memopt.text.diagnostics import diagnose
+from memopt.text.usage import Parser, UsageError, check_time_limit, collect_rarely, exit_code
 
 COMMANDS = methods_in("memopt.cli.commands")  # name -> module
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from memopt.diagnostics import write_file
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.text.diagnostics import write_file
 
 MANIFEST = "memopt-manifest.json"
 FORMAT = 1

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memopt.backends.c.project_files import Project
+from memopt.backends.c.project.project_files import Project
 from memopt.cli.planned_model import PlannedModel, beside_arena
 from memopt.cli.texts import bytes_of_text
 from memopt.cli.written_model import facts_of, project_of
-from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_kernels import RAM, held_back, may_become
 from memopt.passes.pipelines import Choices
+from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.solvers import clock
 from memopt.targets.core.registry import target_named
 

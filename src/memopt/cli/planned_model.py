@@ -9,26 +9,17 @@ from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
-from memopt.advice import Advice, Advised, advice_of, fitting_text
 from memopt.analysis.sliding import kept_bytes
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
-from memopt.before_after import Task, check_choices, plan_task
 from memopt.cli.planning_arguments import read_model, request_of
 from memopt.cli.texts import bytes_of_text, sizes
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.rewrite_attributes import REWRITES
-from memopt.driver import IR, import_bytes
-from memopt.frontends.core.registry import frontend_of
-from memopt.narrowing import Narrowed, narrowed
-from memopt.passes import share
-from memopt.passes.fewest_rows import DoesNotFitError
-from memopt.passes.memgraph_expand_rows import AUTO
-from memopt.passes.memgraph_kernels import RAM
-from memopt.passes.pipelines import NO_RULES, Choices
-from memopt.plan_request import choices_of, is_tflite, lowered
-from memopt.planning import (
+from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
+from memopt.compile.before_after import Task, check_choices, plan_task
+from memopt.compile.driver import IR, import_bytes
+from memopt.compile.narrowing import Narrowed, narrowed
+from memopt.compile.plan_request import choices_of, is_tflite, lowered
+from memopt.compile.planning import (
     Seconds,
     as_it_was,
     check_kernels_first,
@@ -36,9 +27,18 @@ from memopt.planning import (
     rewritten,
     whole_peak,
 )
+from memopt.dialects.attributes.rewrites import REWRITES
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import only_function
+from memopt.frontends.core.registry import frontend_of
+from memopt.passes.memgraph_expand_rows import AUTO
+from memopt.passes.memgraph_kernels import RAM
+from memopt.passes.pipelines import NO_RULES, Choices
+from memopt.passes.plan import share
+from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
-from memopt.usage import UsageError
+from memopt.text.usage import UsageError
 
 TRIES = 3  # plans of a window that slides, the first of which keeps all
 

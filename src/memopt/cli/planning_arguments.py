@@ -6,12 +6,12 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.arguments import MEMORY, add_input_range, add_model_path, add_shape, add_time_limit
-from memopt.claims import check_claims
+from memopt.cli.arguments import MEMORY, add_input_range, add_model_path, add_shape, add_time_limit
+from memopt.cli.shorthands import parse_fixed, parse_input_ranges, parse_shapes
 from memopt.cli.texts import bytes_of_text
-from memopt.customs import declare_customs, read_customs
-from memopt.dialects.errors import MemoptError
-from memopt.driver import (
+from memopt.compile.claims import check_claims
+from memopt.compile.custom_ops import declare_customs, read_customs
+from memopt.compile.driver import (
     IR,
     check_module,
     is_model,
@@ -21,15 +21,15 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
+from memopt.compile.plan_request import PlanRequest
+from memopt.compile.planning import Seconds
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.fixed import check_none_fixed
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_input_range import declare_ranges
 from memopt.passes.memgraph_kernels import HOW
-from memopt.plan_request import PlanRequest
-from memopt.planning import Seconds
 from memopt.rewrites import RULES
-from memopt.shorthands import parse_fixed, parse_input_ranges, parse_shapes
-from memopt.usage import UsageError
+from memopt.text.usage import UsageError
 
 
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.layouts import MAKE
-from memopt.backends.c.measure import measure_project
-from memopt.backends.c.project import write_texts
-from memopt.backends.c.project_files import Project
-from memopt.backends.c.several import BUILDS, Several, several_files
-from memopt.backends.c.text import file_name
+from memopt.backends.c.emit.text import file_name
+from memopt.backends.c.project.layouts import MAKE
+from memopt.backends.c.project.measure import measure_project
+from memopt.backends.c.project.project_files import Project
+from memopt.backends.c.project.several import BUILDS, Several, several_files
+from memopt.backends.c.project.write import write_texts
 from memopt.cli.folder import publish
 from memopt.cli.planned_model import PlannedModel, plan_model
 from memopt.cli.staging import staging
@@ -30,10 +30,10 @@ from memopt.cli.summary import summary, with_scratch
 from memopt.cli.target_facts import check_target_ram, facts_together, target_lines
 from memopt.cli.texts import bytes_of_text, sizes, stem_of
 from memopt.cli.written_model import facts_of, leave, project_of
-from memopt.diagnostics import write_file
-from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
-from memopt.usage import UsageError
+from memopt.passes.rows.minimise import DoesNotFitError
+from memopt.text.diagnostics import write_file
+from memopt.text.usage import UsageError
 
 
 def compile_several(args: argparse.Namespace, directory: Path) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 from memopt.cli.target_facts import target_lines
 from memopt.cli.texts import sizes
-from memopt.dialects.errors import printable
-from memopt.dialects.plan_attributes import FAMILIES
-from memopt.row_facts import rows_line, sliding_lines
+from memopt.compile.row_facts import rows_line, sliding_lines
+from memopt.dialects.attributes.plan import FAMILIES
+from memopt.dialects.memgraph.errors import printable
 
 
 def summary(report: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from memopt.formats.sizes import parse_size
-from memopt.usage import UsageError
+from memopt.text.usage import UsageError
 
 
 def bytes_of_text(text: str) -> int:

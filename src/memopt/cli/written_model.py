@@ -6,16 +6,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.layouts import MAKE
-from memopt.backends.c.measure import measure_project
-from memopt.backends.c.project import make_project, write_files
-from memopt.backends.c.project_files import Project
+from memopt.backends.c.project.layouts import MAKE
+from memopt.backends.c.project.measure import measure_project
+from memopt.backends.c.project.project_files import Project
+from memopt.backends.c.project.write import make_project, write_files
 from memopt.cli.planned_model import PlannedModel
 from memopt.cli.target_facts import c_facts
 from memopt.cli.texts import stem_of
-from memopt.diagnostics import write_file
-from memopt.driver import model_files, relative_files
-from memopt.text import module_text
+from memopt.compile.driver import model_files, relative_files
+from memopt.text.diagnostics import write_file
+from memopt.text.ir_text import module_text
 
 
 def project_of(model: PlannedModel, args: argparse.Namespace) -> Project:

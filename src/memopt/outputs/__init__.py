@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.text import file_name
+from memopt.backends.c.emit.text import file_name
 from memopt.backends.checked import Checked
-from memopt.claims import check_off_chip
+from memopt.compile.claims import check_off_chip
 from memopt.solvers.registry import methods_in
-from memopt.usage import STDOUT
+from memopt.text.usage import STDOUT
 
 _FOUND = methods_in("memopt.outputs")
 TARGETS = tuple(_FOUND)

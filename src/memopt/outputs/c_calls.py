@@ -2,7 +2,7 @@
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.memref_calls import memref_calls
+from memopt.backends.c.emit.memref_calls import memref_calls
 from memopt.outputs import Wanted
 
 

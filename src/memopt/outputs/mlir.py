@@ -2,9 +2,9 @@
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.driver import relative_files
+from memopt.compile.driver import relative_files
 from memopt.outputs import Wanted
-from memopt.text import module_text
+from memopt.text.ir_text import module_text
 
 
 def write(module: ModuleOp, wanted: Wanted) -> str:

@@ -4,9 +4,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.tflm import check_hidden, write_tflm
 from memopt.backends.tflm.narrowed import is_narrowed_function
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import plan_of
-from memopt.narrowing import written
+from memopt.compile.narrowing import written
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.outputs import Wanted
 
 BINARY = True

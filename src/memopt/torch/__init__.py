@@ -15,7 +15,7 @@ from typing import Any
 
 from memopt.api import Plan
 from memopt.api import plan as plan_graph
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.torch.graph import graph_of
 from memopt.torch.trace import Step, traced_module, traced_step
 from memopt.torch.training import training

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.torch.lazy import pytorch
 from memopt.torch.trace import Traced
 

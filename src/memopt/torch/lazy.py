@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 
 
 def pytorch(module: str = "torch") -> Any:

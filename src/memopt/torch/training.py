@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.torch.lazy import pytorch
 from memopt.torch.trace import Step
 

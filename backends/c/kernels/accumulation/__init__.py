@@ -1,6 +1,6 @@
 """Sums of integers that several operators have added up, as int8."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -9,12 +9,18 @@ from memopt.backends.c.call import (
     refuse,
     split_rows,
 )
-from memopt.backends.c.int8 import int8_range, int8_weights, int32_bias, need_int32, requantization
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import sum_rows
+from memopt.backends.c.emit.int8 import (
+    int8_range,
+    int8_weights,
+    int32_bias,
+    need_int32,
+    requantization,
+)
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.rows.row_calls import sum_rows
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.tensors import shape_of
 
 
 @kernel(AccumulateOp, "i32 to s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=sum_rows)

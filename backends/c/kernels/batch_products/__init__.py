@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.broadcast import groups_of, repeated_call
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.broadcast import groups_of, repeated_call
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -17,14 +17,14 @@ from memopt.backends.c.call import (
     refuse,
     tensor_or_table,
 )
-from memopt.backends.c.int8 import Fields, codes
-from memopt.backends.c.int16 import need_zero_points_of_zero, wide_codes
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.int8 import Fields, codes
+from memopt.backends.c.emit.int16 import need_zero_points_of_zero, wide_codes
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.memgraph.tensors import elements_of, encoding_of, shape_of
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
-from memopt.dialects.stored import is_stored
-from memopt.dialects.tensors import elements_of, encoding_of, shape_of
 
 
 def _call(

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.broadcast import broadcast_call
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.broadcast import broadcast_call
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -18,13 +18,15 @@ from memopt.backends.c.call import (
     split_rows,
     tensor_or_table,
 )
-from memopt.backends.c.float32 import float_result_range
-from memopt.backends.c.int8 import WIDE, Fields, int8_range
-from memopt.backends.c.int16 import need_zero_points_of_zero
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import own_rows
-from memopt.dialects.arithmetic import multiply, quantize_multiplier
-from memopt.dialects.even_rounding import rounds_even
+from memopt.backends.c.emit.float32 import float_result_range
+from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
+from memopt.backends.c.emit.int16 import need_zero_points_of_zero
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.scalars import multiply, quantize_multiplier
+from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import REAL_RANGES
 from memopt.dialects.operators.binary import (
     AddOp,
@@ -51,8 +53,6 @@ from memopt.dialects.operators.powers import (
     RemainderOp,
 )
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
-from memopt.dialects.stored import is_stored, need_same_numbers
-from memopt.dialects.tensors import shape_of
 
 
 def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int] | None:

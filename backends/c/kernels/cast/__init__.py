@@ -1,17 +1,17 @@
 """CAST."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     bytes_per_element,
     element_kind,
     split_rows,
 )
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import own_rows
-from memopt.backends.c.rowwise import copy_call, rowwise
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import copy_call, rowwise
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.quantization import CastOp
-from memopt.dialects.tensors import shape_of
 
 
 @kernel(CastOp, "f32 to s8", rows=own_rows)

@@ -2,7 +2,7 @@
 
 import math
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -10,10 +10,10 @@ from memopt.backends.c.call import (
     refuse,
     tensor_or_table,
 )
-from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.comparison import ChooseOp
-from memopt.dialects.stored import need_same_numbers
-from memopt.dialects.tensors import shape_of
 
 DIMENSIONS = 6  # of memopt_choose_params
 

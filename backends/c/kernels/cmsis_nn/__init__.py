@@ -9,18 +9,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from memopt.backends.c.call import Array, Constants, KernelCall, Table, per_tensor
-from memopt.backends.c.int8 import WIDE, int32_bias
+from memopt.backends.c.emit.call import Array, Constants, KernelCall, Table, per_tensor
+from memopt.backends.c.emit.int8 import WIDE, int32_bias
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.inline.pulling import pulls
 from memopt.backends.c.kernels.binary import sum_stored
 from memopt.backends.c.kernels.convolution import conv_2d_s8
 from memopt.backends.c.kernels.fully_connected import fully_connected_s8
 from memopt.backends.c.kernels.pooling import pool_2d_stored
 from memopt.backends.c.kernels.softmax import softmax_of_bytes
-from memopt.backends.c.pulling import pulls
-from memopt.backends.c.registry import kernel
-from memopt.dialects.arithmetic import input_radius, softmax_scaling
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.scalars import input_radius, softmax_scaling
 from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes
-from memopt.dialects.even_rounding import rounds_even
+from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.binary import AddOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -28,8 +30,6 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.window import WindowedOp
-from memopt.dialects.plan import is_gathered
-from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.targets.core.planned_for import CMSIS_NN, CMSIS_NN_MVE
 
 Filtered = Conv2DOp | DepthwiseConv2DOp

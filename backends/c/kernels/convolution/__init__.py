@@ -1,6 +1,6 @@
 """CONV_2D and DEPTHWISE_CONV_2D."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Table,
@@ -8,8 +8,8 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
 )
-from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import (
+from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.emit.int8 import (
     accumulation,
     int8_range,
     int8_weights,
@@ -17,15 +17,15 @@ from memopt.backends.c.int8 import (
     offset_filters,
     zero_points,
 )
-from memopt.backends.c.int16 import wide_sums
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import rows_in_turn, window_rows
-from memopt.backends.c.rowwise import image_call
-from memopt.backends.c.sums import part_of, real_part
+from memopt.backends.c.emit.int16 import wide_sums
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import image_call
+from memopt.backends.c.inline.sums import part_of, real_part
+from memopt.backends.c.rows.row_calls import rows_in_turn, window_rows
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.hybrid import HybridConv2DOp, HybridDepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
-from memopt.dialects.tensors import encoding_of, shape_of
 
 Fields = tuple[tuple[str, int], ...]
 Filtering = Conv2DOp | DepthwiseConv2DOp | HybridConv2DOp | HybridDepthwiseConv2DOp

@@ -1,10 +1,10 @@
 """Kernels of CONV_3D."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
-from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse
+from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.convolution_3d import Conv3DOp
-from memopt.dialects.tensors import elements_of, shape_of
 
 AXES = ("d", "h", "w")
 

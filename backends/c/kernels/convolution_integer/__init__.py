@@ -1,6 +1,6 @@
 """Kernels of ConvInteger of ONNX: products of integers of 8 bits, channels first."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -8,10 +8,10 @@ from memopt.backends.c.call import (
     refuse,
     tensor_or_table,
 )
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.convolution_integer import ConvIntegerOp
-from memopt.dialects.stored import is_stored
-from memopt.dialects.tensors import elements_of, shape_of
 
 
 @kernel(ConvIntegerOp, "s8 to i32")

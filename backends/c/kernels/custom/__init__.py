@@ -2,7 +2,7 @@
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -11,12 +11,12 @@ from memopt.backends.c.call import (
     refuse,
     tensor_or_table,
 )
-from memopt.backends.c.custom import function_name
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.text import float_literal
-from memopt.dialects.custom import has_state, is_declared, options_of, scratch_of
-from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
+from memopt.backends.c.emit.custom import function_name
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.text import float_literal
+from memopt.dialects.memgraph.custom import has_state, is_declared, options_of, scratch_of
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
 
 TENSORS, DIMENSIONS = 16, 8  # of memopt_custom_params
 TYPES = {

@@ -1,12 +1,12 @@
 """Kernels of detections: one call finds the objects and leaves a list of them in scratch, one call
 for each result writes it from that list."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.rowwise import moved
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import moved
+from memopt.dialects.arithmetic.stored import is_stored, per_tensor
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.detection import DetectionPostprocessOp, NonMaxSuppressionOp
-from memopt.dialects.stored import is_stored, per_tensor
-from memopt.dialects.tensors import shape_of
 
 HEAD, ENTRY, BOX = 4, 12, 20  # bytes: how many objects, one of them, a box with its score
 

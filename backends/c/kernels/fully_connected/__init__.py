@@ -1,6 +1,6 @@
 """FULLY_CONNECTED."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -9,23 +9,23 @@ from memopt.backends.c.call import (
     refuse,
     size_of,
 )
-from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import (
+from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.emit.int8 import (
     accumulation,
     int8_range,
     int8_weights,
     offset_filters,
     zero_points,
 )
-from memopt.backends.c.int16 import wide_sums
+from memopt.backends.c.emit.int16 import wide_sums
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.inline.sums import real_part
 from memopt.backends.c.kernels.batch_products import matrix_call
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import summed_rows
-from memopt.backends.c.sums import real_part
+from memopt.backends.c.rows.row_calls import summed_rows
+from memopt.dialects.arithmetic.stored import rounds_once
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
-from memopt.dialects.stored import rounds_once
-from memopt.dialects.tensors import encoding_of, shape_of
 
 
 @kernel(

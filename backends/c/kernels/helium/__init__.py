@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from math import prod
 
-from memopt.backends.c.call import Constants, KernelCall, need_layout
-from memopt.backends.c.int8 import folded_bias, int8_range, int8_weights, zero_points
+from memopt.backends.c.emit.call import Constants, KernelCall, need_layout
+from memopt.backends.c.emit.int8 import folded_bias, int8_range, int8_weights, zero_points
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import a_few, image_call
 from memopt.backends.c.kernels.convolution import window_fields
-from memopt.backends.c.packing import channel_list, rounding_of
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import window_rows
-from memopt.backends.c.rowwise import a_few, image_call
-from memopt.backends.c.vectors import LANES, STEP, blocks_of, strips_of
+from memopt.backends.c.rows.row_calls import window_rows
+from memopt.backends.c.weights.packing import channel_list, rounding_of
+from memopt.backends.c.weights.vectors import LANES, STEP, blocks_of, strips_of
+from memopt.dialects.memgraph.plan import NARROW, WIDE
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
-from memopt.dialects.plan import NARROW, WIDE
-from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
 SHAPE, WINDOW = "in_h in_w in_c out_w", "k_h k_w stride_h stride_w dilation_h"  # fields

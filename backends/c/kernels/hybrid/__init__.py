@@ -3,12 +3,21 @@
 import math
 from typing import Any
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, need_layout, refuse, size_of
-from memopt.backends.c.float32 import float_bias, float_result_range
+from memopt.backends.c.emit.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    need_layout,
+    refuse,
+    size_of,
+)
+from memopt.backends.c.emit.float32 import float_bias, float_result_range
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.kernels.convolution import window_fields
 from memopt.backends.c.kernels.transpose_convolution import transposed_fields
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.rowwise import image_call
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
     HybridConvBase,
@@ -17,7 +26,6 @@ from memopt.dialects.operators.hybrid import (
     HybridOp,
     HybridTransposeConv2DOp,
 )
-from memopt.dialects.tensors import shape_of
 
 Fields = tuple[tuple[str, Any], ...]
 

@@ -5,7 +5,7 @@ import math
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -15,14 +15,14 @@ from memopt.backends.c.call import (
     refuse,
     tensor_or_table,
 )
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.rowwise import tensor_or_bytes
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import tensor_or_bytes
+from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.gathering import ScatterNdOp
 from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.operators.segments import SegmentSumOp
 from memopt.dialects.operators.updating import DynamicUpdateSliceOp
-from memopt.dialects.stored import is_stored, need_same_numbers
-from memopt.dialects.tensors import elements_of, shape_of
 
 DIMENSIONS = 8  # of memopt_scatter_nd_params
 

@@ -1,13 +1,13 @@
 """Kernels of landmarks, and of parts of images around them."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.landmarks import (
     LandmarksToMatrixOp,
     TransformBilinearOp,
     TransformLandmarksOp,
 )
-from memopt.dialects.tensors import elements_of, shape_of
 
 
 @kernel(LandmarksToMatrixOp, "f32")

@@ -3,13 +3,22 @@
 from collections.abc import Iterable
 from typing import Any
 
-from memopt.backends.c.call import Array, Constants, KernelCall, Rows, Table, per_tensor, refuse
-from memopt.backends.c.float32 import float_weights
-from memopt.backends.c.int8 import WIDE, codes, folded_bias, int8_weights
-from memopt.backends.c.int16 import sigmoids, wide_codes
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.text import float_literal
-from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.backends.c.emit.call import (
+    Array,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    per_tensor,
+    refuse,
+)
+from memopt.backends.c.emit.float32 import float_weights
+from memopt.backends.c.emit.int8 import WIDE, codes, folded_bias, int8_weights
+from memopt.backends.c.emit.int16 import sigmoids, wide_codes
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.text import float_literal
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.real_lstm import (
     BIAS,
@@ -23,7 +32,6 @@ from memopt.dialects.operators.real_lstm import (
     RealLstmOp,
 )
 from memopt.dialects.operators.sequence_rnn import SequenceRnnOp
-from memopt.dialects.tensors import encoding_of, shape_of
 
 GATES = range(4)
 BENT = {"relu": 1, "relu6": 3, "tanh": 4}

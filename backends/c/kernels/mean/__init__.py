@@ -1,6 +1,6 @@
 """MEAN over axes."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -8,14 +8,14 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
 )
-from memopt.backends.c.int8 import WIDE, even_steps
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.regrouped import copied_bytes, over_axes, regrouped
-from memopt.backends.c.row_calls import summed_rows
-from memopt.backends.c.sums import part_of
-from memopt.dialects.even_rounding import rounds_even
+from memopt.backends.c.emit.int8 import WIDE, even_steps
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
+from memopt.backends.c.inline.sums import part_of
+from memopt.backends.c.rows.row_calls import summed_rows
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.stored import limits_of
 from memopt.dialects.operators.mean import MeanOp, divided
-from memopt.dialects.stored import limits_of
 
 
 @kernel(

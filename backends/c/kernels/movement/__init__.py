@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     C_TYPES,
     Constants,
     KernelCall,
@@ -16,19 +16,19 @@ from memopt.backends.c.call import (
     four,
     refuse,
 )
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.row_calls import own_rows
-from memopt.backends.c.rowwise import copy_call, moved, tensor_or_bytes
-from memopt.backends.c.strided import strided_call
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import copy_call, moved, tensor_or_bytes
+from memopt.backends.c.emit.strided import strided_call
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.structure import AssignVariableOp
+from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.operators.strided import StridedOp
-from memopt.dialects.stored import need_same_numbers
-from memopt.dialects.structure import AssignVariableOp
-from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 
 @kernel(ReshapeOp, ANY, rows=own_rows)

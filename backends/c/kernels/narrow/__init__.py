@@ -3,7 +3,9 @@ of a part of a row."""
 
 from dataclasses import replace
 
-from memopt.backends.c.call import Constants, KernelCall, Table
+from memopt.backends.c.emit.call import Constants, KernelCall, Table
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import a_few
 from memopt.backends.c.kernels.packed import (
     ROUNDINGS,
     columns_under,
@@ -15,13 +17,11 @@ from memopt.backends.c.kernels.packed import (
     twos_of,
     windows_pay,
 )
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import window_rows
-from memopt.backends.c.rowwise import a_few
+from memopt.backends.c.rows.row_calls import window_rows
+from memopt.dialects.memgraph.plan import NARROW
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.plan import NARROW
-from memopt.dialects.tensors import shape_of
 
 WORD = 4  # bytes
 RUNS = 10  # CONV_2D_NARROW_RUNS

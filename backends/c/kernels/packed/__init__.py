@@ -5,7 +5,7 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Array,
     Constants,
     KernelCall,
@@ -14,20 +14,20 @@ from memopt.backends.c.call import (
     per_tensor,
     size_of,
 )
-from memopt.backends.c.int8 import (
+from memopt.backends.c.emit.int8 import (
     folded_bias,
     int8_weights,
 )
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.kernels.convolution import window_fields
-from memopt.backends.c.packing import BLOCK, column_bytes, pack, pack_columns, padded
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import rows_in_turn
-from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.rows.row_calls import rows_in_turn
+from memopt.backends.c.weights.packing import BLOCK, column_bytes, pack, pack_columns, padded
+from memopt.dialects.memgraph.plan import WIDE
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import convolution_reals, matrix_reals
-from memopt.dialects.plan import WIDE
-from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
 LONG = 128  # taps

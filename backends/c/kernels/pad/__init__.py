@@ -1,6 +1,6 @@
 """PAD."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -9,10 +9,10 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
 )
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import no_image, pad_rows
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.rows.row_calls import no_image, pad_rows
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.pad import PadOp
-from memopt.dialects.tensors import shape_of
 
 
 @kernel(PadOp, "s8", rows=pad_rows, stays=no_image)

@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, bytes_per_element, refuse
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.rowwise import as_bytes
+from memopt.backends.c.emit.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    bytes_per_element,
+    refuse,
+)
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import as_bytes
+from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.picked import PickingOp
-from memopt.dialects.stored import need_same_numbers
-from memopt.dialects.tensors import bytes_of
 
 WAYS, TERMS = 6, 10  # of memopt_picked_params
 

@@ -2,23 +2,23 @@
 
 from math import prod
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     element_kind,
     per_tensor,
     refuse,
 )
-from memopt.backends.c.float32 import float_result_range
-from memopt.backends.c.int8 import even_steps, int8_range
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import window_rows
-from memopt.backends.c.rowwise import image_call
-from memopt.dialects.arithmetic import INT32_MAX
-from memopt.dialects.even_rounding import rounds_even
+from memopt.backends.c.emit.float32 import float_result_range
+from memopt.backends.c.emit.int8 import even_steps, int8_range
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import image_call
+from memopt.backends.c.rows.row_calls import window_rows
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.scalars import INT32_MAX
+from memopt.dialects.arithmetic.stored import limits_of
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.pooling import AveragePool2DOp, L2Pool2DOp, MaxPool2DOp, PoolBase
-from memopt.dialects.stored import limits_of
-from memopt.dialects.tensors import shape_of
 
 
 def _pool_fields(op: PoolBase) -> str:

@@ -1,21 +1,21 @@
 """QUANTIZE and DEQUANTIZE: every pair that TensorFlow Lite Micro or LiteRT has."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     element_kind,
     per_tensor,
     refuse,
 )
-from memopt.backends.c.int8 import WIDE
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import own_rows
-from memopt.backends.c.rowwise import lookup, rowwise
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.even_rounding import rounds_even
+from memopt.backends.c.emit.int8 import WIDE
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import lookup, rowwise
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import limits_of
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp, narrower
 from memopt.dialects.operators.unary import requantizer
-from memopt.dialects.stored import limits_of
 
 BOTH = ("tflm_double", "onnx_even")
 

@@ -1,6 +1,6 @@
 """TOPK_V2: a call for the values, one for the indices."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -9,11 +9,11 @@ from memopt.backends.c.call import (
     refuse,
     size_of,
 )
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.rowwise import moved
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import moved
+from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.top_k import TopKOp
-from memopt.dialects.stored import need_same_numbers
-from memopt.dialects.tensors import shape_of
 
 
 @kernel(TopKOp, "f32 to f32 and i32")

@@ -3,13 +3,22 @@
 import math
 from dataclasses import replace
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, per_tensor, refuse
-from memopt.backends.c.int8 import WIDE, even_steps
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.regrouped import copied_bytes, over_axes, regrouped
-from memopt.backends.c.row_calls import own_rows
-from memopt.dialects.arithmetic import quantize_multiplier
-from memopt.dialects.even_rounding import rounds_even
+from memopt.backends.c.emit.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    element_kind,
+    per_tensor,
+    refuse,
+)
+from memopt.backends.c.emit.int8 import WIDE, even_steps
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import is_stored, limits_of, need_same_numbers
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
     ArgMinOp,
@@ -21,8 +30,6 @@ from memopt.dialects.operators.reductions import (
     ReductionOp,
     need_scales,
 )
-from memopt.dialects.stored import is_stored, limits_of, need_same_numbers
-from memopt.dialects.tensors import shape_of
 
 
 def _call(

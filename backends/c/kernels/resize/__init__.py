@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Array,
     Constants,
     KernelCall,
@@ -11,13 +11,13 @@ from memopt.backends.c.call import (
     element_kind,
     refuse,
 )
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.row_calls import Lowered, RowCall
-from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import image_call
+from memopt.backends.c.rows.row_calls import Lowered, RowCall
+from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp, ResizeNearestOp
-from memopt.dialects.stored import need_same_numbers
-from memopt.dialects.tensors import shape_of
 
 
 def resized_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

@@ -2,7 +2,7 @@
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -11,11 +11,11 @@ from memopt.backends.c.call import (
     size_of,
     tensor_or_table,
 )
-from memopt.backends.c.int8 import Fields, zero_points
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.int8 import Fields, zero_points
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.running import CumulativeSumOp
-from memopt.dialects.stored import is_stored
 
 
 @kernel(CumulativeSumOp, "f32")

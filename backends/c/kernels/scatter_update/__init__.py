@@ -2,7 +2,7 @@
 
 import math
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -12,11 +12,11 @@ from memopt.backends.c.call import (
     refuse,
     tensor_or_table,
 )
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.rowwise import tensor_or_bytes
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import tensor_or_bytes
+from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.scatter_update import REDUCTIONS, ScatterUpdateOp
-from memopt.dialects.stored import is_stored, need_same_numbers
-from memopt.dialects.tensors import elements_of, shape_of
 
 DIMENSIONS = 8  # of the kernels' parameters
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -11,20 +11,20 @@ from memopt.backends.c.call import (
     bytes_per_element,
     refuse,
 )
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.row_calls import Lowered, RowCall, changed_rows, own_rows
-from memopt.backends.c.rowwise import (
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import (
     copy_call,
     moved,
     tensor_or_bytes,
 )
-from memopt.backends.c.strided import strided_call
-from memopt.dialects.model_attributes import GENERIC
+from memopt.backends.c.emit.strided import strided_call
+from memopt.backends.c.rows.row_calls import Lowered, RowCall, changed_rows, own_rows
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
-from memopt.dialects.quick import numbers
-from memopt.dialects.row_steps import row_type
-from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
+from memopt.dialects.rows.steps import row_type
 
 
 def constant_rows(op: ConcatOp) -> str:

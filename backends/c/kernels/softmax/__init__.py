@@ -2,7 +2,7 @@
 
 from math import prod
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -12,13 +12,13 @@ from memopt.backends.c.call import (
     refuse,
     size_of,
 )
-from memopt.backends.c.int8 import WIDE
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import own_rows
-from memopt.dialects.arithmetic import softmax_exponentials
-from memopt.dialects.int16_tables import exponential_table, reciprocal_table
+from memopt.backends.c.emit.int8 import WIDE
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.int16_tables import exponential_table, reciprocal_table
+from memopt.dialects.arithmetic.scalars import softmax_exponentials
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.dialects.tensors import shape_of
 
 
 def _softmax_call(

@@ -1,13 +1,13 @@
 """SPACE_TO_DEPTH."""
 
-from memopt.backends.c.call import Constants, KernelCall, bytes_per_element, refuse
-from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.row_calls import Lowered, RowCall, Window
-from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.emit.call import Constants, KernelCall, bytes_per_element, refuse
+from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.backends.c.emit.rowwise import image_call
+from memopt.backends.c.rows.row_calls import Lowered, RowCall, Window
+from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
-from memopt.dialects.stored import need_same_numbers
-from memopt.dialects.tensors import shape_of
 
 
 def _blocks(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

@@ -2,8 +2,9 @@
 
 import math
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.spectrum import (
     ComplexAbsOp,
     ComplexPartOp,
@@ -11,7 +12,6 @@ from memopt.dialects.operators.spectrum import (
     RealFft2DOp,
     RealPartOp,
 )
-from memopt.dialects.tensors import elements_of, shape_of
 
 
 def _all_numbers(op: RealFft2DOp) -> int:

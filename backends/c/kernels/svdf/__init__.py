@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, per_tensor, refuse
-from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import codes, int8_weights, int32_bias
-from memopt.backends.c.registry import kernel
-from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, per_tensor, refuse
+from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.emit.int8 import codes, int8_weights, int32_bias
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.stored import limits_of
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.svdf import SvdfOp
-from memopt.dialects.stored import limits_of
-from memopt.dialects.tensors import shape_of
 
 
 def _sizes(op: SvdfOp) -> tuple[tuple[str, int], ...]:

@@ -1,8 +1,8 @@
 """TRANSPOSE_CONV."""
 
-from memopt.backends.c.call import Constants, KernelCall, Table, need_layout, refuse
-from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import (
+from memopt.backends.c.emit.call import Constants, KernelCall, Table, need_layout, refuse
+from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.emit.int8 import (
     Fields,
     int8_range,
     int8_weights,
@@ -12,13 +12,13 @@ from memopt.backends.c.int8 import (
     requantization,
     zero_points,
 )
-from memopt.backends.c.int16 import wide_sums
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.emit.int16 import wide_sums
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import image_call
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.hybrid import HybridTransposeConv2DOp
 from memopt.dialects.operators.products import convolution_reals
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.tensors import encoding_of, shape_of
 
 
 def transposed_fields(op: TransposeConv2DOp | HybridTransposeConv2DOp) -> Fields:

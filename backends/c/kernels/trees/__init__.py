@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
-from memopt.backends.c.registry import kernel
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse
+from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.tree_ensemble import TreeEnsembleOp
-from memopt.dialects.tensors import shape_of
 
 
 @kernel(TreeEnsembleOp, "f32")

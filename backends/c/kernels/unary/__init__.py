@@ -1,6 +1,6 @@
 """Functions of one value. Those of an int8 are tables of 256: what the operation evaluates to."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Table,
@@ -8,12 +8,13 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
 )
-from memopt.backends.c.int8 import WIDE
-from memopt.backends.c.int16 import sigmoids
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import own_rows
-from memopt.backends.c.rowwise import lookup, rowwise
-from memopt.dialects.arithmetic import FLOAT32_MAX, quantize_multiplier, quantized_range
+from memopt.backends.c.emit.int8 import WIDE
+from memopt.backends.c.emit.int16 import sigmoids
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import lookup, rowwise
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier, quantized_range
+from memopt.dialects.arithmetic.stored import is_stored, limits_of
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
 from memopt.dialects.operators.real_functions import AbsOp, NegOp, RealFunctionOp, RsqrtOp
@@ -27,7 +28,6 @@ from memopt.dialects.operators.unary import (
     SigmoidOp,
     TanhOp,
 )
-from memopt.dialects.stored import is_stored, limits_of
 
 
 @kernel(FunctionOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)

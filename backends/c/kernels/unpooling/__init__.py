@@ -1,10 +1,10 @@
 """Kernels of pools that remember the places of their elements, and of their inverse."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, refuse, tensor_or_table
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.rowwise import moved
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, refuse, tensor_or_table
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.rowwise import moved
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.unpooling import MaxPoolPlacesOp, MaxUnpoolOp, PlacesOp
-from memopt.dialects.tensors import elements_of, shape_of
 
 
 def _fields(

@@ -1,6 +1,6 @@
 """Kernels of L2_NORMALIZATION, LOG_SOFTMAX and LOCAL_RESPONSE_NORMALIZATION over the last axis."""
 
-from memopt.backends.c.call import (
+from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
@@ -9,9 +9,10 @@ from memopt.backends.c.call import (
     per_tensor,
     size_of,
 )
-from memopt.backends.c.int8 import Fields
-from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import own_rows
+from memopt.backends.c.emit.int8 import Fields
+from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
 from memopt.dialects.operators.unit_length import (
     L2NormalizationOp,
@@ -20,7 +21,6 @@ from memopt.dialects.operators.unit_length import (
     VectorsOp,
     need_unit_scale,
 )
-from memopt.dialects.tensors import shape_of
 
 
 def _call(op: VectorsOp, fields: Fields = ()) -> KernelCall:

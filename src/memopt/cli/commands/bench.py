@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from memopt.arguments import add_time_limit
-from memopt.diagnostics import write_output
-from memopt.dialects.errors import MemoptError, nearest
-from memopt.usage import STDOUT, UsageError, path_text
+from memopt.cli.arguments import add_time_limit
+from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.text.diagnostics import write_output
+from memopt.text.usage import STDOUT, UsageError, path_text
 
 if TYPE_CHECKING:
     from memopt.benchmarks.table import Table

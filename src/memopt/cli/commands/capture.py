@@ -7,9 +7,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, cast
 
-from memopt.diagnostics import write_output
-from memopt.dialects.errors import MemoptError
-from memopt.usage import path_text
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.text.diagnostics import write_output
+from memopt.text.usage import path_text
 
 DEFAULT = "example"
 

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memopt.advice import fitting_text
-from memopt.backends.c.layouts import MAKE, layout_names
-from memopt.backends.c.project import write_files
+from memopt.backends.c.project.layouts import MAKE, layout_names
+from memopt.backends.c.project.write import write_files
 from memopt.backends.tflm import is_safe, write_tflm
 from memopt.backends.tflm.wrong import wrong_answers
 from memopt.cli.folder import check_folder, publish
@@ -20,12 +19,13 @@ from memopt.cli.summary import summary
 from memopt.cli.target_facts import check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text
 from memopt.cli.written_model import leave
-from memopt.diagnostics import write_file
-from memopt.driver import IR
+from memopt.compile.advice import fitting_text
+from memopt.compile.driver import IR
 from memopt.formats.tflite import read_model
 from memopt.frontends.core.registry import listed
 from memopt.targets.core.registry import target_names
-from memopt.usage import UsageError, folder_text, path_text
+from memopt.text.diagnostics import write_file
+from memopt.text.usage import UsageError, folder_text, path_text
 
 Emitted = tuple[PlannedModel, dict[str, Any]]
 """What was written, with the report's `target` entry."""

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memopt.arguments import add_time_limit
+from memopt.api.place_csv import STRATEGIES, Answer, placed
+from memopt.cli.arguments import add_time_limit
 from memopt.cli.texts import bytes_of_text, sizes
-from memopt.diagnostics import write_output
-from memopt.dialects.errors import MemoptError, nearest
-from memopt.driver import progress
+from memopt.compile.driver import progress
+from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.formats.minimalloc import Row, read_rows, write_rows
-from memopt.placing import STRATEGIES, Answer, placed
 from memopt.solvers import clock
 from memopt.solvers.shared_objects import METHODS as SHARED
-from memopt.usage import STDOUT, UsageError, path_text
+from memopt.text.diagnostics import write_output
+from memopt.text.usage import STDOUT, UsageError, path_text
 
 
 def add_arguments(commands: Any) -> None:

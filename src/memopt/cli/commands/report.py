@@ -7,23 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memopt.advice import Advice, Advised, advice_of
+from memopt.api.certified import is_proven, optimality_of
 from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
-from memopt.before_after import plan_task, task_of
-from memopt.certified import is_proven, optimality_of
 from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
 from memopt.cli.planning_arguments import add_planning_arguments, read_model, request_of
 from memopt.cli.summary import summary
 from memopt.cli.target_facts import facts_without_a_build
-from memopt.diagnostics import write_output
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
-from memopt.driver import model_files
+from memopt.compile.advice import Advice, Advised, advice_of
+from memopt.compile.before_after import plan_task, task_of
+from memopt.compile.driver import model_files
+from memopt.compile.planning import Seconds, as_it_was, report_dict, whole_peak
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import plan_of
 from memopt.frontends.core.registry import frontend_of
-from memopt.planning import Seconds, as_it_was, report_dict, whole_peak
 from memopt.targets.core.registry import target_names
-from memopt.usage import STDOUT, UsageError, path_text
+from memopt.text.diagnostics import write_output
+from memopt.text.usage import STDOUT, UsageError, path_text
 
 
 def add_arguments(commands: Any) -> None:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from memopt.api.dask import dask_executor
 from memopt.api.sweep_table import Table
 from memopt.api.sweeps import Row, Task, files_below, rows
-from memopt.arguments import add_time_limit
 from memopt.backends.report.pareto import Point, pareto_svg
-from memopt.diagnostics import write_file
-from memopt.dialects.errors import MemoptError
-from memopt.driver import IR, build_pipeline
+from memopt.cli.arguments import add_time_limit
+from memopt.cli.shorthands import pipeline_text
+from memopt.compile.driver import IR, build_pipeline
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.registry import listed
-from memopt.shorthands import pipeline_text
-from memopt.usage import UsageError, path_text
+from memopt.text.diagnostics import write_file
+from memopt.text.usage import UsageError, path_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from memopt.analysis.weights import Weights
-from memopt.arguments import add_model_path
-from memopt.certified import is_proven, optimality_of
+from memopt.api.certified import is_proven, optimality_of
+from memopt.cli.arguments import add_model_path
 from memopt.cli.claims import (
     channel_claims,
     off_chip_claims,
@@ -15,14 +15,14 @@ from memopt.cli.claims import (
     optimality_line,
 )
 from memopt.cli.texts import sizes
-from memopt.dialects.errors import MemoptError, printable
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import said_optimal
-from memopt.dialects.plan_attributes import FAMILIES
-from memopt.driver import IR, check_module, load_text, new_context, set_model_path
+from memopt.compile.driver import IR, check_module, load_text, new_context, set_model_path
+from memopt.dialects.attributes.plan import FAMILIES
+from memopt.dialects.memgraph.errors import MemoptError, printable
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import said_optimal
 from memopt.formats.minimalloc import read_rows
 from memopt.frontends.core.registry import frontend_of, with_plans
-from memopt.usage import UsageError, path_text
+from memopt.text.usage import UsageError, path_text
 from memopt.verify.buffers import verify_rows
 from memopt.verify.plan import verify_plan
 

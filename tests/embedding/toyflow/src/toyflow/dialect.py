@@ -23,9 +23,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.interface import Alias, OperatorMemory, register
-from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.tensors import bytes_of
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.interface import Alias, OperatorMemory, register
+from memopt.dialects.memgraph.tensors import bytes_of
 
 AnyTensor = TensorType[Attribute]
 CONV_WORKSPACE = 48

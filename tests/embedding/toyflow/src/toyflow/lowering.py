@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, i8
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.passes.memref_lowering import Placed, lowered_by
+from memopt.passes.memref.lowering import Placed, lowered_by
 from toyflow.dialect import AddOp, CallOp, ConvOp, FillOp, MulOp, ReluOp, SplitOp
 
 BYTES = MemRefType(i8, [DYNAMIC_INDEX])

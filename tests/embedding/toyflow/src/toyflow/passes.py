@@ -13,8 +13,8 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import bytes_offset, offsets_of
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import bytes_offset, offsets_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

@@ -1,0 +1,1 @@
+"""The C of a planned function, operator by operator."""

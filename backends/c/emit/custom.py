@@ -1,0 +1,49 @@
+"""Custom operators in a project: their functions, which the user writes, in the model's header."""
+
+import re
+
+from xdsl.ir import Operation
+
+from memopt.backends.c.emit.call import refuse
+from memopt.backends.c.emit.layout import Layout
+from memopt.backends.c.kernels import kernel_files
+from memopt.dialects.memgraph.custom import has_state, is_declared, name_of_custom, scratch_of
+
+HEADER = "memopt_custom.h"
+
+
+def function_name(op: Operation) -> str:
+    """The function that the user writes."""
+    return f"memopt_custom_{re.sub(r'[^A-Za-z0-9_]', '_', name_of_custom(op))}"
+
+
+def customs_of(layout: Layout) -> list[Operation]:
+    """The custom operators of a function, each name once. Raises MemoptError for two that one
+    function would stand for."""
+    found: dict[str, Operation] = {}
+    for op in layout.operations:
+        if is_declared(op):
+            first = found.setdefault(function_name(op), op)
+            if name_of_custom(first) != name_of_custom(op):
+                both = f"{name_of_custom(first)} and {name_of_custom(op)}"
+                raise refuse(op, f"{both} are one function, {function_name(op)}")
+    return list(found.values())
+
+
+def declare_customs(layout: Layout) -> str:
+    """What the model's header says of them, "" if there are none."""
+    found = customs_of(layout)
+    if not found:
+        return ""
+    lines = [
+        f"/* {function_name(op)}: {scratch_of(op)} bytes of scratch"
+        f"{', a state' if has_state(op) else ''}. */\n"
+        f"memopt_custom_function {function_name(op)};\n\n"
+        for op in found
+    ]
+    return "/* Written by you, in a file of custom/. */\n" + "".join(lines)
+
+
+def custom_types(layout: Layout) -> str:
+    """The types that these declarations take."""
+    return kernel_files()[HEADER].read_text() if customs_of(layout) else ""

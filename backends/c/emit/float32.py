@@ -1,0 +1,33 @@
+"""What float32 kernels share: ranges, weights and biases."""
+
+from xdsl.ir import Operation, SSAValue
+
+from memopt.backends.c.emit.call import Array, Constants, Table, activation_of, refuse
+from memopt.dialects.arithmetic.scalars import float_range
+
+
+def float_result_range(op: Operation) -> tuple[tuple[str, float], ...]:
+    low, high = float_range(activation_of(op))
+    return (("act_min", low), ("act_max", high))
+
+
+def float_weights(op: Operation, weights: SSAValue, constants: Constants) -> Array:
+    """Constant float32 weights. Refuses others."""
+    array = constants(weights)
+    if array is None:
+        raise refuse(op, "weights that are only known at run time")
+    if str(array.dtype) != "float32":
+        raise refuse(op, f"hybrid operator: float32 activations with {array.dtype} weights")
+    return array
+
+
+def float_bias(op: Operation, bias: SSAValue | None, channels: int, constants: Constants) -> Table:
+    """One float32 bias per channel, zeros if there is none."""
+    import numpy as np
+
+    if bias is None:
+        return Table("float", np.zeros(channels, dtype=np.float32))
+    array = float_weights(op, bias, constants)
+    if array.size != channels:
+        raise refuse(op, f"{array.size} biases for {channels} channels")
+    return Table("float", array)

@@ -1,0 +1,293 @@
+"""Kernels, found by walking backends/c/kernels/: which one runs which operator.
+
+    @kernel(AddOp, "s8", rounding="tflm_double")
+    def add_s8(op: AddOp, constants: Constants) -> KernelCall: ...
+
+    found = matching(op, ("dsp", "c"))    # the best one of the target's instruction sets
+
+What has no kernel is refused by name, with its place and with what would match.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from xdsl.ir import Operation
+
+from memopt.backends.c import kernels
+from memopt.backends.c.emit.call import Lower, element_kind, need_layout, need_rounding, refuse
+from memopt.backends.c.inline.pulled_rows import can_make, row_scratch
+from memopt.backends.c.inline.pulling import Pulling, pulling_of, pulls
+from memopt.backends.c.rows.row_calls import RowForm
+from memopt.dialects.memgraph.custom import is_declared, name_of_custom, npu_of
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, is_gathered
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.tensors import is_buffer
+from memopt.dialects.operators.accumulation import sum_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows.operations import RowOp
+
+ANY = "any"  # a kernel that moves bytes of any type
+
+Workspace = Callable[[Any], int]
+"""Bytes of scratch that a kernel needs for an operation, from its types alone."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a kernel computes: `op`, or all operations derived from it, on `types` (`s8`, or `f32 to
+    s8` where they change), with the first operand in `layout` and with one of the `roundings`
+    (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
+    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot, and
+    `stays`, what of an operation it cannot, nothing if it can; None: of all it can. `sums`
+    are for results that are added up in one buffer, all others for those that are not. A `fast` one
+    is for operations that are marked with `memgraph.fast`, in the form that the mark names: its
+    scratch buys speed. It computes those that `where` says, or of which it wants scratch."""
+
+    op: type[Operation]
+    types: str
+    lower: Lower
+    layout: str
+    roundings: tuple[str, ...]
+    isa: str
+    workspace: Workspace | None
+    rows: RowForm | None
+    sums: bool
+    fast: str | None
+    where: Callable[[Any], bool] | None
+    stays: Callable[[Any], str] | None
+
+    def computes_rows_of(self, op: Operation) -> bool:
+        """Whether it computes single rows of an operation, in no scratch."""
+        if self.rows is None or (self.workspace and self.workspace(op)):
+            return False
+        return not (self.stays and self.stays(op))
+
+    def has_use(self, op: Operation) -> bool:
+        """Whether an operation of its types, if it were marked, would be for this kernel."""
+        if self.where is not None:
+            return self.where(op)
+        return self.fast is None or bool(self.workspace and self.workspace(op))
+
+    def __str__(self) -> str:
+        return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
+
+
+_REGISTERED: list[Kernel] = []
+
+
+def kernel(
+    op: type[Operation],
+    types: str,
+    layout: str = "",
+    rounding: str | tuple[str, ...] = (),
+    isa: str | tuple[str, ...] = "c",
+    workspace: Workspace | None = None,
+    rows: RowForm | None = None,
+    sums: bool = False,
+    fast: str | None = None,
+    where: Callable[[Any], bool] | None = None,
+    stays: Callable[[Any], str] | None = None,
+) -> Callable[[Lower], Lower]:
+    """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
+    C has a form for each instruction set `isa`."""
+    roundings = (rounding,) if isinstance(rounding, str) else rounding
+
+    def register(lower: Lower) -> Lower:
+        _REGISTERED.extend(
+            Kernel(
+                op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where, stays
+            )
+            for each in ((isa,) if isinstance(isa, str) else isa)
+        )
+        return lower
+
+    return register
+
+
+@cache
+def _load() -> None:
+    for family in iter_modules(kernels.__path__):
+        import_module(f"{kernels.__name__}.{family.name}")
+
+
+def all_kernels() -> tuple[Kernel, ...]:
+    """Every kernel that there is."""
+    _load()
+    return tuple(_REGISTERED)
+
+
+def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
+    """The kernels for an operation, those for all of its kind included."""
+    kinds = set(op.__mro__)  # asked of ten thousand operations, of each kernel's `issubclass`: 1 s
+    return tuple([k for k in all_kernels() if k.op in kinds])
+
+
+def _types(op: Operation) -> str:
+    """The element types that decide the kernel: `s8`, or `f32 to s8` where they change. Those of
+    constants that a kernel reads in its own way (weights, bias) do not."""
+    kinds = _kinds(v for v in op.operands if is_buffer(v.type))
+    first = _kinds(v for v in op.operands[:1] if is_buffer(v.type))
+    results = _kinds(v for v in op.results if is_buffer(v.type))
+    before = kinds if getattr(op, "ELEMENTWISE", False) else first
+    return before if before == results else f"{before} to {results}"
+
+
+def _kinds(values: Iterable[Any]) -> str:
+    return " and ".join(sorted({element_kind(v) for v in values}))
+
+
+def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kernel | None:
+    return _best_marked(op, known, isa, fast_form(op))
+
+
+def _best_marked(
+    op: Operation, known: Iterable[Kernel], isa: tuple[str, ...], form: str | None
+) -> Kernel | None:
+    """The best kernel for an operation if it were marked so."""
+    found = [k for k in _fitting(op, known, isa) if k.fast in (None, form)]
+    order = type(op).mro()
+    return min(
+        found, key=lambda k: (isa.index(k.isa), k.fast is None, order.index(k.op)), default=None
+    )
+
+
+def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> list[Kernel]:
+    """The kernels that compute an operation, fast ones only where they have a use for scratch."""
+    types, sums = _types(op), sum_of(op) is not None
+    return [
+        k
+        for k in known
+        if k.types in (types, ANY) and k.isa in isa and k.sums is sums and k.has_use(op)
+    ]
+
+
+def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
+    """Bytes of scratch of the fast kernels for an operation by their forms, the fastest first; none
+    that is no better than one that is not marked, and none if the operation reads what is no
+    buffer, which is made in scratch."""
+    if isinstance(op, RowOp):
+        if is_gathered(op) or row_scratch(op):
+            return {}
+        op = op.operation
+        known = [k for k in kernels_of(type(op)) if k.rows is not None]
+    elif pulls(op):
+        return {}
+    else:
+        known = list(kernels_of(type(op)))
+    found: dict[str, int] = {}
+    for form in FORMS:
+        best = _best_marked(op, known, isa, form)
+        if best is not None and best.fast is not None:
+            found[form] = best.workspace(op) if best.workspace is not None else 0
+    return found
+
+
+def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
+    """Bytes of scratch in which an operation would run, what it makes of what it reads included; 0
+    if it needs none or there is no kernel: a plan is made all the same."""
+    if isinstance(op, RowOp):
+        return row_scratch(op) or _fast_row(op, isa)
+    if pulls(op):
+        pulling = _pulling(op, isa)
+        return 0 if pulling is None else pulling.scratch
+    return own_workspace(op, isa)
+
+
+def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
+    """Bytes in which the fast kernel of a row works, if its operator is marked."""
+    runs = FAST in row.operation.attributes and not is_gathered(row)
+    return own_workspace(row.whole, isa) if runs else 0
+
+
+def runs_pulling(op: Operation, isa: tuple[str, ...]) -> bool:
+    """Whether kernels make what an operation reads that is no buffer, if it reads such."""
+    return not pulls(op) or _pulling(op, isa) is not None
+
+
+def _pulling(op: Operation, isa: tuple[str, ...]) -> Pulling | None:
+    try:
+        return pulling_of(op, partial(own_workspace, isa=isa))
+    except MemoptError:
+        return None
+
+
+def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
+    """Bytes of scratch of the kernel that would run an operation."""
+    known = kernels_of(type(op))
+    if not any(k.workspace for k in known):
+        return 0
+    best = _best(op, known, isa)
+    return best.workspace(op) if best is not None and best.workspace is not None else 0
+
+
+def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
+    """Whether the kernel that would run an operation computes single rows, in no scratch; also if
+    there is no kernel: a plan is made all the same. Of what is no buffer it makes rows itself."""
+    if isinstance(op, ComputeOp) and pulls(op):
+        return can_make(op, partial(_computes_rows, isa=isa))
+    return _computes_rows(op, isa)
+
+
+def _computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
+    best = _best(op, kernels_of(type(op)), isa)
+    return best is None or best.computes_rows_of(op)
+
+
+def need_no_npu(op: OpaqueOp) -> None:
+    """Raise MemoptError for a program of an NPU, or the memory that one works in."""
+    readers = [use.operation for result in op.results for use in result.uses]
+    for one in (op, *readers):
+        npu = npu_of(one.op_name.data) if isinstance(one, OpaqueOp) else ""
+        if npu:
+            text = f"the file was compiled for {npu}, which alone runs it; give what it was made of"
+            raise refuse(one, text)
+
+
+def _no_match(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> str:
+    """Return which type of an operation has no kernel, and which types would have one: of those
+    that convert, the results of this operand, or else the operands."""
+    sums = sum_of(op) is not None
+    types, how = _types(op), ", added up in place," if sums else ""
+    text = f"no kernel for {op.name}{how} on {types}"
+    kernels = [k for k in known if k.sums is sums]
+    here = {k.types for k in kernels if k.isa in isa}
+    elsewhere = {str(k) for k in kernels if k.types not in here}
+    before, _, after = types.partition(" to ")
+    ends = {k.types.partition(" to ")[0]: set[str]() for k in kernels if " to " in k.types}
+    if not ends or " to " not in types:
+        there = ", ".join(sorted(here | elsewhere))
+        return f"{text}, only on {there}" if there else text
+    for k in kernels:
+        first, _, last = k.types.partition(" to ")
+        ends.setdefault(first, set()).add(last or first)
+    if before in ends:
+        return f"{text}: from {before} only to {', '.join(sorted(ends[before]))}, not {after}"
+    return f"{text}: only from {', '.join(sorted(ends))}, not {before}"
+
+
+def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
+    """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
+    Raises MemoptError if there is none, and says what would match."""
+    if isinstance(op, OpaqueOp) and not is_declared(op):
+        need_no_npu(op)
+        if op.op_name.data == "UNINITIALIZED":
+            raise refuse(op, "a tensor that is read but never written")
+        types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
+        how = "; --custom=FILE.json declares one that you write" if name_of_custom(op) else ""
+        why = f": {op.reason}" if op.reason else ""
+        raise refuse(op, f"no kernel for {op.op_name.data} on ({types}){why}{how}")
+    known = kernels_of(type(op))
+    if not known:
+        raise refuse(op, f"no kernel for {op.name}")
+    best = _best(op, known, isa)
+    if best is None:
+        raise refuse(op, _no_match(op, known, isa))
+    need_rounding(op, best.roundings)
+    if best.layout:
+        need_layout(op, op.operands[0], best.layout)
+    return best

@@ -1,0 +1,99 @@
+"""One operator that runs as a whole in the generated file, with the comment that says what is live.
+
+/* 3: ADD sum, writes 1024 B; live 3072 B: a (1024 B), b (1024 B), sum (1024 B) */
+in[0] = arena + 16384;
+...
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from xdsl.ir import Operation
+
+from memopt.backends.c.emit.call import KernelCall, Table, refuse
+from memopt.backends.c.emit.calls import (
+    Source,
+    add_parameters,
+    add_rows,
+    call_text,
+    pointer,
+    tensor_text,
+)
+from memopt.backends.c.emit.header import bytes_in
+from memopt.backends.c.emit.lowering import lower
+from memopt.backends.c.emit.registry import own_workspace, workspace_of
+from memopt.backends.c.emit.text import plain
+from memopt.backends.c.inline.pulled_calls import add_pulled
+from memopt.backends.c.inline.pulling import pulling_of, pulls
+from memopt.backends.c.inline.sums import part_of
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.operators.accumulation import sum_of
+
+
+def _trace(out: Source, op: Operation) -> str:
+    """Sums that are not complete are nobody's result."""
+    if sum_of(op) is not None:
+        part = part_of(op)
+        return _trace(out, part.whole) if part.finishes else ""
+    lines: list[str] = []
+    for i, value in enumerate(op.results):
+        place = pointer(out.layout.addresses[value])
+        lines.append(f"  TRACE({tensor_text(op, i)},\n        {place}, {bytes_in(value)}u);\n")
+    return "".join(lines)
+
+
+def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str:
+    groups = [out.layout.memory.groups[i] for i in live]
+    total = sum(g.size for g in groups)
+    names = ", ".join(f"{plain(g.name, 32)} ({g.size} B)" for g in groups) or "none"
+    written = sum(bytes_in(v) for v in op.results)
+    kind = op.name.removeprefix("memgraph.").upper()
+    whole = sum_of(op)
+    name = plain(name_of((whole or op).results[0]), 48) if op.results else ""
+    how = "adds to" if whole is not None and part_of(op).adds else "writes"
+    text = f"{index}: {kind} {name}, {how} {written} B; live {total} B: {names}"
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        if len(line) + len(word) > 92:
+            lines.append(line.rstrip())
+            line = ""
+        line += word + " "
+    lines.append(line.rstrip())
+    return "  /* " + "\n   * ".join(lines) + " */\n"
+
+
+def _check_scratch(out: Source, op: Operation) -> None:
+    """Refuse a plan with other scratch than the kernel works in."""
+    planned, _ = out.layout.scratch.get(op, (0, None))
+    needed = workspace_of(op, out.isa)
+    if planned != needed:
+        text = f"planned with {planned} B of scratch, its kernel works in {needed} B"
+        raise refuse(op, f"{text}; memgraph-model with the target, before the order, says it")
+
+
+def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) -> None:
+    """Add operation number `index`, while which the groups `live` are in memory. Raises
+    MemoptError if there is no kernel."""
+    pulling = pulling_of(op, partial(own_workspace, isa=out.isa)) if pulls(op) else None
+    calls = lower(op, out.constants, out.isa)
+    _check_scratch(out, op)
+    text = _comment(out, op, index, live)
+    for number, call in enumerate(calls):
+        prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
+        if pulling is not None and any(made.value in call.operands for made in pulling.made):
+            text += add_pulled(out, op, call, pulling, prefix)
+        else:
+            text += _add_call(out, op, call, prefix)
+    out.calls.append(text + _trace(out, op))
+
+
+def _add_call(out: Source, op: Operation, call: KernelCall, prefix: str) -> str:
+    for value in call.operands:
+        if not isinstance(value, Table) and value not in out.layout.addresses:
+            raise refuse(op, f"the operand {name_of(value)} is no buffer")
+    add_parameters(out, call, prefix)
+    add_rows(out, call, prefix)
+    out.made.append(call)
+    out.pointers = max(out.pointers, len(call.operands))
+    return call_text(out, call, op, prefix)

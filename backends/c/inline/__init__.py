@@ -1,0 +1,1 @@
+"""Producers that their reader makes itself, so that they need no buffer."""

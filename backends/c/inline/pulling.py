@@ -1,0 +1,129 @@
+"""What an operation has to make itself, because it reads what is no buffer: which rows, and where.
+
+    %c = memgraph.concat %a, %b axis 3 {gathered}      made by its reader, a row at a time
+    %y = memgraph.conv_2d %c, %w window<[3, 3]> ...    in scratch: three rows of %c
+
+From types alone, so that the scratch is known before the order. Rows that a window leaves are
+dropped, so each is made once. Where a row is not made of one row, all of the tensor is made at
+once, while its reader runs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from memopt.backends.c.emit.call import refuse, scratch_rounded
+from memopt.backends.c.rows.row_calls import Window, window_under
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.plan import is_gathered, is_pulled, pulled_by
+from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+
+WHOLE = Window(0, 0, 1)
+MOST_OPERANDS = 2  # of a step: MEMOPT_PULL_OPERANDS of kernels/memopt_pull.h
+
+Workspace = Callable[[Operation], int]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A value that is no buffer, what makes it, and the bytes of a row of it. `at` is where in
+    scratch the row in hand lies, the first row of the window if it has one."""
+
+    value: OpResult
+    op: ComputeOp
+    row_bytes: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Pulling:
+    """`calls` calls of a reader, of which each reads the rows under `window`, of `rows` that are
+    made. `made` has the makers before who reads what they make; the first value that the operation
+    itself reads lies under the window. `scratch` is bytes."""
+
+    made: tuple[Made, ...]
+    rows: int
+    calls: int
+    window: Window
+    scratch: int
+
+
+def pulls(op: Operation) -> bool:
+    """Whether an operation that runs reads something that is no buffer."""
+    return not is_gathered(op) and any(map(is_pulled, op.operands))
+
+
+def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
+    """How an operation makes what it reads that is no buffer. `workspace` says in how many bytes
+    the kernel of an operation works by itself.
+
+    Raises MemoptError where no kernel does: several images, kernels that work in scratch.
+    """
+    if not isinstance(op, ComputeOp):
+        raise refuse(op, f"{op.name} reads a tensor in parts, which no kernel does")
+    read = [v for v in dict.fromkeys(op.operands) if is_pulled(v)]
+    makers = {v: _maker(op, v) for v in pulled_by(op)}
+    for each in (op, *makers.values()):
+        if workspace(each):
+            raise refuse(each, "it works in scratch, and what it reads or makes is no buffer")
+        if window_under(each) is not None and shape_of(each.operands[0])[0] != 1:
+            raise refuse(each, "several images, of which one is in parts or made by its reader")
+    rows, window = _rows(read[0]) or 1, _window(op, read)
+    if window is None or not all(_is_by_rows(v, its, rows) for v, its in makers.items()):
+        rows, window = 1, WHOLE
+    calls = 1 if window == WHOLE else _rows(op.results[0]) or 1
+    made: list[Made] = []
+    at = scratch_rounded(min(window.size, rows) * _row_bytes(read[0], rows))
+    for value, its in makers.items():
+        size = _row_bytes(value, rows)
+        made.append(Made(value, its, size, 0 if value is read[0] else at))
+        at += 0 if value is read[0] else scratch_rounded(size)
+    return Pulling(tuple(made), rows, calls, window, at)
+
+
+def _maker(reader: ComputeOp, value: OpResult) -> ComputeOp:
+    """What makes a value. Refuses what no kernel computes."""
+    if not isinstance(value.op, ComputeOp):
+        raise refuse(reader, f"no kernel makes {value.op.name} where it is read")
+    return value.op
+
+
+def _window(op: ComputeOp, read: list[SSAValue]) -> Window | None:
+    """The rows that each row of an operation reads of what it makes, None if it needs all."""
+    rows = _rows(read[0])
+    if rows is None or op.accumulates:
+        return None
+    if _is_row_to_row(op, rows):
+        return Window(1, 0, 1)
+    return None if _rows(op.results[0]) is None else window_under(op)
+
+
+def _is_by_rows(value: OpResult, op: ComputeOp, rows: int) -> bool:
+    """Whether rows of a value can be made one by one: of the same rows of what is made, too, or as
+    a kernel makes them of buffers."""
+    if _is_row_to_row(op, rows):
+        return True
+    alone = not any(map(is_pulled, op.operands))
+    return alone and op.is_made_by_reader and _rows(value) == rows and not op.accumulates
+
+
+def _is_row_to_row(op: ComputeOp, rows: int) -> bool:
+    """Whether row r of the results is made of row r of each operand that is no constant."""
+    if any(_rows(r) != rows for r in op.results):
+        return False
+    return all(
+        _rows(v) == rows and all(op.rows_needed(k, r) == range(r, r + 1) for r in range(rows))
+        for k, v in enumerate(op.operands)
+        if not is_constant_expression(v, GENERIC)
+    )
+
+
+def _rows(value: SSAValue) -> int | None:
+    """Rows of an image as kernels count them, None if it is none or has no columns."""
+    return rows_of(value) if len(shape_of(value)) == 4 else None
+
+
+def _row_bytes(value: SSAValue, rows: int) -> int:
+    return (bytes_of(value.type) or 0) // rows

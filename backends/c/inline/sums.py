@@ -1,0 +1,127 @@
+"""Operations that add up one buffer: which of them overwrites it, which add, and which is the last.
+
+    %1 = memgraph.conv_2d %a, ...          overwrites, whatever its place among the operands
+    %2 = memgraph.conv_2d %b, ...          adds to what is there; of reals, it finishes the sum
+    %y = memgraph.accumulate %1, %2, ...   requantises sums of integers, is nothing for reals
+
+As they stand in the function, which is their planned order. Of rows the order is that of the rows
+of one number, so those of one operator may overwrite here and add there:
+
+    %p0 = memgraph.row %part[0] (%a0)            overwrites
+    %q0 = memgraph.row %other[0] (%b0)           adds
+    %q1 = memgraph.row %other[1] (%b1)           overwrites
+    %p1 = memgraph.row %part[1] (%a1)            adds
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from memopt.backends.c.emit.call import Constants, Table, refuse
+from memopt.backends.c.emit.float32 import float_bias, float_result_range
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.memgraph.plan import order_of
+from memopt.dialects.memgraph.structure import YieldOp
+from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows.operations import RowOp
+from memopt.dialects.rows.steps import activations
+
+Fields = tuple[tuple[str, "int | float | str | Table"], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an operation does to the buffer of a sum: it `adds` to what is there or overwrites it,
+    and may be the `last` to add."""
+
+    whole: AccumulateOp
+    adds: bool
+    last: bool
+
+    @property
+    def finishes(self) -> bool:
+        """Whether it leaves the result of the sum."""
+        return self.last and not is_stored(self.whole.result)
+
+
+def part_of(op: Operation) -> Part:
+    """What an operation of which there is a sum does to its buffer."""
+    whole, block = sum_of(op), op.parent
+    assert whole is not None and isinstance(block, Block)
+    makers = {v.owner for v in whole.sums}
+    found = [other for other in block.ops if other in makers]
+    return Part(whole, found[0] is not op, found[-1] is op)
+
+
+def real_part(op: Operation, channels: int, constants: Constants) -> Fields:
+    """The fields adds, act_min, act_max and bias of reals that are added up: bias and activation
+    come with the last of them. Refuses a mean."""
+    part = part_of(op)
+    if part.whole.mean is not None:
+        raise refuse(part.whole, f"a mean of what {op.name} leaves, only of means")
+    bias = part.whole.bias if part.finishes else None
+    return (
+        ("adds", int(part.adds)),
+        *float_result_range(part.whole if part.finishes else op),
+        ("bias", float_bias(op, bias, channels, constants)),
+    )
+
+
+def computed(row: RowOp) -> ComputeOp:
+    """The whole operator of a row; of one that adds up a buffer among those that do so, too, in the
+    order in which their rows of this number run."""
+    whole = sum_row_of(row)
+    if whole is None:
+        return row.whole
+    makers, block = _makers(whole), Block()
+    made = {maker: _added(block, maker, ()) for maker in sorted(makers, key=_step)}
+    made[whole] = _added(block, whole, [made[maker].results[0] for maker in makers])
+    return made[row]
+
+
+def _makers(whole: RowOp) -> list[RowOp]:
+    """The rows that add to what a row sums up, in the order of its operands."""
+    return [v.owner for v in whole.inputs if isinstance(v.owner, RowOp)]
+
+
+def _step(row: RowOp) -> int:
+    return order_of(row) or 0
+
+
+def sum_row_of(row: RowOp) -> RowOp | None:
+    """What sums up a buffer that a row adds to, or sums up itself."""
+    if row.whole.SUMS_UP:
+        return row
+    readers = [use.operation for use in row.outputs[0].uses]
+    its = [r for r in readers if isinstance(r, RowOp) and r.whole.SUMS_UP]
+    return its[0] if its else None
+
+
+def _added(block: Block, row: RowOp, operands: Sequence[SSAValue]) -> ComputeOp:
+    """A copy of the operator of a row, in a block that has what is known before run time; it reads
+    `operands`, or new arguments."""
+    whole = row.whole
+    outside = [v for _, v in activations(whole)]
+    given = operands or [block.insert_arg(v.type, len(block.args)) for v in outside]
+    mapping: dict[SSAValue, SSAValue] = dict(zip(outside, given, strict=True))
+    inside = whole.parent
+    assert isinstance(inside, Block)
+    copies = {op: op.clone(mapping) for op in inside.ops if not isinstance(op, YieldOp)}
+    block.add_ops(copies.values())
+    copy = copies[whole]
+    assert isinstance(copy, ComputeOp)
+    return copy
+
+
+def overwriting(rows: Sequence[RowOp]) -> list[list[RowOp]]:
+    """The rows of an operator, those that overwrite a buffer apart from those that add to it."""
+    first: list[RowOp] = []
+    for row in rows:
+        whole = sum_row_of(row)
+        if whole is None or whole is row or min(_makers(whole), key=_step) is row:
+            first.append(row)
+    known = set(first)
+    others = [row for row in rows if row not in known]
+    return [its for its in (first, others) if its]

@@ -1,0 +1,1 @@
+"""Files around a generated model: builds, programs, and what they measure."""

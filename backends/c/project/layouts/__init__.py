@@ -1,0 +1,27 @@
+"""Layouts, found by their files: `single_file.py` here is `--layout=single-file`.
+
+A layout says which files a project has: `files(project) -> {path: text}`. What is in the files
+comes from `backends/c/project/project_files.py`, and the programs that show how the model is called
+from `backends/c/project/example.py`; a layout only arranges, for the build that takes it.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
+
+from memopt.backends.c.project.project_files import Files, Project
+from memopt.dialects.memgraph.errors import MemoptError
+
+MAKE = "make"  # the default, and the one that is measured
+
+
+def layout_names() -> tuple[str, ...]:
+    """The names of all layouts."""
+    return tuple(sorted(info.name.replace("_", "-") for info in iter_modules(__path__)))
+
+
+def layout_named(name: str) -> Callable[[Project], Files]:
+    """What makes the files of that layout. Raises MemoptError."""
+    if name not in layout_names():
+        raise MemoptError(f"layout {name!r} is not one of: {', '.join(layout_names())}")
+    return import_module(f"{__name__}.{name.replace('-', '_')}").files

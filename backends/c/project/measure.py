@@ -1,0 +1,187 @@
+"""What a written project really needs: its image is linked, its sections read, and it is run."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from memopt.backends.c.project.cycles.blocks import MOST
+from memopt.backends.c.project.cycles.estimate import estimated_cycles
+from memopt.backends.c.project.stack import stack_bound
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import Target
+
+FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
+STATIC_RAM = (".data", ".bss")
+HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
+SECONDS = 120  # for one inference under emulation
+CYCLES = ("cycles_estimated", "cycles_range")
+PLAUSIBLE = 0.7, 4.0  # cycles of an instruction, on the average
+OF_A_RUN = ("stack", "instructions", *CYCLES)
+NO_TIMING = "no table of this core's timing is known"
+
+
+def _defined(directory: Path, what: str) -> int:
+    """The value of the model header's macro that ends in `what`, bytes."""
+    for header in sorted(directory.glob("*.h")):
+        found = re.search(rf"^#define \w+_{what} (\d+)u", header.read_text(), re.MULTILINE)
+        if found:
+            return int(found[1])
+    raise MemoptError(f"no header defines {what}", str(directory))
+
+
+def _make(directory: Path, build: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-s", "-C", str(directory), f"BUILD={build}", *arguments]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that compiler and emulator end with it
+    ) as process:
+        try:
+            out, error = process.communicate(timeout=SECONDS)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
+
+
+def _sections(listing: str) -> dict[str, int]:
+    """Section name -> bytes, from `size -A`."""
+    rows = (line.split() for line in listing.splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) == 3 and row[1].isdigit()}
+
+
+def measure_project(directory: Path, target: str) -> dict[str, Any]:
+    """Bytes that a project written by write_project needs, and instructions of one inference.
+
+    Keys: name, arena, stack (deepest use below the call, painted), stack_bound (the most that it
+    can be, by the call tree), static_ram (.data and .bss besides arena and stack), flash (the whole
+    image, with the program around the model),
+    instructions (emulated), cycles_estimated (of them, by the core's manual) with its cycles_range;
+    None where it does not apply or could not be measured, and then `not_measured` says why. Nothing
+    is left in `directory`. Raises MemoptError if the project does not compile.
+    """
+    facts: dict[str, Any] = {
+        "name": target,
+        "arena": _defined(directory, "ARENA_BYTES"),
+        "stack": None,
+        "stack_bound": None,
+        "static_ram": None,
+        "flash": None,
+        "instructions": None,
+        "cycles_estimated": None,
+        "cycles_range": None,
+        "not_measured": {},
+    }
+    measured = ("stack_bound", "static_ram", "flash", *OF_A_RUN)
+    board = target_named(target, "c")
+    if not board.has_memories:
+        facts["not_measured"] = dict.fromkeys(measured, "a host has no memories of its own")
+        return facts
+    if any(HEADER_GUARD in header.read_text() for header in directory.glob("*.h")):
+        facts["not_measured"] = dict.fromkeys(measured, "custom operators are yours to write")
+        return facts
+    tools = ("make", board.compiler, board.size)
+    missing = [tool for tool in tools if not shutil.which(tool)]
+    if missing:
+        because = f"{', '.join(missing)} not found"
+        facts["not_measured"] = dict.fromkeys(measured, because)
+        return facts
+    with tempfile.TemporaryDirectory(prefix="memopt-") as build:
+        made = _make(directory, build)
+        if made.returncode:
+            text = (made.stderr.strip() or made.stdout.strip() or "make failed").splitlines()
+            errors = [line for line in text if "error" in line or "overflow" in line] or text
+            raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
+        sections = _sections(_make(directory, build, "size").stdout)
+        facts["flash"] = sum(sections.get(name, 0) for name in FLASH)
+        facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
+        facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
+        if facts["stack_bound"] is None:
+            facts["not_measured"]["stack_bound"] = "its call tree has no bound"
+        if shutil.which("qemu-system-arm"):
+            ran = _run(directory, build, board)
+        else:
+            ran = {"not_measured": dict.fromkeys(OF_A_RUN, "qemu-system-arm not found")}
+        why = facts["not_measured"] | ran.get("not_measured", {})
+        facts |= ran | {"not_measured": why}
+    return facts
+
+
+def _bytes_of_a_run(directory: Path) -> int:
+    """Bytes of input to the end of a run; of a window that slides, of one in which it has slid."""
+    try:
+        rows = _defined(directory, "FIRST_ROWS") + _defined(directory, "NEW_ROWS")
+    except MemoptError:
+        return _defined(directory, "INPUT_BYTES")
+    return rows * _defined(directory, "ROW_BYTES")
+
+
+def _measured_spans(directory: Path) -> range | None:
+    """Return which of the stretches that main.c measures are those of the inference whose
+    instructions it prints, None for all.
+
+    Of a row that is pushed there are two: where it is put, and what runs with it. The last run of a
+    window that slides is the one in which it has slid.
+    """
+    try:
+        row_bytes = _defined(directory, "ROW_BYTES")
+    except MemoptError:
+        return None
+    try:
+        first, rows = _defined(directory, "FIRST_ROWS"), _defined(directory, "NEW_ROWS")
+    except MemoptError:
+        first, rows = 0, _defined(directory, "INPUT_BYTES") // row_bytes
+    return range(2 * first, 2 * (first + rows))
+
+
+def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
+    """Stack, instructions and cycles of one inference on zeros, or that it takes too long."""
+    zeros = Path(build) / "zeros.bin"
+    zeros.write_bytes(bytes(_bytes_of_a_run(directory)))
+    run = "run", f"IN={zeros}", f"OUT={build}/out.bin"
+    try:
+        ran = _make(directory, build, *run)
+    except subprocess.TimeoutExpired:
+        because = f"one inference takes more than {SECONDS} s under emulation"
+        return {"not_measured": dict.fromkeys(OF_A_RUN, because)}
+    if ran.returncode:
+        raise MemoptError(f"the image does not run: {ran.stderr.strip()[:200]}", str(directory))
+    numbers = dict(re.findall(r"^(\w+) (\d+)$", ran.stderr, re.MULTILINE))
+    return {
+        "stack": int(numbers["stack_bytes"]),
+        "instructions": int(numbers["instructions"]),
+        **_cycles(directory, _make(directory, build, "-n", *run).stdout, board, numbers),
+    }
+
+
+def _cycles(
+    directory: Path, command: str, board: Target, numbers: Mapping[str, str]
+) -> dict[str, Any]:
+    """Cycles of the same, where the core's manual says what instructions take. The emulator's clock
+    of instructions would cut blocks where it stops."""
+    if board.timing is None:
+        return {"not_measured": dict.fromkeys(CYCLES, NO_TIMING)}
+    words = shlex.split(command[command.index("qemu-system-arm") :].replace("\\\n", " "))
+    at = words.index("-icount")
+    words = words[:at] + words[at + 2 :]
+    program = directory / words[words.index("-kernel") + 1]
+    tools, spans = board.compiler.removesuffix("gcc"), _measured_spans(directory)
+    found = estimated_cycles(words, program, tools, board.timing, spans)
+    if found is None:
+        because = f"more than {MOST:,} blocks of instructions run in one inference"
+        return {"not_measured": dict.fromkeys(CYCLES, because)}
+    instructions = int(numbers["instructions"])
+    if not PLAUSIBLE[0] <= found.middle / max(1, instructions) <= PLAUSIBLE[1]:
+        because = f"{found.middle:,} cycles were counted for {instructions:,} instructions"
+        return {"not_measured": dict.fromkeys(CYCLES, because)}
+    return {"cycles_estimated": found.middle, "cycles_range": [found.least, found.most]}

@@ -1,0 +1,1 @@
+"""Operators in rows: tables in flash and the loop that runs them."""

@@ -1,0 +1,381 @@
+"""Row graphs in the generated file: tables in flash, and one loop that runs them.
+
+operators[]         of each: kernel, parameters, window, and the tables of its rows' places
+op5_out_at[32]      where each row of a tensor lies, in units of the smallest alignment there is
+calls[]             what runs, a byte each: an operator, whose rows run in ascending order, or two
+                    rows of it (paired_rows.py)
+run_rows(..., 0, 231);
+"""
+
+from collections.abc import Mapping, Sequence
+
+from memopt.backends.c.emit.call import Table
+from memopt.backends.c.emit.calls import Source, add_parameters, table_name, tensor_text
+from memopt.backends.c.emit.header import bytes_in
+from memopt.backends.c.emit.text import array, filled, int_literal, plain
+from memopt.backends.c.rows.live_rows import live_text
+from memopt.backends.c.rows.paired_rows import RowsCalled
+from memopt.backends.c.rows.row_calls import ConstantRows
+from memopt.backends.c.rows.row_numbers import Numbers, numbers_of
+from memopt.backends.c.rows.row_places import Places, places_of
+from memopt.backends.c.rows.row_program import (
+    Move,
+    RowOperator,
+    received_in_order,
+)
+from memopt.backends.c.stream.sliding import move_table
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.names import name_of
+
+TYPES = """\
+/* Rows. Row r of a result is made of `size` rows of each operand, from r * step - before on, those
+ * that there are; out_rows and the strides are for the kernel, see memopt_rows. A place is in units
+ * of @unit@ B from the start of @memory@. */
+typedef @place@ row_place;
+typedef @number@ row_number;
+typedef struct {
+  memopt_kernel *kernel;
+  const void *params;
+  const row_place *in_at[@operands@]; /* where the rows of each operand lie */
+  const row_place *out_at;   /* and those of the result */
+@more_fields@  row_number operands, step, before, size, in_rows, out_rows;
+  int32_t in_stride, out_stride;
+} row_operator;
+"""
+
+CONSTANT_FIELD = """  const void *constant; /* the operand without places, if there is one */
+  int32_t constant_row; /* bytes from its row to its row */
+"""
+
+SCRATCH_FIELD = """  const row_place *scratch_at; /* where each row works, if it does */
+"""
+
+ALIGNED_FIELD = """  row_number aligned; /* operands behind those, read at the row itself */
+"""
+
+NUMBERS_FIELD = """  const row_number *rows; /* those that are made */
+"""
+
+LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator makes next.@stops@ */
+static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
+  const void *in[@pointers@];
+  int32_t call, begin, end, k, r;
+  for (call = from; call < to@condition@; ++call) {
+@moving@@split@    const row_operator *const o = &operators[@number@];
+    const int32_t row = @row@;
+    const int32_t top = row * o->step - o->before;
+    memopt_rows rows = {row, row + o->out_rows@more@, o->out_stride, top, 0, o->in_stride};
+    const void **pointer = in;
+    memopt_valid_taps(top, o->in_rows, o->size@under@, 1, &begin, &end);
+    rows.in_first = top + begin;
+    rows.in_count = end - begin;
+    for (k = 0; k < o->operands; ++k) {
+      for (r = 0; r < rows.in_count; ++r) {
+        *pointer++ = @operand@;
+      }
+    }
+@aligned@@second@    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
+@trace@  }
+@answer@}
+"""
+
+WHOLE = {"stops": "", "kind": "void", "condition": "", "answer": ""}
+MOVING = """    if (calls[call] == MOVE) {
+      const row_move *const m = &moves[next[MOVE]++];
+      memmove(ROW_AT(m->to), ROW_AT(m->from), m->bytes);
+      continue;
+    }
+"""
+
+STREAMED = {
+    "stops": "\n * Stops at a row to be received, and returns the call that it came to.",
+    "kind": "int32_t",
+    "condition": " && calls[call] != RECEIVE",
+    "answer": "  return call;\n",
+}
+
+ALIGNED = """    for (k = 0; k < o->aligned; ++k) {
+      *pointer++ = ROW_AT(o->in_at[o->operands + k][row]);
+    }
+"""
+
+ALONE = {
+    "split": "",
+    "next": "next[calls[call]]++",
+    "number": "calls[call]",
+    "more": "",
+    "under": "",
+    "second": "",
+    "trace": "    TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));\n",
+}
+
+PAIRS = {
+    "split": """    const int32_t number = calls[call] & (PAIR - 1);
+    const int32_t more = calls[call] / PAIR;
+""",
+    "next": "next[number]",
+    "number": "number",
+    "more": " + more",
+    "under": " + more * o->step",
+    "second": """    next[number] = (row_number)(next[number] + 1 + more);
+    if (more > 0) {
+      rows.out_stride = (int32_t)((uint8_t *)ROW_AT(o->out_at[row + 1]) -
+                                  (uint8_t *)ROW_AT(o->out_at[row]));
+    }
+""",
+    "trace": """    for (r = row; r <= row + more; ++r) {
+      TRACE_ROW(number, r, ROW_AT(o->out_at[r]));
+    }
+""",
+}
+SCRATCH = """
+              o->scratch_at != NULL ? ROW_AT(o->scratch_at[row]) : NULL"""
+OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
+WITH_CONSTANTS = f"""o->in_at[k] != NULL
+            ? {OPERAND}
+            : (const void *)((const uint8_t *)o->constant +
+                             (rows.in_first + r) * o->constant_row)"""
+
+TRACED = """/* The rows of a tensor are traced one after the other. */
+#ifdef MEMOPT_TRACE
+static const struct {
+  int32_t first; /* rows before are no results: sums, or what a later call completes */
+  uint32_t tensor;
+  const char *name;
+  uint32_t bytes;
+  int32_t at; /* bytes into the row at which the call writes */
+} traced[] = {
+@traced@};
+#define TRACE_ROW(number, row, data) \\
+  if ((row) >= traced[number].first) \\
+  TRACE(traced[number].tensor, traced[number].name, \\
+        (const uint8_t *)(data) - traced[number].at, traced[number].bytes)
+#else
+#define TRACE_ROW(number, row, data) ((void)0)
+#endif
+"""
+
+
+def add_row_program(
+    out: Source,
+    operators: Sequence[RowOperator],
+    calls: Sequence[RowsCalled],
+    moves: Sequence[Move] = (),
+) -> Numbers:
+    """Types, tables and loop; the number above the last operator's is the next of `moves`, if there
+    are any, then a row to be received."""
+    received = out.layout.received
+    places = () if received is None else places_of(out.layout, received_in_order(received))
+    pairs = any(call.is_pair for call in calls)
+    numbers = numbers_of(operators, places, moves, pairs)
+    slides = bool(moves)
+    picks = slides or not all(o.is_dense for o in operators)
+    has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
+    out.data.append(_types(numbers, operators, has_constants, picks))
+    has = has_constants, _works(operators), _aligned(operators), picks
+    entries = "".join(_entry(out, o, numbers, *has) for o in operators)
+    out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
+    out.data.append(_calls(out, calls, numbers))
+    if pairs:
+        comment = "in calls[]: the row behind it, too"
+        out.data.append(f"enum {{ PAIR = {numbers.pair} }}; /* {comment} */\n")
+    if received is not None:
+        above = len(operators)
+        words = f"MOVE = {above}, RECEIVE = {above + 1}" if slides else f"RECEIVE = {above}"
+        next_ = "the next move, the next row" if slides else "the next row"
+        out.data.append(f"enum {{ {words} }}; /* in calls[]: {next_} */\n")
+        out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
+    if moves:
+        at = [(numbers.place(m.to), numbers.place(m.source)) for m in moves]
+        out.data.append(move_table(moves, at))
+    traced = "".join(_traced(o) for o in operators)
+    out.data.append(filled(TRACED, {"traced": traced}))
+    how = WHOLE if received is None else STREAMED
+    how = {**how, "moving": MOVING if slides else "", **(PAIRS if pairs else ALONE)}
+    how["row"] = f"o->rows[{how['next']}]" if picks else how["next"]
+    how["scratch"] = SCRATCH if _works(operators) else "NULL"
+    pointers = max(_pointers(operators[c.number], c) for c in calls if c.rows)
+    aligned = _aligned(operators)
+    out.data.append(_loop(numbers, pointers, has_constants, aligned, how))
+    return numbers
+
+
+def _types(
+    numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool, picks: bool
+) -> str:
+    several = len(numbers.bases) > 1
+    memory = "the memory that its highest bits say" if several else f"`{numbers.bases[0]}`"
+    values = {
+        "unit": str(numbers.unit),
+        "memory": memory,
+        "place": f"uint{numbers.place_bits}_t",
+        "number": f"int{numbers.row_bits}_t",
+        "operands": str(max(len(o.operands) for o in operators)),
+        "more_fields": "".join(
+            (
+                CONSTANT_FIELD if has_constants else "",
+                SCRATCH_FIELD if _works(operators) else "",
+                NUMBERS_FIELD if picks else "",
+                ALIGNED_FIELD if _aligned(operators) else "",
+            )
+        ),
+    }
+    return filled(TYPES, values)
+
+
+def _pointers(o: RowOperator, call: RowsCalled) -> int:
+    """How many rows a call reads at most."""
+    window = o.call.window
+    under = 1 if window is None else window.size + call.is_pair * window.step
+    return (len(o.operands) - o.aligned) * under + o.aligned
+
+
+def _works(operators: Sequence[RowOperator]) -> bool:
+    """Whether a row works in scratch."""
+    return any(o.works_at for o in operators)
+
+
+def _aligned(operators: Sequence[RowOperator]) -> bool:
+    """Whether a row reads something at the row, beside what is under a window."""
+    return any(o.aligned for o in operators)
+
+
+def _numbered(places: Places, numbers: Numbers) -> Array:
+    import numpy as np
+
+    return np.array([numbers.place(a) for a in places] or [0], np.int64)
+
+
+def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
+    return table_name(out, Table("row_place", _numbered(places, numbers)), name)
+
+
+def _entry(
+    out: Source,
+    o: RowOperator,
+    numbers: Numbers,
+    has_constants: bool,
+    works: bool,
+    aligned: bool,
+    picks: bool,
+) -> str:
+    call, window = o.call.call, o.call.window
+    scratch = "NULL"
+    if o.pulled is None:
+        add_parameters(out, call, o.prefix)
+    else:
+        o.pulled.add(out, call, o.prefix)
+    if o.works_at:
+        scratch = _table(out, o.works_at, f"{o.prefix}_scratch_at", numbers)
+    result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
+    operands: list[str] = []
+    constant = ("NULL", "0")
+    for k, operand in enumerate(o.operands):
+        if isinstance(operand, ConstantRows):
+            name = table_name(out, operand.table, f"{o.prefix}_operand_{k}")
+            constant = (name, str(operand.row_bytes))
+            operands.append("NULL")
+        else:
+            operands.append(_table(out, operand, f"{o.prefix}_in_at_{k}", numbers))
+    rows = next((len(p) for p in o.operands if isinstance(p, tuple)), o.end)
+    own = (len(o.operands), 1, 0, 1, rows, call.rows.end)
+    under = window and (
+        len(o.operands) - o.aligned,
+        window.step,
+        window.before,
+        window.size,
+        rows,
+        1,
+    )
+    words = [
+        f"memopt_{(o.pulled or call).kernel}",
+        f"&{o.prefix}_params",
+        "{" + ", ".join(operands) + "}",
+        result,
+        *(constant if has_constants else ()),
+        *((scratch,) if works else ()),
+        *((_row_numbers(out, o),) if picks else ()),
+        *((str(o.aligned),) if aligned else ()),
+        *map(int_literal, under or own),
+        str(call.rows.in_stride),
+        str(call.rows.out_stride),
+    ]
+    kind = o.whole.name.removeprefix("memgraph.").upper()
+    comment = f"  /* {kind} {plain(name_of(o.whole.results[call.result]), 48)} */\n"
+    return f"{comment}  {{{', '.join(words)}}},\n"
+
+
+def _row_numbers(out: Source, o: RowOperator) -> str:
+    import numpy as np
+
+    made = np.array([r.index.data for r in o.rows], np.int64)
+    return table_name(out, Table("row_number", made), f"{o.prefix}_rows")
+
+
+def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
+    """The numbers, a line of them behind what is live at the fullest of its calls."""
+    lines: list[str] = []
+    for at in range(0, len(calls), CALLS_IN_LINE):
+        line = calls[at : at + CALLS_IN_LINE]
+        lines.append(live_text(out.layout, [call.live for call in line]))
+        lines.append(f"  {', '.join(_number(call, numbers) for call in line)},\n")
+    kind = f"uint{numbers.operator_bits}_t"
+    return f"static const {kind} calls[{len(calls)}] = {{\n{''.join(lines)}}};\n"
+
+
+CALLS_IN_LINE = 24
+
+
+def _number(call: RowsCalled, numbers: Numbers) -> str:
+    """What calls[] has."""
+    return f"{call.number + numbers.pair}" if call.is_pair else f"{call.number}"
+
+
+def _traced(o: RowOperator) -> str:
+    size = bytes_in(o.rows[-1].outputs[o.call.call.result])
+    steps = o.end
+    first = 0 if o.completes else steps
+    if o.whole.rows_mode == "part":
+        first = steps - 1
+    call = o.call.call
+    return f"  {{{first}, {tensor_text(o.whole, call.result)}, {size}u, {call.out_offset}}},\n"
+
+
+def _loop(
+    numbers: Numbers,
+    pointers: int,
+    has_constants: bool,
+    aligned: bool,
+    how: Mapping[str, str],
+) -> str:
+    several = len(numbers.bases) > 1
+    unit = f" * {numbers.unit}" if numbers.unit > 1 else ""
+    bits = numbers.place_bits - numbers.memory_bits
+    if several:
+        at = f"memory[(place) >> {bits}] + ((place) & 0x{(1 << bits) - 1:x}u){unit}"
+    else:
+        at = f"memory + (uint32_t)(place){unit}"
+    values = {
+        **how,
+        "parameter": "uint8_t *const *memory" if several else "uint8_t *memory",
+        "pointers": str(max(1, pointers)),
+        "aligned": ALIGNED if aligned else "",
+        "operand": WITH_CONSTANTS if has_constants else OPERAND,
+    }
+    return f"#define ROW_AT(place) ((void *)({at}))\n\n" + filled(LOOP, values)
+
+
+def start_rows(numbers: Numbers, operators: int) -> str:
+    """What net_run declares to run rows."""
+    text = f"  row_number next[{operators}] = {{0}};\n"
+    if len(numbers.bases) > 1:
+        pointers = ", ".join(f"(uint8_t *){base}" for base in numbers.bases)
+        text += f"  uint8_t *const memory[] = {{{pointers}}};\n"
+    return text
+
+
+def run_rows(numbers: Numbers, first: int, last: int) -> str:
+    """The calls from `first` to before `last`."""
+    (base, *more) = numbers.bases
+    memory = "memory" if more else base if base == "arena" else f"(uint8_t *){base}"
+    return f"  run_rows({memory}, next, {first}, {last});\n"

@@ -1,0 +1,58 @@
+"""Two rows of an operator that run one after the other, computed in one call.
+
+calls[] = {0, 0, 1, 0, 1}    ->    {4, 1, 0, 1}         with PAIR = 4: two rows, then one of each
+
+Where rows are one pixel, kernels make two pixels at once. The plan ran the rows in turn, each in
+scratch of its own, of which a call has only the first one's: where the second row's result is
+planned to lie there, both stay alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memopt.backends.c.emit.header import bytes_in
+from memopt.backends.c.emit.layout import Address, Layout
+from memopt.backends.c.inline.sums import sum_row_of
+from memopt.backends.c.rows.row_program import RowOperator
+from memopt.dialects.rows.operations import RowOp
+
+
+@dataclass(frozen=True)
+class RowsCalled:
+    """A number of calls[]: of an operator, with the one or two of its `rows` that are made, or of
+    what comes above operators; and the groups that are `live` meanwhile."""
+
+    number: int
+    live: Sequence[int]
+    rows: tuple[RowOp, ...] = ()
+
+    @property
+    def is_pair(self) -> bool:
+        return len(self.rows) == 2
+
+    def paired(self, later: "RowsCalled") -> "RowsCalled":
+        """The same with the row of the call behind it."""
+        live = list(dict.fromkeys((*self.live, *later.live)))
+        return replace(self, live=live, rows=self.rows + later.rows)
+
+
+def are_pair(layout: Layout, o: RowOperator, first: RowOp, second: RowOp) -> bool:
+    """Whether a call may compute both rows of an operator, between which nothing runs."""
+    follows = second.index.data == first.index.data + 1
+    if not (follows and o.call.by_twos and o.pulled is None and sum_row_of(first) is None):
+        return False
+    results = {layout.addresses[v].base for r in (first, second) for v in r.outputs}
+    read = {layout.addresses[v].base for r in (first, second) for v in r.inputs}
+    if len(results) > 1 or len(read) > 1:
+        return False  # kernels take distances
+    kept = [(layout.addresses[v], bytes_in(v)) for v in first.outputs]
+    if first in layout.scratch:
+        size, place = layout.scratch[first]
+        kept.append((place, size))
+    made = [(layout.addresses[v], bytes_in(v)) for v in second.outputs]
+    return not any(_overlap(*a, *b) for a in kept for b in made)
+
+
+def _overlap(a: Address, size_a: int, b: Address, size_b: int) -> bool:
+    before = a.offset + size_a <= b.offset or b.offset + size_b <= a.offset
+    return a.base == b.base and not before

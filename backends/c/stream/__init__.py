@@ -1,0 +1,1 @@
+"""Inputs that arrive row by row, whole or as a sliding window."""

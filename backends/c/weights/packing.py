@@ -1,0 +1,220 @@
+"""Weights packed for two pixels times four channels, and what has to be true for that.
+
+    packed = pack(op, matrix, bias, reals)      # the fields of memopt_packed
+    column_bytes(taps, pixels)                  # of scratch
+
+`kernels/memopt_packed_s8.h` says what stands in the stream. A block of four channels is FUSED where
+the proofs hold for each of them, PACKED where only two channels may share a halfword, else PLAIN.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Operation
+
+from memopt.backends.c.emit.call import Array, Table, per_tensor
+from memopt.backends.c.emit.int8 import EVEN, WIDE, Fields, codes, int8_range
+from memopt.dialects.arithmetic.scalars import multiply, saturate
+
+BLOCK = 4  # channels: MEMOPT_BLOCK
+FUSED, PACKED, PLAIN = range(3)  # memopt_block_kind
+LARGEST = 128  # |x| of an int8
+BYTES = (1, 1 << 8, 1 << 16, 1 << 24)  # of a word
+
+
+def padded(taps: int) -> int:
+    """Taps of a column: a multiple of four, those that are missing have weights of zero."""
+    return -(-taps // 4) * 4
+
+
+def column_bytes(taps: int, pixels: int) -> int:
+    """Of as many pixels widened to int16."""
+    return 2 * pixels * padded(taps)
+
+
+class Channel(NamedTuple):
+    """What makes one channel of the result: sums of `weights` times int8, and `bias`, times
+    `multiplier` * 2**(code - 31), by the rules of memopt_requantize."""
+
+    weights: Array  # int64, padded
+    bias: int
+    multiplier: int
+    code: int
+
+    @property
+    def reach(self) -> int:
+        """The largest |sum| without the bias."""
+        return LARGEST * int(abs(self.weights).sum())
+
+
+class Rounding(NamedTuple):
+    """What all channels share."""
+
+    zero_point: int
+    low: int
+    high: int
+
+
+def pack(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> Fields:
+    """The fields of memopt_packed. `matrix` are the int8 weights, channels by taps, `bias` what is
+    folded with the input's zero point, in 64 bits, `reals` a multiplier or one per channel.
+    Raises MemoptError where a sum could overflow."""
+    import numpy as np
+
+    rounding = rounding_of(op)
+    channels = channel_list(op, matrix, bias, reals, rounding)
+    taps = padded(matrix.shape[1])
+    channels += [Channel(np.zeros(taps, np.int64), 0, 0, -1)] * (-len(channels) % BLOCK)
+    blocks = [channels[at : at + BLOCK] for at in range(0, len(channels), BLOCK)]
+    kinds = [_kind(block, rounding) for block in blocks]
+    words = [block_words(kind, block) for kind, block in zip(kinds, blocks, strict=True)]
+    return _fields(taps, rounding, kinds, np.concatenate(words))
+
+
+def pack_columns(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> Fields:
+    """The same for `kernels/convolution/memopt_columns_3x3_s8.h`, nine taps a channel."""
+    import numpy as np
+
+    rounding = rounding_of(op)
+    channels = channel_list(op, matrix, bias, reals, rounding)
+    kinds = [FUSED if _fuses(channel, rounding) else PACKED for channel in channels]
+    words = [_column_words(k, c, rounding) for k, c in zip(kinds, channels, strict=True)]
+    return _fields(matrix.shape[1], rounding, kinds, np.concatenate(words))
+
+
+def rounding_of(op: Operation) -> Rounding:
+    """Of the result."""
+    (_, low), (_, high) = int8_range(op, op.results[0])
+    return Rounding(per_tensor(op, op.results[0])[1], low, high)
+
+
+def channel_list(
+    op: Operation, matrix: Array, bias: Array, reals: Sequence[float], rounding: Rounding
+) -> list[Channel]:
+    """Those of an operator, as `pack` takes it."""
+    import numpy as np
+
+    count, taps = matrix.shape
+    wide = np.zeros((count, padded(taps)), np.int64)
+    wide[:, :taps] = matrix
+    largest = np.abs(bias) + LARGEST * np.abs(wide).sum(axis=1)
+    multipliers, shifts = codes(op, largest, list(reals) * (count if len(reals) == 1 else 1))
+    return [
+        _constant(Channel(w, int(b), int(m), int(s)), rounding)
+        for w, b, m, s in zip(wide, bias, multipliers, shifts, strict=True)
+    ]
+
+
+def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) -> Fields:
+    import numpy as np
+
+    mixed = Table("uint8_t", np.array(kinds, np.uint8), "OTHER_BLOCKS")  # not all are fused
+    return (
+        ("packed.taps", taps),
+        ("packed.zero_point", rounding.zero_point),
+        ("packed.act_min", rounding.low),
+        ("packed.act_max", rounding.high),
+        ("packed.full", int((rounding.low, rounding.high) == (-128, 127))),
+        ("packed.stream", Table("uint32_t", stream)),
+        ("packed.kinds", mixed if any(kinds) else "NULL"),
+    )
+
+
+def _kind(block: Sequence[Channel], rounding: Rounding) -> int:
+    """The best kind that is proven for a block."""
+    if not all(
+        _shares(first, second) for first, second in zip(block[::2], block[1::2], strict=True)
+    ):
+        return PLAIN
+    return FUSED if all(_fuses(channel, rounding) for channel in block) else PACKED
+
+
+def _shares(low: Channel, high: Channel) -> bool:
+    """Whether two channels can share halfwords: 256 * high + low is an int16, and what is left of
+    the sums' 32 bits holds the second."""
+    shared = _shared(low, high)
+    fits = shared.min() >= -(1 << 15) and shared.max() < 1 << 15
+    return bool(fits) and high.reach < 1 << 23
+
+
+def _fuses(channel: Channel, rounding: Rounding) -> bool:
+    """Whether the rounding can be one, see MEMOPT_FUSED: the sum is small, the shift is to the
+    right, and nothing overflows."""
+    shift = -channel.code
+    largest = abs(channel.bias) + channel.reach
+    if shift < 1 or largest >= 1 << 30:
+        return False
+    return (largest * channel.multiplier >> 31) + 1 + (
+        abs(2 * rounding.zero_point + 1) << (shift - 1)
+    ) < 1 << 31
+
+
+def _constant(channel: Channel, rounding: Rounding) -> Channel:
+    """A channel whose result is the same for all inputs as one without weights, so that it fuses:
+    the rules leave some of them with sums that reach far. Results rise with sums."""
+    if _fuses(channel, rounding) or channel.code == EVEN:
+        return channel
+    shift = channel.code - WIDE if channel.code >= 0 else channel.code
+    ends = {
+        saturate(
+            multiply(channel.bias + by, channel.multiplier, shift) + rounding.zero_point,
+            rounding.low,
+            rounding.high,
+        )
+        for by in (-channel.reach, channel.reach)
+    }
+    if len(ends) > 1:
+        return channel
+    value = ends.pop() - rounding.zero_point
+    return Channel(0 * channel.weights, 4 * value, 1 << 30, -1)  # halved twice, exactly
+
+
+def _shared(low: Channel, high: Channel) -> Array:
+    return 256 * high.weights + low.weights
+
+
+def block_words(kind: int, block: Sequence[Channel]) -> Array:
+    """What a stream says of a block, as uint32."""
+    import numpy as np
+
+    if kind == PLAIN:
+        taps = np.array([c.weights for c in block]).reshape(BLOCK, -1, 4).transpose(1, 0, 2)
+        weights = taps.astype(np.uint8).astype(np.uint32) @ np.array(BYTES, np.uint32)
+    else:
+        pairs = [_shared(a, b) for a, b in zip(block[::2], block[1::2], strict=True)]
+        halves = np.array(pairs).astype(np.uint16).astype(np.uint32).reshape(BLOCK // 2, -1, 2, 2)
+        weights = (halves[:, :, 0] | halves[:, :, 1] << 16).transpose(1, 2, 0)
+    last = [(2 * c.bias if kind == FUSED else c.bias, c.multiplier) for c in block]
+    shifts = np.array([_shift(kind, c) for c in block]).astype(np.uint8).astype(np.uint32)
+    return np.concatenate(
+        [
+            weights.reshape(-1),
+            np.array(last, np.int64).astype(np.uint32).reshape(-1),
+            [shifts @ np.array(BYTES, np.uint32)],
+        ]
+    )
+
+
+def _shift(kind: int, channel: Channel) -> int:
+    """The byte that says how far sums are shifted."""
+    return -channel.code - 1 if kind == FUSED else channel.code
+
+
+def _column_words(kind: int, channel: Channel, rounding: Rounding) -> Array:
+    """What a stream of columns says of a channel, as uint32."""
+    import numpy as np
+
+    taps = channel.weights[:9].reshape(3, 3)
+    bytes_ = [
+        (taps[0, 0], taps[0, 1], taps[1, 0], taps[1, 1]),
+        (taps[0, 2], taps[2, 0], taps[1, 2], taps[2, 1]),
+        (taps[2, 1], _shift(kind, channel), taps[2, 2], 0),
+    ]
+    weights = np.array(bytes_).astype(np.uint8).astype(np.uint32) @ np.array(BYTES, np.uint32)
+    base = 2 * rounding.zero_point + 1
+    last = (
+        (2 * channel.bias, channel.multiplier, base << _shift(kind, channel))
+        if kind == FUSED
+        else (channel.bias, channel.multiplier, 0)
+    )
+    return np.concatenate([weights, np.array(last, np.int64).astype(np.uint32)])

@@ -1,0 +1,1 @@
+"""Arithmetic of stored numbers: fixed point, rounding, tables."""

@@ -1,0 +1,1 @@
+"""Attributes of tensors, operators and plans."""

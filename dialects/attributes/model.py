@@ -1,0 +1,186 @@
+"""What a plan rests on: the memory model that it is for, and what lies over what in any plan.
+
+#memgraph.model<target = tflm, alignment = 16, io = arena, views = off, inplace = off,
+                scratch = tflm>
+#memgraph.alias<operand = 0, kind = slice, byte_offset = 16>
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
+
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerType, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes.operators import (
+    need_keys,
+    number_of,
+    one_of,
+    parse_int_list,
+    parse_keys,
+    parse_word,
+)
+from memopt.dialects.attributes.quick import numbers
+
+AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
+IO_KINDS = ("arena", "kept", "caller")
+CALLED = "cmsis-nn-calls"
+REQUESTED = ("tflm", "cmsis-nn")
+SCRATCHES = ("none", *REQUESTED, CALLED)
+"""Whose kernels' scratch is counted: what is written at the operators alone, what TensorFlow Lite
+Micro's kernels request, or, written at the operators again, that of kernels that call CMSIS-NN."""
+
+
+@irdl_attr_definition
+class AliasAttr(ParametrizedAttribute):
+    """The result lies at `address(operand) + byte_offset`; a zero-copy concat has negative ones.
+
+    view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
+    dies here. gather: the result is no buffer, who reads it reads all operands, or what a slice
+    takes of its own, where they are; what a function of an element makes, it computes itself.
+    `strides` (elements) when the slice is not contiguous: it then counts the whole group.
+    """
+
+    name = "memgraph.alias"
+    operand: IntAttr
+    kind: StringAttr
+    byte_offset: IntAttr
+    strides: DenseArrayBase[IntegerType]
+
+    def __init__(
+        self, operand: int, kind: AliasKind, byte_offset: int = 0, strides: Sequence[int] = ()
+    ):
+        super().__init__(
+            IntAttr(operand),
+            StringAttr(kind),
+            IntAttr(byte_offset),
+            numbers(strides),
+        )
+
+    def verify(self) -> None:
+        one_of(self.kind.data, get_args(AliasKind), "alias kind")
+        if self.operand.data < 0:
+            raise VerifyException("alias: negative operand index")
+        if self.kind.data not in ("slice", "part", "join") and self.byte_offset.data:
+            raise VerifyException("alias: only a slice or a part has a byte offset")
+        if self.kind.data != "slice" and len(self.strides):
+            raise VerifyException("alias: only a slice has strides")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        found = parse_keys(
+            parser,
+            {
+                "operand": number_of(parser),
+                "kind": parser.parse_identifier,
+                "byte_offset": number_of(parser),
+                "strides": lambda: parse_int_list(parser),
+            },
+        )
+        need_keys(parser, found, "operand", "kind")
+        return cls(
+            found["operand"], found["kind"], found.get("byte_offset", 0), found.get("strides", ())
+        ).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        text = f"operand = {self.operand.data}, kind = {self.kind.data}"
+        if self.byte_offset.data:
+            text += f", byte_offset = {self.byte_offset.data}"
+        if len(self.strides):
+            text += f", strides = {[int(v) for v in self.strides.get_values()]}"
+        with printer.in_angle_brackets():
+            printer.print_string(text)
+
+
+@irdl_attr_definition
+class ModelAttr(ParametrizedAttribute):
+    """The memory model that a function is planned for. Planning for one and emitting for another
+    is an error.
+
+    `alignment` in bytes; `io`: inputs and outputs in the arena (`arena`), there and inputs kept to
+    the end (`kept`), or in the caller's memory (`caller`); `views`: reshapes cost nothing;
+    `inplace`: element-wise results may take an operand's place; `scratch`: whose kernels' scratch
+    is counted.
+    """
+
+    name = "memgraph.model"
+    target: StringAttr
+    alignment: IntAttr
+    io: StringAttr
+    views: StringAttr
+    inplace: StringAttr
+    scratch: StringAttr
+
+    def __init__(
+        self,
+        target: str = "generic",
+        alignment: int = 16,
+        io: str = "arena",
+        views: bool = True,
+        inplace: bool = False,
+        scratch: str = "none",
+    ):
+        super().__init__(
+            StringAttr(target),
+            IntAttr(alignment),
+            StringAttr(io),
+            StringAttr("on" if views else "off"),
+            StringAttr("on" if inplace else "off"),
+            StringAttr(scratch),
+        )
+
+    @property
+    def has_views(self) -> bool:
+        return self.views.data == "on"
+
+    @property
+    def has_inplace(self) -> bool:
+        return self.inplace.data == "on"
+
+    def verify(self) -> None:
+        one_of(self.io.data, IO_KINDS, "io")
+        one_of(self.scratch.data, SCRATCHES, "scratch")
+        if not 1 <= self.alignment.data <= 1 << 20:
+            raise VerifyException(f"alignment {self.alignment.data} is not within 1 .. 1048576")
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> "ModelAttr":
+        """From parsed keys; what is not given is the default. Raises VerifyException."""
+        for key in ("views", "inplace"):
+            if key in found:
+                one_of(found[key], ("on", "off"), key)
+                found[key] = found[key] == "on"
+        return cls(**found)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def word() -> str:
+            return parse_word(parser)
+
+        readers: dict[str, Callable[[], Any]] = {
+            "target": word,
+            "alignment": number_of(parser),
+            "io": word,
+            "views": word,
+            "inplace": word,
+            "scratch": word,
+        }
+        return cls.of(parse_keys(parser, readers)).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(
+                f"target = {self.target.data}, alignment = {self.alignment.data}, "
+                f"io = {self.io.data}, views = {self.views.data}, "
+                f"inplace = {self.inplace.data}, scratch = {self.scratch.data}"
+            )
+
+
+MODEL_ATTRIBUTES: tuple[type[Attribute], ...] = (AliasAttr, ModelAttr)
+
+
+GENERIC = ModelAttr()
+"""The model of a function that carries none. Made once: xDSL checks every one that is made."""

@@ -1,0 +1,1 @@
+"""The `memgraph` dialect: structure, plan, and what the compiler asks of an operation."""

@@ -1,0 +1,191 @@
+"""What an operation does to memory: its own answer, or careful defaults, and what attributes add.
+
+What is not registered gets careful defaults: ranked static tensors are buffers, `Pure` operations
+may move, all others keep their mutual order, operations with regions are barriers, and
+destination-passing results (an operand named `outputs` or `dest`) lie where their init lies.
+"""
+
+from dataclasses import replace
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import IsTerminator, Pure
+
+from memopt.dialects.attributes.model import REQUESTED, AliasKind, ModelAttr
+from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.foreign import memory_described
+from memopt.dialects.memgraph.alias_rules import check_alias, check_gathered
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.interface import (
+    BARRIER,
+    WORLD,
+    Alias,
+    MemoryInterface,
+    OperatorMemory,
+    is_constant_like,
+    is_constant_value,
+)
+from memopt.dialects.memgraph.names import full_name, name_of, place_of
+from memopt.dialects.memgraph.plan import alias_lists, scratch_list
+from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
+
+VIEWS = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape")
+
+
+def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
+    """What `op` does to memory: its interface or registration, then what its attributes add."""
+    try:
+        answer = _describe(op, model)
+    except MemoptError as error:
+        raise MemoptError(error.text, error.place or place_of(op)) from None
+    lists = alias_lists(op)
+    if lists:
+        aliases = tuple(
+            Alias(r, a.operand.data, cast("AliasKind", a.kind.data), a.byte_offset.data)
+            for r, entries in enumerate(lists)
+            for a in entries
+        )
+        strided = {(r, a.operand.data) for r, e in enumerate(lists) for a in e if len(a.strides)}
+        for alias in aliases:
+            check_alias(op, alias, (alias.result, alias.operand) in strided)
+        runs = answer.executes or bool(answer.aliases)  # by itself, or if it were no view
+        answer = replace(answer, aliases=aliases, executes=runs and not covers(op, aliases))
+        if gathered := check_gathered(op, aliases):
+            sizes = enumerate(answer.results)
+            results = tuple(None if r in gathered else size for r, size in sizes)
+            asked = model.scratch.data in REQUESTED and requested(op, model)
+            if asked or scratch_list(op) or answer.workspace:
+                raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
+            answer = replace(answer, results=results)
+    scratch = scratch_list(op)
+    if scratch is not None:
+        return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
+    if model.scratch.data in REQUESTED and answer.executes:
+        workspace = requested(op, model) or ()
+        return answer if workspace == answer.workspace else replace(answer, workspace=workspace)
+    return answer
+
+
+def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
+    """Whether the aliases leave nothing to do: every result and every buffer operand is in one."""
+    free = [a for a in aliases if a.kind != "inplace"]
+    operands = {
+        i for i, v in enumerate(op.operands) if is_buffer(v.type) and not is_constant_value(v)
+    }
+    return (
+        bool(free)
+        and {a.result for a in free} == set(range(len(op.results)))
+        and operands <= {a.operand for a in free}
+    )
+
+
+def _describe(op: Operation, model: ModelAttr) -> OperatorMemory:
+    if isinstance(op, MemoryInterface):
+        return op.memory(model)
+    describe = memory_described(op)
+    return describe(op, model) if describe else _foreign(op, model)
+
+
+def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
+    """Careful defaults for an operation that nobody registered. Raises MemoptError for memrefs and
+    for buffers inside regions, whose bytes no plan would count."""
+    if any(isinstance(v.type, MemRefType) for v in (*op.operands, *op.results)):
+        raise MemoptError(f"{op.name} uses a memref; only tensors are planned", place_of(op))
+    inside = _inner_buffer(op)
+    if inside is not None:
+        raise MemoptError(
+            f"{op.name} has the buffer {name_of(inside)} in a region, which is not planned",
+            place_of(op),
+        )
+    called = _called_with_buffers(op)
+    if called is not None:
+        text = f"{full_name(op)} of @{called}, whose own arena lies in nobody's; inline it first"
+        raise MemoptError(text, place_of(op))
+    results = tuple(bytes_of(r.type) for r in op.results)
+    if op.name == "tensor.empty" or is_constant_like(op):
+        return OperatorMemory((None,) * len(results), executes=False)
+    if _ends_block(op):
+        return OperatorMemory(results, executes=False)
+    if op.name in VIEWS:
+        view = Alias(0, 0, "view")
+        return OperatorMemory(
+            results, (view,) if model.has_views else (), executes=not model.has_views
+        )
+    if op.regions and not op.name.startswith("linalg."):
+        return OperatorMemory(results, effects=(BARRIER,))
+    aliases: list[Alias] = []
+    inits = [i for i, v in enumerate(op.operands) if v in set(destinations(op))]
+    if inits and len(inits) == len(op.results):  # more: an init is read too, so it is not written
+        aliases = [
+            Alias(r, i, "inplace") for r, i in enumerate(inits) if not _is_empty(op.operands[i])
+        ]
+    pure = op.has_trait(Pure, value_if_unregistered=False) or op.name.startswith("linalg.")
+    return OperatorMemory(results, tuple(aliases), effects=() if pure else (WORLD,))
+
+
+def _called_with_buffers(op: Operation) -> str | None:
+    """Return the name of a function that the operation names and that has tensors in its body.
+
+    One that is only declared is somebody else's, and what it works in is its own.
+    """
+    named = {
+        a.string_value()
+        for a in (*op.properties.values(), *op.attributes.values())
+        if isinstance(a, SymbolRefAttr)
+    }
+    if not named:
+        return None
+    module = op
+    while module.parent_op() is not None:
+        module = cast("Operation", module.parent_op())
+    for func in module.walk():
+        if isinstance(func, FuncOp) and func.sym_name.data in named:
+            values = (v for inner in func.body.walk() for v in (*inner.operands, *inner.results))
+            if any(is_buffer(v.type) for v in values):
+                return func.sym_name.data
+    return None
+
+
+def _inner_buffer(op: Operation) -> SSAValue | None:
+    """A buffer that is made inside the operation's regions."""
+    for region in op.regions:
+        for block in region.blocks:
+            inner = (a for a in block.args if is_buffer(a.type))
+            made = (
+                r
+                for o in block.walk()
+                if o.name != "tensor.empty" and not is_constant_like(o)
+                for r in o.results
+                if is_buffer(r.type)
+            )
+            found = next(inner, None) or next(made, None)
+            if found is not None:
+                return found
+    return None
+
+
+def _ends_block(op: Operation) -> bool:
+    """Whether it is a terminator. One of a dialect that nobody knows ends its block, without
+    results."""
+    if op.name != "builtin.unregistered":
+        return op.has_trait(IsTerminator)
+    return not op.results and op.parent is not None and op.parent.last_op is op
+
+
+def destinations(op: Operation) -> tuple[SSAValue, ...]:
+    """The init operands of a destination-passing operation."""
+    for field in ("outputs", "dest", "inits"):
+        value: object = getattr(op, field, None)
+        if isinstance(value, SSAValue) and is_buffer(cast("SSAValue", value).type):
+            return (cast("SSAValue", value),)
+        if isinstance(value, tuple):
+            values = cast("tuple[SSAValue, ...]", value)
+            if values and all(is_buffer(v.type) for v in values):
+                return values
+    return ()
+
+
+def _is_empty(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and value.op.name == "tensor.empty"

@@ -1,0 +1,108 @@
+"""The fingerprint of a function, which makes a plan stale."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import TypeGuard, cast
+
+from xdsl.dialects.builtin import NoneAttr, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation
+
+from memopt.dialects.memgraph.plan import (
+    CHOSEN,
+    OFFSET,
+    PLAN,
+    SCHEDULES_TRIED,
+    SCRATCH,
+    is_number,
+    model_of,
+    scratch_list,
+)
+
+DECIDED = frozenset(
+    {
+        OFFSET,
+        SCRATCH,
+        PLAN,
+        SCHEDULES_TRIED,
+        CHOSEN,
+        "memgraph.names",
+        "memgraph.name",
+        "memgraph.source",
+        "memgraph.changed",
+    }
+)
+
+
+def is_plain(attr: Attribute) -> TypeGuard[TensorType[Attribute]]:
+    """Whether it is a tensor type of a fixed shape and no encoding."""
+    if not isinstance(attr, TensorType):
+        return False
+    tensor = cast("TensorType[Attribute]", attr)
+    return isinstance(tensor.encoding, NoneAttr) and all(d.data >= 0 for d in tensor.shape.data)
+
+
+def tensor_text(tensor: TensorType[Attribute], element: str) -> str:
+    """What the printer writes for a plain tensor type, `element` being that of its elements."""
+    return f"tensor<{''.join([f'{d.data}x' for d in tensor.shape.data])}{element}>"
+
+
+def fingerprint(func: FuncOp) -> str:
+    """SHA-256 over operations, types, properties, aliases, model and order (first 32 hex digits).
+
+    Names, sources and places do not count; the bytes of scratch do.
+    """
+    digest = hashlib.sha256()
+    texts: dict[Attribute, str] = {}
+    # by identity, for most types are one object and hashing one takes long; the object itself is
+    # kept with it, or its number could become another's
+    known: dict[int, tuple[Attribute, str]] = {}
+    numbers: dict[int, int] = {}  # of values, by identity too: they are the function's
+
+    def text(attr: Attribute) -> str:
+        seen = known.get(id(attr))
+        if seen is not None:
+            return seen[1]
+        # every operation has an order of its own, and nearly a type: they go without the printer
+        if is_number(attr):
+            found = f"{attr.value.data} : i64"
+        elif is_plain(attr):
+            found = tensor_text(attr, text(attr.element_type))
+        else:
+            found = texts.get(attr)
+        if found is None:
+            found = texts[attr] = str(attr)
+        known[id(attr)] = attr, found
+        return found
+
+    def dictionary(attributes: Mapping[str, Attribute]) -> str:
+        counted = [k for k in attributes if k not in DECIDED]
+        counted.sort()
+        return ";".join([f"{k}={text(attributes[k])}" for k in counted])
+
+    def scratch_sizes(op: Operation) -> list[int]:
+        return [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []
+
+    def visit(block: Block) -> None:
+        for argument in block.args:
+            numbers[id(argument)] = len(numbers)
+            digest.update(f"arg {text(argument.type)}\n".encode())
+        for op in block.ops:
+            for r in op.results:
+                numbers[id(r)] = len(numbers)
+            used = [numbers.get(id(v), -1) for v in op.operands]
+            types = [text(r.type) for r in op.results]
+            digest.update(
+                f"{op.name} {used} {types} {scratch_sizes(op)} {dictionary(op.properties)} "
+                f"{dictionary(op.attributes)}\n".encode()
+            )
+            for region in op.regions:
+                for inner in region.blocks:
+                    digest.update(b"{\n")
+                    visit(inner)
+                    digest.update(b"}\n")
+
+    digest.update(text(model_of(func)).encode())
+    for block in func.body.blocks:
+        visit(block)
+    return digest.hexdigest()[:32]

@@ -1,0 +1,116 @@
+"""Functions of a module: which there are, their body, their arguments."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.memgraph.errors import MemoptError
+
+# Options that name what an operator runs as often as it runs; CALL_ONCE does so once.
+SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body"))
+
+
+def read_values(op: Operation) -> list[SSAValue]:
+    """Operands, and for operations with regions what these capture from outside."""
+    values = list(op.operands)
+    if not op.regions or op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        return values
+    for region in op.regions:
+        for inner in region.walk():
+            for v in inner.operands:
+                owner = v.owner
+                block = owner if isinstance(owner, Block) else owner.parent
+                if block is not None and not op.is_ancestor(block):
+                    values.append(v)
+    return values
+
+
+def has_kind(operations: Iterable[Operation], kind: type | tuple[type, ...]) -> bool:
+    """Whether one of the operations is of this kind: their classes are asked, each once."""
+    return any(issubclass(found, kind) for found in {type(op) for op in operations})
+
+
+def body_of(func: FuncOp) -> Block:
+    """The only block of a function. Raises MemoptError if there is none or there are several."""
+    if len(func.body.blocks) != 1:
+        raise MemoptError(
+            f"a function of {len(func.body.blocks)} blocks cannot be planned, only of one",
+            f"@{func.sym_name.data}",
+        )
+    return func.body.block
+
+
+def functions(module: Operation) -> Iterator[FuncOp]:
+    """The functions of a module that have a body, in order."""
+    if isinstance(module, ModuleOp):
+        for op in module.body.block.ops:
+            if isinstance(op, FuncOp) and op.body.blocks:
+                yield op
+
+
+def only_function(module: Operation) -> FuncOp:
+    """Return the function of a module of one, or the one whose operators run all others (IF and
+    WHILE of a .tflite). Raises MemoptError otherwise, with the names."""
+    found = list(functions(module))
+    if len(found) == 1:
+        return found[0]
+    run = {func for caller in found for op in caller.walk() for func in run_by(op)}
+    roots = [func for func in found if func not in run]
+    if len(roots) != 1:
+        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
+        raise MemoptError(f"a model of one function is needed, this one has: {names}")
+    return roots[0]
+
+
+def run_by(op: Operation) -> tuple[FuncOp, ...]:
+    """Return the functions that an operator runs: those of the subgraphs that its options name."""
+    options = op.properties.get("options")
+    if not isinstance(options, DictionaryAttr):
+        return ()
+    numbers = [
+        cast("IntegerAttr[Any]", value).value.data
+        for key, value in options.data.items()
+        if key in SUBGRAPHS
+    ]
+    if not numbers:
+        return ()
+    module: Operation | None = op
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    by_number = {} if module is None else {subgraph_of(f): f for f in functions(module)}
+    return tuple(by_number[number] for number in dict.fromkeys(numbers) if number in by_number)
+
+
+def depth_of(func: FuncOp, callers: tuple[FuncOp, ...] = ()) -> int:
+    """Return how deep the functions are nested that operators run: 0 for one that runs none. Raises
+    MemoptError for one that runs itself."""
+    if func in callers:
+        raise MemoptError("runs itself", f"@{func.sym_name.data}")
+    inner = (f for op in func.body.walk() for f in run_by(op))
+    return max((1 + depth_of(f, (*callers, func)) for f in inner), default=0)
+
+
+def subgraph_of(func: FuncOp) -> int:
+    """Return the number of the subgraph that a function was in its file, -1 if it was none."""
+    source = func.attributes.get("memgraph.source")
+    return source.subgraph.data if isinstance(source, SourceAttr) else -1
+
+
+def argument_attributes(func: FuncOp) -> list[dict[str, Attribute]]:
+    """A copy of the attribute dictionary of each argument."""
+    count = len(func.body.blocks[0].args)
+    if func.arg_attrs is None:
+        return [{} for _ in range(count)]
+    return [dict(d.data) for d in func.arg_attrs.data]
+
+
+def set_argument_attributes(func: FuncOp, attributes: Sequence[Mapping[str, Attribute]]) -> None:
+    if any(attributes):
+        func.arg_attrs = ArrayAttr([DictionaryAttr(dict(a)) for a in attributes])
+    else:
+        func.arg_attrs = None

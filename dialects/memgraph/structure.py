@@ -1,0 +1,459 @@
+"""Operations of `memgraph` around the computing ones: opaque, constants, variables, hyper-nodes.
+
+%w = memgraph.constant #memgraph.weights<"5f0c...", "7"> : tensor<8x3x3x3xi8>
+%s = memgraph.variable "state" : tensor<1x64xi8>
+%1 = memgraph.opaque "SVDF"(%0, %w, %s) {memgraph.names = ["y"]} : (T0, T1, T2) -> T3
+%2 = memgraph.fused (%a = %1 : T3) -> T4 {
+  %b = memgraph.relu %a : (T3) -> T4
+  memgraph.yield %b : T4
+}
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments as OperandSegments
+from xdsl.irdl import AttrSizedResultSegments as ResultSegments
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    opt_result_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.operators import ChainType, WeightsAttr, parse_int_list
+from memopt.dialects.attributes.quick import numbers, word
+from memopt.dialects.memgraph.interface import WORLD, MemoryInterface, OperatorMemory, plain
+from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.operators.base import INTS
+from memopt.dialects.operators.by_name import ELEMENTWISE
+
+Dense = DenseIntOrFPElementsAttr[Any]
+
+
+def _dense_type(value: Dense) -> Attribute:
+    return cast("Attribute", value.type)
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation, MemoryInterface):
+    """A tensor in flash: inline for small ones, else by reference into the model file."""
+
+    name = "memgraph.constant"
+    value = prop_def(Attribute)
+    result = result_def(Attribute)
+    traits = traits_def(Pure())
+
+    def __init__(self, value: WeightsAttr | Dense, type_: Attribute):
+        super().__init__(properties={"value": value}, result_types=[type_])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((None,), executes=False)
+
+    def verify_(self) -> None:
+        value: Attribute = self.value
+        if isinstance(value, WeightsAttr):
+            return
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            raise VerifyException("value must be dense elements or #memgraph.weights")
+        if _dense_type(cast("Dense", value)) != self.result.type:
+            raise VerifyException("the value's type is not the result's")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "ConstantOp":
+        start = parser.pos
+        value = parser.parse_attribute()
+        end = parser.pos
+        attributes = parser.parse_optional_attr_dict()
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            value = cast("Dense", value)
+            type_ = _dense_type(value)
+        elif isinstance(value, WeightsAttr):
+            parser.parse_punctuation(":")
+            type_ = parser.parse_type()
+        else:
+            parser.raise_error("expected dense elements or #memgraph.weights", start, end)
+        op = cls(value, type_)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        printer.print_op_attributes(self.attributes)
+        if isinstance(self.value, WeightsAttr):
+            printer.print_string(" : ")
+            printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class VariableOp(IRDLOperation, MemoryInterface):
+    """State that lives from one inference to the next: in memory, but not in the arena.
+
+    Operations that use the same variable keep their mutual order. `initial` is what it holds
+    before the first run; without, int8 hold their zero point and others zeros.
+    """
+
+    name = "memgraph.variable"
+    sym = prop_def(StringAttr)
+    initial = opt_prop_def(Attribute)
+    result = result_def(Attribute)
+    assembly_format = "$sym (`initial` $initial^)? attr-dict `:` type($result)"
+
+    def __init__(self, name: str, type_: Attribute, initial: WeightsAttr | Dense | None = None):
+        properties: dict[str, Attribute] = {"sym": StringAttr(name)}
+        if initial is not None:
+            properties["initial"] = initial
+        super().__init__(properties=properties, result_types=[type_])
+
+    def verify_(self) -> None:
+        if not isinstance(self.initial, WeightsAttr | DenseIntOrFPElementsAttr | None):
+            raise VerifyException("initial must be dense elements or #memgraph.weights")
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((None,), executes=False)
+
+
+@irdl_op_definition
+class AssignVariableOp(IRDLOperation, MemoryInterface):
+    """A variable holds a copy of the operand from here on, also in the next run."""
+
+    name = "memgraph.assign_variable"
+    input = operand_def(Attribute)
+    state = operand_def(Attribute)
+    assembly_format = "$input `,` $state attr-dict `:` type($input) `,` type($state)"
+
+    def __init__(self, value: SSAValue, state: SSAValue):
+        super().__init__(operands=[value, state])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((), effects=(self.state,))
+
+    def verify_(self) -> None:
+        if bytes_of(self.input.type) is None or not same_elements(self.input, self.state):
+            raise VerifyException(f"{self.name}: the variable holds another type")
+
+
+def same_elements(one: SSAValue, other: SSAValue) -> bool:
+    """Whether two tensors have one shape and one type of elements."""
+    types = [cast("TensorType[Attribute]", v.type) for v in (one, other)]
+    return _shape(one) == _shape(other) and types[0].element_type == types[1].element_type
+
+
+REASON = "memgraph.reason"
+REASON_LENGTH = 200
+
+
+@irdl_op_definition
+class OpaqueOp(IRDLOperation, MemoryInterface):
+    """Any operator without a typed operation: scheduled, placed, written back unchanged.
+
+    `stateful`: nothing is known of its effects, so all stateful operators keep their mutual order.
+    `options` are the source's, for people, as is the attribute `memgraph.reason`: what of the
+    operator has no typed operation.
+    """
+
+    name = "memgraph.opaque"
+    op_name = prop_def(StringAttr)
+    inputs = var_operand_def(Attribute)
+    outputs = var_result_def(Attribute)
+    stateful = opt_prop_def(UnitAttr)
+    options = opt_prop_def(DictionaryAttr)
+
+    IN_TEXT: ClassVar[tuple[str, ...]] = ("op_name", "stateful", "options")
+    """What is written outside the attribute dictionary."""
+
+    def __init__(
+        self,
+        op_name: str,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        stateful: bool = False,
+        options: DictionaryAttr | None = None,
+        reason: str = "",
+    ):
+        properties: dict[str, Attribute] = {"op_name": word(op_name)}
+        if stateful:
+            properties["stateful"] = UnitAttr()
+        if options and options.data:
+            properties["options"] = options
+        # one group of operands and one of results: nothing for IRDL to sort, which takes long
+        Operation.__init__(self, operands=inputs, result_types=result_types, properties=properties)
+        if reason:  # ASCII, because xDSL's text reads any other literal back as bytes
+            text = reason[:REASON_LENGTH].encode("ascii", "backslashreplace").decode()
+            self.attributes[REASON] = StringAttr(text)
+
+    @property
+    def reason(self) -> str:
+        """Return the reason why the frontend read no typed operation; empty if it gives none."""
+        attribute = self.attributes.get(REASON)
+        return attribute.data if isinstance(attribute, StringAttr) else ""
+
+    # by hand, for xDSL takes twice as long to follow an `assembly_format`, and large models consist
+    # of these
+    @classmethod
+    def parse(cls, parser: Parser) -> "OpaqueOp":
+        name = parser.parse_str_literal()
+        inputs = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        stateful = parser.parse_optional_keyword("stateful") is not None
+        options = None
+        if parser.parse_optional_keyword("options") is not None:
+            options = DictionaryAttr(parser.parse_optional_attr_dict())
+        attributes = parser.parse_optional_attr_dict_with_reserved_attr_names(cls.IN_TEXT)
+        parser.parse_punctuation(":")
+        types = parser.parse_function_type()
+        operands = parser.resolve_operands(inputs, types.inputs.data, parser.pos)
+        op = cls(name, operands, types.outputs.data, stateful, options)
+        op.attributes |= attributes.data if attributes else {}
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.properties["op_name"])
+        printer.print_string("(")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_string(") stateful" if "stateful" in self.properties else ")")
+        if options := self.properties.get("options"):
+            printer.print_string(" options ")
+            printer.print_attribute(options)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        results = tuple([bytes_of(r.type) for r in self.results])
+        variables = [  # a class is compared faster than asked for
+            v for v in self.operands if isinstance(v, OpResult) and type(v.op) is VariableOp
+        ]
+        stateful = "stateful" in self.properties
+        effects: tuple[object, ...] = (*variables, *((WORLD,) if stateful else ()))
+        if not model.has_inplace and not effects:  # as nearly always
+            return plain(results)
+        inplace: tuple[tuple[int, int], ...] = ()
+        if model.has_inplace and self.op_name.data in ELEMENTWISE and len(results) == 1:
+            inplace = tuple(
+                (0, i)
+                for i, v in enumerate(self.operands)
+                if _shape(v) == _shape(self.results[0])
+                and (bytes_of(v.type) or 0) >= (results[0] or 0)
+            )
+        return OperatorMemory(results, inplace=inplace, effects=effects)
+
+
+def _shape(value: SSAValue) -> tuple[int, ...] | None:
+    type_ = value.type
+    return (
+        cast("TensorType[Attribute]", type_).get_shape() if isinstance(type_, TensorType) else None
+    )
+
+
+class NamesRows:
+    """Of operations whose operand says of which tensor they have rows; they read nothing of it."""
+
+
+class Yielding:
+    """Of operations whose body ends in `memgraph.yield`."""
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends a hyper-node, or the operator of rows, and names its results."""
+
+    name = "memgraph.yield"
+    values = var_operand_def(Attribute)
+    traits = traits_def(IsTerminator(), Pure())
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        Operation.__init__(self, operands=values)  # one group, as for opaque operators
+
+    def verify_(self) -> None:
+        if not isinstance(self.parent_op(), Yielding):
+            raise VerifyException(f"{self.name} ends a hyper-node or a memgraph.row_op")
+
+
+class HyperNode(IRDLOperation, Yielding):
+    """Base of operations that run a fixed inner order as one step.
+
+    `kept` lists the operands that are still needed after it; the others die inside, where their
+    last inner reader is. The hill and the levels are never stored: they follow from the region.
+    """
+
+    kept = prop_def(INTS)
+    inputs = var_operand_def(Attribute)
+    outputs = var_result_def(Attribute)
+    body = region_def("single_block")
+
+    @property
+    def kept_operands(self) -> tuple[int, ...]:
+        return tuple(int(v) for v in self.kept.get_values())
+
+    def verify_(self) -> None:
+        block = self.body.block
+        if [a.type for a in block.args] != [v.type for v in self.inputs]:
+            raise VerifyException(f"{self.name}: arguments do not match the operands")
+        last = block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException(f"{self.name}: the body must end in memgraph.yield")
+        if [v.type for v in last.values] != [r.type for r in self.outputs]:
+            raise VerifyException(f"{self.name}: yielded values do not match the results")
+        if any(isinstance(op, HyperNode) for op in block.ops):
+            raise VerifyException(f"{self.name}: hyper-nodes do not nest")
+        kept = self.kept_operands
+        if list(kept) != sorted(set(kept)) or any(not 0 <= k < len(self.inputs) for k in kept):
+            raise VerifyException(f"{self.name}: kept must list operands, ascending")
+
+    @property
+    def tokens(self) -> tuple[SSAValue | None, SSAValue | None]:
+        """The chain operand and the chain result, where there are some."""
+        return (None, None)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        def binding() -> tuple[Parser.UnresolvedArgument, UnresolvedOperand, Attribute]:
+            argument = parser.parse_argument(expect_type=False)
+            parser.parse_punctuation("=")
+            operand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(":")
+            return argument, operand, parser.parse_type()
+
+        bindings = parser.parse_comma_separated_list(parser.Delimiter.PAREN, binding)
+        after = None
+        if parser.parse_optional_keyword("after"):
+            after = parser.resolve_operand(parser.parse_unresolved_operand(), ChainType())
+        kept: tuple[int, ...] = ()
+        if parser.parse_optional_keyword("kept"):
+            kept = parse_int_list(parser)
+        parser.parse_punctuation("->")
+        types = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_type
+        )
+        types = [parser.parse_type()] if types is None else types
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([a.resolve(t) for a, _, t in bindings])
+        operands = [parser.resolve_operand(o, t) for _, o, t in bindings]
+        op = cls.create_node(operands, types, kept, body, after)
+        op.attributes |= attributes.data if attributes else {}
+        return op
+
+    def print(self, printer: Printer) -> None:
+        block = self.body.block
+        after, chain = self.tokens
+
+        def binding(pair: tuple[BlockArgument, SSAValue]) -> None:
+            printer.print_ssa_value(pair[0])
+            printer.print_string(" = ")
+            printer.print_ssa_value(pair[1])
+            printer.print_string(" : ")
+            printer.print_attribute(pair[1].type)
+
+        printer.print_string(" (")
+        printer.enter_scope()
+        printer.print_list(list(zip(block.args, self.inputs, strict=True)), binding)
+        printer.print_string(")")
+        if after is not None:
+            printer.print_string(" after ")
+            printer.print_ssa_value(after)
+        if self.kept_operands:
+            printer.print_string(f" kept {list(self.kept_operands)}")
+        printer.print_string(" -> ")
+        types: list[Attribute] = [r.type for r in self.outputs]
+        if chain is not None:
+            types.append(chain.type)
+        if len(types) == 1:
+            printer.print_attribute(types[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(types, printer.print_attribute)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.exit_scope()
+
+    @classmethod
+    def create_node(
+        cls,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        kept: Sequence[int],
+        body: Region,
+        after: SSAValue | None = None,
+    ) -> Self:
+        """Build one. A result type `!memgraph.chain` at the end is the chain result."""
+        types = list(result_types)
+        chained = bool(types) and isinstance(types[-1], ChainType)
+        chain = [types.pop()] if chained else []
+        segment = issubclass(cls, SegmentOp)
+        if not segment and (chained or after is not None):
+            raise VerifyException(f"{cls.name}: only a memgraph.segment has a chain")
+        properties = {"kept": numbers(kept)}
+        if not segment:  # of operands and results there is one group each
+            return cls.create(
+                operands=inputs, result_types=types, properties=properties, regions=[body]
+            )
+        return cls(
+            operands=[list(inputs), [after] if after else []],
+            result_types=[types, chain],
+            properties=properties,
+            regions=[body],
+        )
+
+
+@irdl_op_definition
+class FusedOp(HyperNode):
+    """A contracted module that runs in one piece (theory.md T3). Isolated from above."""
+
+    name = "memgraph.fused"
+    traits = traits_def(IsolatedFromAbove())
+
+
+@irdl_op_definition
+class SegmentOp(HyperNode):
+    """One segment of a module's canonical chain (theory.md T2); the chain fixes the sequence."""
+
+    name = "memgraph.segment"
+    inputs = var_operand_def(Attribute)  # again, because fields are numbered in this order
+    after = opt_operand_def(ChainType)
+    outputs = var_result_def(Attribute)
+    chain = opt_result_def(ChainType)
+
+    @property
+    def tokens(self) -> tuple[SSAValue | None, SSAValue | None]:
+        return (self.after, self.chain)
+
+    traits = traits_def(IsolatedFromAbove())
+    irdl_options = (OperandSegments(as_property=True), ResultSegments(as_property=True))
+
+
+STRUCTURE: tuple[type[Operation], ...] = (
+    AssignVariableOp,
+    ConstantOp,
+    FusedOp,
+    OpaqueOp,
+    SegmentOp,
+    VariableOp,
+    YieldOp,
+)

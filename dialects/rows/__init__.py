@@ -1,0 +1,1 @@
+"""Rows of operators and of tensors, and rows that stay as state."""

@@ -1,0 +1,54 @@
+"""What follows from an operation's own answers about its rows, ours or another dialect's."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from xdsl.ir import SSAValue
+
+from memopt.dialects.memgraph.tensors import rows_of
+
+RowsMode = Literal["fresh", "inplace", "part"]
+
+
+class Rowed(Protocol):
+    """What knows its rows; what each answer means stands at `ComputeOp`."""
+
+    @property
+    def operands(self) -> Sequence[SSAValue]: ...
+    @property
+    def results(self) -> Sequence[SSAValue]: ...
+    @property
+    def accumulates(self) -> bool: ...
+    def rows_read(self, operand: int, r: int) -> range | None: ...
+
+
+def rows_needed(whole: Rowed, name: str, operand: int, r: int) -> range | None:
+    """The rows of an operand that step `r` reads, None if it needs all of the operand. Raises
+    IndexError if there is no such step."""
+    stepped = whole.operands[0] if whole.accumulates else whole.results[0]
+    steps, rows = rows_of(stepped), rows_of(whole.operands[operand])
+    if steps is None or rows is None:
+        return None
+    if not 0 <= r < steps:
+        raise IndexError(f"{name} has {steps} rows, no row {r}")
+    return whole.rows_read(operand, r)
+
+
+def rows_mode(whole: Rowed, name: str) -> RowsMode | None:
+    """How a row is stored, fresh or as a part of the only result; None if there are no rows."""
+    if rows_of(whole.operands[0]) is None:
+        return None
+    if whole.accumulates:
+        return "part"
+    if not rows_of(whole.results[0]) or rows_needed(whole, name, 0, 0) is None:
+        return None
+    return "fresh"
+
+
+def taps(kernel: int, stride: int, dilation: int, pad: int, rows: int, r: int) -> range:
+    """Of so many rows those under the window of row `r` of the result; not those in the padding."""
+    first = r * stride - pad
+    skipped = max(0, -(first // dilation))  # taps above the image
+    return range(
+        first + skipped * dilation, min(first + (kernel - 1) * dilation + 1, rows), dilation
+    )

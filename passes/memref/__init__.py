@@ -1,0 +1,1 @@
+"""Lowering to memref and the standard dialects."""

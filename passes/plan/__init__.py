@@ -1,0 +1,1 @@
+"""What passes that plan share: the way into numbers and back into the IR."""

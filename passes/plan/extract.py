@@ -1,0 +1,276 @@
+"""From IR to the memory graph: the only place where operations become numbers.
+
+Operator i of the graph is `memory.operations[i]`, in block order; values outside the arena
+(constants, the caller's buffers) have no group.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import gcd
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult
+
+from memopt.analysis.function_memory import NOTHING, function_memory
+from memopt.analysis.storage_groups import BlockMemory, reads_other_part
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import functions, read_values
+from memopt.dialects.memgraph.interface import BARRIER, WORLD, OperatorMemory
+from memopt.dialects.memgraph.names import name_of, operator_name, place_of
+from memopt.dialects.memgraph.plan import CHOSEN, model_of
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
+from memopt.targets.core.planned_for import target_of
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """A function as a memory graph. `group_of[g]` is the graph's group of the block's group g."""
+
+    func: FuncOp
+    model: ModelAttr
+    memory: BlockMemory
+    graph: MemoryGraph
+    group_of: tuple[int | None, ...]
+
+    def asked(self) -> dict[Operation, OperatorMemory]:
+        """What every operation said of itself; it says the same until it or its operands change."""
+        return dict(zip(self.memory.operations, self.memory.memory, strict=True))
+
+    def refuse_parts(self, who: str) -> None:
+        """Raise MemoptError if a tensor is in parts, which `who` cannot put anywhere."""
+        for g in self.graph.groups:
+            if g.piece is not None:
+                text = f"{who}: {g.name} is a part of a tensor, which is placed in one arena only"
+                raise MemoptError(text, f"@{self.func.sym_name.data}")
+
+    def refuse_gathered(self, who: str) -> None:
+        """Raise MemoptError if a tensor is gathered where it is read, or added up in place, which
+        `who` does not know."""
+        for its in self.memory.sums:
+            text = f"{who}: {name_of(its.values[0])} is added to in place, which is not modelled"
+            raise MemoptError(text, f"@{self.func.sym_name.data}")
+        for value in self.memory.gathered:
+            text = f"{who}: {name_of(value)} is gathered by its readers, which is not modelled"
+            raise MemoptError(text, f"@{self.func.sym_name.data}")
+
+
+def extract(
+    func: FuncOp,
+    assume_pure: bool = False,
+    any_order: bool = False,
+    known: Mapping[Operation, OperatorMemory] = NOTHING,
+) -> Extracted:
+    """The memory graph of a function.
+
+    With `assume_pure`, operations of which nothing is known may move. With `any_order` partial sums
+    of reals, too, are added in any order, which rounds otherwise. What is `known` of operations is
+    not asked again. Raises MemoptError for what cannot be planned: unknown sizes, contradicting
+    aliases, in-place chains without an order.
+    """
+    model = model_of(func)
+    target_of(func)  # who plans must know the rules
+    memory = function_memory(func, model, known)
+    group_of: list[int | None] = []
+    groups: list[Group] = []
+    for g in memory.groups:
+        if not g.in_arena:
+            group_of.append(None)
+            continue
+        group_of.append(len(groups))
+        touched = tuple(g.writers), tuple(g.readers)
+        groups.append(Group(g.name, g.size, *touched, g.is_input, g.is_output))
+    for index, g in zip(group_of, memory.groups, strict=True):
+        if index is not None and g.piece is not None:
+            whole = group_of[g.piece[0]]
+            assert whole is not None  # in the arena, as its parts are
+            groups[index] = replace(groups[index], piece=(whole, g.piece[1]))
+    predecessors = _data_predecessors(memory)
+    _add_effects(memory, predecessors, assume_pure)
+    _add_readers(memory, predecessors)
+    if not any_order:
+        _add_sums(memory, predecessors)
+    inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups)
+    alignment = model.alignment.data
+    workspace = [_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))]
+    arena = [g for g in memory.groups if g.in_arena]
+    alike = all(g.alignment == alignment for g in arena)
+    if not alike:  # then each is rounded up for itself
+        groups = [
+            replace(g, size=s.taken, alignment=s.alignment if s.piece is None else None)
+            for g, s in zip(groups, arena, strict=True)
+        ]
+        workspace = [round_up(w, alignment) for w in workspace]
+    graph = MemoryGraph(
+        tuple(operator_name(op) for op in memory.operations),
+        tuple(tuple(ps) for ps in predecessors),
+        tuple(groups),
+        tuple(workspace),
+        tuple(inplace),
+        alignment if alike else 1,
+        alignment,
+    )
+    try:
+        graph.check()
+    except ProblemError as error:
+        raise MemoptError(str(error), f"@{func.sym_name.data}") from error
+    return Extracted(func, model, memory, graph, tuple(group_of))
+
+
+def extract_all(module: Operation, assume_pure: bool = False) -> list[Extracted]:
+    """Every function of a module that has a body."""
+    return [extract(f, assume_pure) for f in functions(module)]
+
+
+def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:
+    """For each operation the producers of its operands, in operand order, seen through views."""
+    # the operation itself, or those that a view shows
+    made_by: dict[Operation, tuple[int, ...]] = {op: (i,) for i, op in enumerate(memory.operations)}
+    answer: list[dict[int, None]] = []
+    block = memory.operations[0].parent if memory.operations else None
+    for op in block.ops if block else ():
+        found: dict[int, None] = {}
+        for v in read_values(op):
+            if isinstance(v, OpResult):
+                for i in made_by.get(v.op, ()):
+                    found[i] = None
+        mine = made_by.get(op)
+        if mine is not None:
+            found.pop(mine[0], None)
+            answer.append(found)
+        elif found:
+            made_by[op] = tuple(found)
+    return answer
+
+
+def _add_effects(memory: BlockMemory, predecessors: list[dict[int, None]], pure: bool) -> None:
+    """Operations that share an effect keep their order; nothing passes a barrier."""
+    last: dict[object, int] = {}
+    barrier: int | None = None
+    since: list[int] = []
+    for i, m in enumerate(memory.memory):
+        for effect in m.effects:
+            if effect == WORLD and pure:
+                continue
+            if effect in last:
+                predecessors[i][last[effect]] = None
+            last[effect] = i
+        if barrier is not None:
+            predecessors[i][barrier] = None
+        if BARRIER in m.effects:
+            predecessors[i].update(dict.fromkeys(since))
+            barrier, since = i, []
+        else:
+            since.append(i)
+
+
+def _add_readers(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
+    """Who overwrites state runs after whoever reads it."""
+    if not any(m.after for m in memory.memory):
+        return
+    number = {op: i for i, op in enumerate(memory.operations)}
+    for i, m in enumerate(memory.memory):
+        predecessors[i].update(dict.fromkeys(number[op] for op in m.after if op in number))
+
+
+def _add_sums(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
+    """Who adds reals, which are rounded, does so in the order of the operands."""
+    ordered = [its.values for its in memory.sums if its.in_order]
+    number = {op: i for i, op in enumerate(memory.operations)} if ordered else {}
+    for values in ordered:
+        makers = [number[v.op] for v in values if isinstance(v, OpResult)]
+        for before, after in pairwise(makers):
+            predecessors[after][before] = None
+
+
+def _forced(
+    memory: BlockMemory, predecessors: list[dict[int, None]], group_of: list[int | None]
+) -> list[InPlace]:
+    """In-place aliases written in the IR: all other users of the operand run before."""
+    answer: list[InPlace] = []
+    seen: set[int] = set()
+    for v, result, operand in memory.overwrites:
+        outer = memory.groups[operand]
+        if operand in seen:
+            raise MemoptError(f"{outer.name} is overwritten twice", place_of(memory.operations[v]))
+        seen.add(operand)
+        a, b = group_of[result], group_of[operand]
+        if memory.groups[result].piece is not None:
+            text = f"{memory.groups[result].name} is a part of a tensor, so it lies nowhere else"
+            raise MemoptError(text, place_of(memory.operations[v]))
+        if a is None or b is None or outer.is_output:
+            raise MemoptError(
+                f"{memory.groups[result].name} cannot take the place of {outer.name}, which is "
+                "kept or not in the arena",
+                place_of(memory.operations[v]),
+            )
+        for user in (*outer.writers, *outer.readers):
+            if user != v:
+                predecessors[v][user] = None
+        answer.append(InPlace(v, a, b, memory.inside(v, operand), forced=True))
+    return answer
+
+
+def _candidates(
+    memory: BlockMemory, group_of: list[int | None], groups: list[Group]
+) -> list[InPlace]:
+    """What the operations offer, where the result is a whole group and fits.
+
+    What is a part of a tensor comes last: a result in its place keeps bytes from coming free there
+    in one stretch.
+    """
+    decided = {v for v, _, _ in memory.overwrites}
+    decided |= {v for v, op in enumerate(memory.operations) if CHOSEN in op.attributes}
+    in_parts = {g.piece[0] for g in groups if g.piece is not None}  # these have no bytes themselves
+    answer: list[InPlace] = []
+    for v, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
+        for result, operand in () if v in decided else m.inplace:
+            at = memory.of_value.get(op.results[result]), memory.of_value.get(op.operands[operand])
+            if at[0] is None or at[1] is None or at[0][1]:
+                continue
+            into = at[1][1]
+            if reads_other_part(op, op.operands[operand], memory):
+                continue
+            a, b = group_of[at[0][0]], group_of[at[1][0]]
+            if a is None or b is None or a == b or a in in_parts:
+                continue
+            inner, outer = groups[a], groups[b]
+            new, old = memory.groups[at[0][0]], memory.groups[at[1][0]]
+            if old.piece is not None:  # it lies where its tensor has it
+                base, inside = old.piece
+                aligned = gcd(memory.groups[base].alignment, inside + into) % new.alignment == 0
+                fits = aligned and into + new.taken <= old.size
+            else:
+                aligned = gcd(old.alignment, into) % new.alignment == 0
+                fits = aligned and into + new.size <= old.size
+            whole = (
+                inner.piece is None
+                and inner.writers == (v,)
+                and not inner.is_input
+                and v not in outer.writers
+            )
+            candidate = InPlace(v, a, b, into)
+            if fits and whole and not outer.is_output and candidate not in answer[-4:]:
+                answer.append(candidate)
+    answer.sort(key=lambda c: (c.operator, groups[c.operand].piece is not None))
+    return answer
+
+
+def _workspace(
+    memory: BlockMemory,
+    index: int,
+    groups: list[Group],
+    group_of: list[int | None],
+    model: ModelAttr,
+) -> int:
+    """Bytes of workspace; for a hyper-node its hill without its results, which may be negative."""
+    op, m = memory.operations[index], memory.memory[index]
+    alignment = model.alignment.data
+    if m.hill < 0:  # no hyper-node
+        if not m.workspace:
+            return 0
+        return sum(round_up(w, alignment) for w in m.workspace)
+    written = {memory.of_value[r][0] for r in op.results if r in memory.of_value}
+    known = [groups[g] for w in written if (g := group_of[w]) is not None]
+    return m.hill - sum(round_up(g.size, alignment) for g in known)

@@ -1,0 +1,199 @@
+"""From a scheduled function to the tenants of its memories: who lies there, how long, how used.
+
+Tenant k is base k of the placement problem (buffers that share a base lie in one bank), with its
+uses in bytes as operators read and write its values. Every scratch of an operator is a buffer of
+its own here, in whatever memory suits it: only one arena takes them as one block.
+"""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from memopt.analysis.storage_groups import Storage
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.rows.operations import ReceiveOp, RowOp
+from memopt.passes.plan.extract import Extracted
+from memopt.solvers.memories import Bank, Height, MemoryProblem, Tenant, Use, moment
+from memopt.solvers.problems.memory_graph import Buffer, PlacementProblem, live_ranges, round_up
+from memopt.solvers.problems.placement import Piece
+from memopt.verify.memories import operator_traffic, scratch_traffic
+
+ScratchBuffers = Mapping[tuple[int, int], int]
+
+
+@dataclass(frozen=True)
+class Tenants:
+    """The problem, and for every buffer of the placement problem its tenant.
+
+    `scratch_of[step, k]` is the buffer of scratch k of the operator of `step`; one of no bytes has
+    none.
+    """
+
+    problem: MemoryProblem
+    buffers: PlacementProblem
+    tenant_of: tuple[int, ...]
+    scratch_of: ScratchBuffers
+
+
+def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Tenants:
+    """Tenants of a function in block order; with `spill`, those that can be moved may move."""
+    graph, memory = extracted.graph, extracted.memory
+    steps = len(graph)
+    buffers, scratch_of = _buffers(extracted)
+    bases = sorted(buffers.members)
+    number = {base: k for k, base in enumerate(bases)}
+    tenant_of = tuple(number[b.base] for b in buffers.buffers)
+    uses = _uses(extracted, buffers, scratch_of)
+    block_group = {g: k for k, g in enumerate(extracted.group_of) if g is not None}
+    block = body_of(extracted.func)
+    whole = {op for op in block.ops if _is_whole(op)} if spill else set[Operation]()
+    tied = {g for _, *pair in memory.overwrites for g in pair}
+    tenants: list[Tenant] = []
+    for base in bases:
+        members = buffers.members[base]
+        touched = dict(uses[base])
+        first, last, in_pieces = False, False, False
+        for i in members:
+            if i != base:
+                for step, size in uses[i].items():
+                    touched[step] = touched.get(step, 0) + size
+            if i < len(graph.groups):
+                first |= graph.groups[i].is_input
+                last |= graph.groups[i].is_output
+                in_pieces |= graph.groups[i].piece is not None
+        if first:
+            touched.setdefault(-1, 0)
+        if last:
+            touched.setdefault(steps, 0)
+        b = buffers.buffers[base]
+        movable = (
+            spill
+            and len(members) == 1
+            and base < len(graph.groups)
+            and b.size > 0
+            and block_group[base] not in tied
+            and _can_move(extracted, memory.groups[block_group[base]], whole)
+        )
+        heights = _heights(buffers, base, first, last, steps)
+        copied = bytes_of(memory.groups[block_group[base]].members[0][0].type) if movable else 0
+        tenants.append(
+            Tenant(
+                b.name,
+                heights,
+                tuple([Use(s, touched[s]) for s in sorted(touched)]),
+                movable,
+                copied or 0,
+                b.alignment,
+                in_pieces or any(h.at for h in heights),  # a row in place of a part of it, too
+            )
+        )
+    return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)
+
+
+def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
+    """The buffers of all groups, then one for each scratch, live in its operator's step alone."""
+    graph, memory = extracted.graph, extracted.memory
+    alignment = extracted.model.alignment.data
+    groups = live_ranges(graph, range(len(graph))).buffers[: len(graph.groups)]
+    buffers, found = list(groups), dict[tuple[int, int], int]()
+    for step, m in enumerate(memory.memory):
+        for k, size in enumerate(m.workspace):
+            if not size:
+                continue
+            which = f" {k}" if len(m.workspace) > 1 else ""
+            name = f"workspace{which} of {graph.names[step]}"
+            at = found[step, k] = len(buffers)
+            rounded = round_up(size, alignment)
+            buffers.append(Buffer(name, rounded, step, step + 1, at, None, alignment))
+    return PlacementProblem(tuple(buffers)), found
+
+
+def _heights(
+    buffers: PlacementProblem, base: int, first: bool, last: bool, steps: int
+) -> tuple[Height, ...]:
+    """The outline of a base in moments, of each of its parts that die alone."""
+    pieces = buffers.pieces[base]
+    if not pieces:
+        b = buffers.buffers[base]
+        return (Height(moment(-1), moment(max(b.upper, steps)) + 1, 0),)
+    if len(pieces) == 1:  # as most have
+        (p,) = pieces
+        lower = -1 if first and p.lower == 0 else p.lower
+        upper = steps if last and p.upper >= steps else p.upper - 1
+        return (Height(moment(lower), moment(upper) + 1, p.size, p.at),)
+    columns: dict[int, list[Piece]] = {}
+    for p in pieces:
+        columns.setdefault(p.at, []).append(p)
+    found: list[Height] = []
+    for column in columns.values():
+        heights = _column(column)
+        if first and column[0].lower == 0:
+            heights[0] = heights[0]._replace(lower=moment(-1))
+        if last and column[-1].upper >= steps:
+            heights[-1] = heights[-1]._replace(upper=moment(steps) + 1)
+        found += heights
+    return tuple(found)
+
+
+def _column(pieces: list[Piece]) -> list[Height]:
+    """Pieces of the same bytes, by time, in moments. Where it goes on, it does so through the
+    moves."""
+    found: list[Height] = []
+    for k, p in enumerate(pieces):
+        goes_on = k + 1 < len(pieces) and pieces[k + 1].lower == p.upper
+        upper = moment(p.upper if goes_on else p.upper - 1) + (not goes_on)
+        found.append(Height(moment(p.lower), upper, p.size, p.at))
+    return found
+
+
+def _uses(
+    extracted: Extracted, buffers: PlacementProblem, scratch_of: ScratchBuffers
+) -> list[dict[int, int]]:
+    """For each buffer the steps that touch it, with the bytes that they read and write."""
+    graph, memory = extracted.graph, extracted.memory
+    uses: list[dict[int, int]] = [{} for _ in buffers.buffers]
+
+    for step, op in enumerate(memory.operations):
+        for part in operator_traffic(op):
+            for value, size in part.items():
+                at = memory.of_value.get(value)
+                group = extracted.group_of[at[0]] if at else None
+                if group is not None:
+                    used = uses[group]
+                    used[step] = used.get(step, 0) + size
+    if graph.unread_inputs:
+        for g, group in enumerate(graph.groups):
+            if group.is_input and not uses[g] and not group.is_output:
+                uses[g][0] = 0  # it exists through step 0
+    for (step, k), buffer in scratch_of.items():
+        uses[buffer][step] = scratch_traffic(memory.memory[step].workspace[k])
+    return uses
+
+
+def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> bool:
+    """Whether a group is one value that our own operations make and read, each as a `whole`. Rows
+    stay: an operator in rows has one place for each."""
+    if len(storage.members) != 1:
+        return False
+    value = storage.members[0][0]
+    if isinstance(value, BlockArgument):
+        kept = extracted.model.io.data == "kept"
+        return not kept and all(use.operation in whole for use in value.uses)
+    owner = value.owner
+    assert not isinstance(owner, Block)
+    return owner in whole and all(use.operation in whole for use in value.uses)
+
+
+def _is_whole(op: Operation) -> bool:
+    if op.regions or isinstance(op, (RowOp, ReceiveOp)):
+        return False
+    return op.name.startswith("memgraph.") or op.name == "func.return"
+
+
+def value_of(extracted: Extracted, tenants: Tenants, tenant: int) -> SSAValue:
+    """The value of a tenant that moves."""
+    buffer = tenants.tenant_of.index(tenant)
+    group = extracted.group_of.index(buffer)
+    return extracted.memory.groups[group].members[0][0]

@@ -1,0 +1,232 @@
+"""Rules that may raise the least peak, each applied where it does not.
+
+One rule after the other: with all of its sites the function is ordered, and if its peak rose, with
+halves of them, and halves of those that are in the way. So a site goes if it alone, beside those
+that were taken before it, raises the peak; what is taken never does.
+
+Some rules lower the peak only together: where several parts of a tensor are computed one by one,
+nothing is won before all that reads them does so. So all rules at all sites are tried once, too,
+and kept if no rule after the other gets as low.
+
+What a rule adds up part by part it may add in any order. Reals are rounded, so their order is part
+of what is computed: it is the one that was found, and the operands get it.
+
+Where operators will be cut into rows, the peak that counts may be that of all of them in rows.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.attributes.rewrites import RewrittenAttr
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.plan import drop_plan, pulled_by
+from memopt.dialects.operators.accumulation import AccumulateOp
+from memopt.passes.plan.extract import extract
+from memopt.passes.plan.scratch import ask_scratch, forget_scratch
+from memopt.passes.rows.expand import computing, cut
+from memopt.rewrites import Sites, apply_rules, rule_of
+from memopt.solvers import clock
+from memopt.solvers.problems.memory_graph import Schedule
+from memopt.solvers.scheduling import schedule
+from memopt.targets.core.kernels import runs_pulling
+from memopt.targets.core.planned_for import target_of
+
+Allowed = Mapping[str, frozenset[int] | None]
+"""Of each rule in their order the operations, by their number in the block, at which it may be
+applied, and those made of them; None for all."""
+
+Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
+
+WORK = 40_000
+"""Operators, of one order after the other, that are tried without a time limit."""
+
+STATES = 20_000  # of the search for one order of rows,
+FIRST = 200_000  # and for that of the function as it came, with which all others compare
+
+
+@dataclass
+class _Search:
+    """The sites that are taken of each rule in a function, with which `best` is its schedule; what
+    the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
+    that of rows. `most`: what a peak may be that has not risen."""
+
+    func: FuncOp
+    deadline: float | None
+    best: Schedule
+    rows: bool
+    most: int
+    work: int = WORK
+    taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+    did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
+
+    def add(self, rule: str) -> None:
+        """Take the sites of one more rule with which the peak does not rise."""
+        legal = runnable(self.func, {**self.taken, rule: None})[rule]
+        if not legal:
+            return
+        before, most = self.best, self.most
+        self.taken[rule] = frozenset()
+        self.change(rule, frozenset[int].union, sorted(legal))
+        only_lower = rule_of(rule).only_lower
+        if only_lower and self.best.peak == before.peak:  # nothing is won with any of them
+            self.best, self.most, self.taken[rule] = before, most, frozenset()
+        elif only_lower:
+            self.change(rule, frozenset[int].difference, sorted(self.taken[rule]))
+        done = applied(copy_of(self.func), self.taken)[rule]
+        self.did.append(summary(rule, done, legal, before, self.best))
+
+    def change(self, rule: str, change: Change, sites: Sequence[int], whole: bool = False) -> None:
+        """Change the sites taken of a rule by all of those asked for with which the peak does not
+        rise: with more of them taken (`union`), or fewer (`difference`); with `whole`, by all of
+        them or none."""
+        spent = self.deadline is None and self.work <= 0
+        if not sites or spent or clock.late(self.deadline):
+            return
+        self.work -= len(self.best.order)
+        trial = {**self.taken, rule: change(self.taken[rule], sites)}
+        found = ordered(self.func, trial, self.deadline, self.rows)
+        if found.peak <= self.most:
+            self.best, self.most, self.taken = found, found.peak, trial
+        elif len(sites) > 1 and not whole:
+            half = len(sites) // 2
+            self.change(rule, change, sites[:half])
+            self.change(rule, change, sites[half:])
+
+
+def apply_by_search(
+    func: FuncOp, rules: Sequence[str], time_limit: float | None, rows: bool = False
+) -> list[RewrittenAttr]:
+    """Apply rules, each wherever it is legal and the peak of whole operators, or of all in `rows`,
+    of the least that is found within `time_limit` seconds, does not rise with it. What each did
+    that is legal anywhere. Raises MemoptError where operators cannot be cut into rows.
+    """
+    deadline = clock.deadline(time_limit)
+    everywhere = runnable(func, dict.fromkeys(rules))
+    if not any(everywhere.values()):
+        return []
+    before = ordered(func, {}, deadline, rows, FIRST)
+    together = _together(func, everywhere, before, deadline, rows)
+    found = _Search(func, deadline, before, rows, _proven(before, rows))
+    for rule in rules:
+        found.add(rule)
+    if together is not None and together.best.peak < found.best.peak:
+        found = together
+    if any(applied(func, found.taken).values()) and not rows:
+        _settle_sums(func, found.best.order)
+    return found.did
+
+
+def _proven(before: Schedule, rows: bool) -> int:
+    """The peak that no change may raise: of rows, whose orders are harder to find, that which no
+    order has less than."""
+    return before.lower_bound if rows else before.peak
+
+
+def _settle_sums(func: FuncOp, order: Sequence[int]) -> None:
+    """Let partial sums of reals be added in the order of their makers."""
+    memory = extract(func, any_order=True).memory
+    step: dict[SSAValue, int] = {
+        v: i for i, k in enumerate(order) for v in memory.operations[k].results
+    }
+    for op in body_of(func).ops:
+        if isinstance(op, AccumulateOp) and not is_stored(op.result):
+            rest = op.operands[len(op.sums) :]
+            op.operands = [*sorted(op.sums, key=step.__getitem__), *rest]
+
+
+def _together(
+    func: FuncOp,
+    everywhere: Mapping[str, frozenset[int]],
+    before: Schedule,
+    deadline: float | None,
+    rows: bool,
+) -> _Search | None:
+    """All rules at all of their sites, in half of the time that is left, then without those that
+    the peak does not need; None if there is but one of them, or the peak does not fall."""
+    taken = {rule: sites for rule, sites in everywhere.items() if sites}
+    if len(taken) < 2 or clock.late(deadline):
+        return None
+    left = clock.left(deadline)
+    half = clock.deadline(None if left is None else left / 2)
+    best = ordered(func, taken, half, rows)
+    if best.peak >= _proven(before, rows):
+        return None
+    search = _Search(func, half, best, rows, best.peak, taken=dict(taken))
+    costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
+    for rule in costly:
+        search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
+    for rule in costly:
+        search.change(rule, frozenset[int].difference, sorted(search.taken[rule]))
+    done = applied(copy_of(func), search.taken)
+    search.did = [summary(r, done[r], taken[r], before, search.best) for r in taken]
+    return search
+
+
+def summary(
+    rule: str, done: frozenset[int], legal: frozenset[int], before: Schedule, after: Schedule
+) -> RewrittenAttr:
+    proven = all(s.proof != "none" and s.peak == s.lower_bound for s in (before, after))
+    peaks = before.peak, after.peak
+    return RewrittenAttr(rule, len(done), len(legal - done), peak=peaks, proven=proven)
+
+
+def copy_of(func: FuncOp) -> FuncOp:
+    copy = func.clone()
+    ModuleOp([copy])  # a rewriter works inside one
+    return copy
+
+
+def applied(
+    func: FuncOp, allowed: Allowed, numbers: dict[Operation, int] | None = None
+) -> dict[str, frozenset[int]]:
+    """Apply rules where they may be and are legal, one after the other, until none is; where each
+    was. `numbers` gets those of the operations. What works in scratch is asked again."""
+    numbers = {} if numbers is None else numbers
+    numbers |= {op: i for i, op in enumerate(body_of(func).ops)}
+    sites = {rule: Sites(numbers, where) for rule, where in allowed.items()}
+    forget_scratch(func)
+    again = True
+    while again:
+        again = False
+        for rule, its in sites.items():
+            again = apply_rules(func, (rule,), sites=its) or again
+    ask_scratch(func)
+    return {rule: frozenset(its.found) for rule, its in sites.items()}
+
+
+def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
+    """Where rules would be applied, without what kernels of the function's target cannot read
+    where it is no buffer."""
+    target = target_of(func)
+    while True:
+        copy, numbers = copy_of(func), dict[Operation, int]()
+        found = applied(copy, allowed, numbers)
+        wrong = [op for op in body_of(copy).ops if not runs_pulling(op, target)]
+        sites = {numbers.get(value.op, -1) for op in wrong for value in pulled_by(op)}
+        if not any(sites & its for its in found.values()):
+            return found
+        allowed = {rule: its - sites for rule, its in found.items()}
+
+
+def ordered(
+    func: FuncOp,
+    allowed: Allowed,
+    deadline: float | None,
+    rows: bool = False,
+    states: int = STATES,
+) -> Schedule:
+    """The order of least peak that is found until then of a function with rules applied, and then
+    all operators in `rows`, with a search of so many states; nothing of the function changes."""
+    copy = copy_of(func)
+    drop_plan(copy)
+    applied(copy, allowed)
+    left = clock.left(deadline)
+    if not rows:
+        return schedule(extract(copy, any_order=True).graph, "auto", left)
+    cut(copy, range(len(computing(copy))))
+    return schedule(extract(copy).graph, "auto", left, max_states=states)

@@ -1,0 +1,55 @@
+"""What the kernels of a target work in, as `memgraph.scratch` of the operations."""
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.plan import SCRATCH, model_of, scratch_list
+from memopt.targets.core.kernels import workspace_of
+from memopt.targets.core.planned_for import target_of, with_called
+from memopt.targets.core.registry import target_named
+
+
+def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operation, int]:
+    """Bytes of scratch of the operations where it changes, because the kernels of the new target
+    work in other than those of the old."""
+    before, after = (with_called(target_named(m.target.data), m) for m in (old, new))
+    found: dict[Operation, int] = {}
+    for op in func.body.walk():
+        size = workspace_of(op, after)
+        if size and not behaviour_of(op, new).executes:
+            size = 0  # computed when code is written
+        there = [s.bytes.data for s in scratch_list(op) or ()]
+        kept = there and there != [workspace_of(op, before)]  # its own
+        if not kept and there != [size] * bool(size):
+            found[op] = size
+    return found
+
+
+def write_scratch(asked: Mapping[Operation, int]) -> None:
+    """Let operations work in so many bytes, 0 for none."""
+    for op, size in asked.items():
+        op.attributes.pop(SCRATCH, None)
+        if size:
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size)])
+
+
+def forget_scratch(func: FuncOp) -> None:
+    """Drop the scratch that is just what the kernels of the function's target work in; before its
+    operations change, after which they may ask for other."""
+    target = target_of(func)
+    there = {
+        op: [s.bytes.data for s in its] for op in func.body.walk() if (its := scratch_list(op))
+    }
+    write_scratch({op: 0 for op, its in there.items() if its == [workspace_of(op, target)]})
+
+
+def ask_scratch(func: FuncOp) -> None:
+    """Write down what the kernels of the function's target work in, where nothing is written."""
+    model = model_of(func)
+    write_scratch(asked_scratch(func, model, model))

@@ -1,0 +1,1 @@
+"""Rows: how operators are cut into them, and which operators are."""

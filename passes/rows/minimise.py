@@ -1,0 +1,218 @@
+"""Which operators have to be cut into rows so that the peak is no more than wanted: the fewest that
+are found, because every row is a call of its kernel.
+
+An operator that needs more by itself, its operands and results whole, is cut in any case, and so is
+one that reads what is received in rows. Of the others as many as possible are left whole while the
+rest keeps to the order of all rows (`wholes.py`), half of them, halves of what cannot be, and so
+on; then the same is asked of any order. What is not decided after so much work stays cut.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.operators.accumulation import sum_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.passes.plan.extract import extract
+from memopt.passes.rows.expand import computing, cut, reads_received
+from memopt.passes.rows.numbers import Cuts, InRows, carried
+from memopt.solvers import clock
+from memopt.solvers.errors import ProblemError
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.wholes import Rows, SomeWhole
+from memopt.solvers.scheduling.within import within
+
+# Counts of work, so that the answer is the same on every machine: together a few seconds.
+LEAST = 20_000  # states for the least peak of all rows
+STATES = 3_000  # for one question; what fits takes hardly more of them than it has rows
+LOOKED = 100_000  # steps of the graphs in which choices are tried out as numbers
+CALLS = 1_500  # of the graphs of choices that are cut and searched
+
+
+Worth = Callable[[MemoryGraph, Sequence[int]], bool]
+
+
+class DoesNotFitError(MemoptError):
+    """No rows have so few bytes; the text says which do."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Operators to be cut, by position among those that run; `order` is one of the operators and
+    rows of the plan that fits. `fewest`: no other choice fits with fewer of them cut."""
+
+    positions: frozenset[int]
+    order: tuple[int, ...]
+    fewest: bool
+
+    @property
+    def calls(self) -> int:
+        return len(self.order)
+
+
+def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
+    """What to cut for a peak of `most` bytes, by default that of all in rows; `time_limit` in
+    seconds, after which what is left stays cut. Raises DoesNotFitError if `most` is not reached.
+    """
+    return ever_fewer_rows(func, time_limit, most)[-1]
+
+
+def ever_fewer_rows(
+    func: FuncOp, time_limit: float | None = None, most: int | None = None
+) -> list[Chosen]:
+    """As `fewest_rows`, and what was found before it, each with no more calls than the last."""
+    deadline, cuts = clock.deadline(time_limit), Cuts(func)
+    rows = cuts.of(range(len(computing(func))))
+    order = None if most is None else order_within(rows.graph, most, deadline)
+    if order is None:
+        least = schedule(rows.graph, "auto", clock.left(deadline), max_states=LEAST)
+        order, most = least.order, least.peak if most is None else most
+        if least.peak > most:
+            raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
+    assert most is not None
+    return fewer_rows(cuts, rows, order, most, deadline)
+
+
+def fewer_rows(
+    cuts: Cuts,
+    rows: InRows,
+    order: Sequence[int],
+    most: int,
+    deadline: float | None,
+    calls: int = CALLS,
+    worth: Worth = lambda graph, order: True,
+) -> list[Chosen]:
+    """Return ever fewer rows, where `order` of all `rows` has a peak of at most `most` bytes;
+    `calls` are those of all choices that are searched for another order, and only what is `worth`
+    it in numbers is cut."""
+    whole, running, able = cuts.whole, computing(cuts.func), rows.cut
+    step = {op: k for k, op in enumerate(whole.memory.operations)}
+    needed = frozenset(
+        k
+        for k in able
+        if reads_received(op := running[k])
+        or (isinstance(op, ComputeOp) and op.SUMS_UP)  # with what it adds up
+        or sum_of(op) is not None
+        or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
+    )
+    if needed == able:
+        return [Chosen(able, tuple(order), True)]
+    some = rows.numbers.with_whole(able - needed)
+    own = order_within(some.graph, most, deadline)
+    few = _kept(cuts, rows, some, own, needed, most, deadline, worth)
+    if few is None and calls:
+        few = order_within(cuts.of(needed).graph, most, deadline)
+    if few is not None:
+        return [Chosen(needed, few, True)]
+    found = [Chosen(able, tuple(order), False)]
+    left = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
+    if left and (calls or able - left != needed):  # else those that were looked at
+        some = rows.numbers.with_whole(left)
+        like = some.like(order)
+        fewer = _kept(cuts, rows, some, like, able - left, most, deadline, worth)
+        if fewer is not None:
+            found.append(Chosen(able - left, fewer, False))
+    seen = 0
+    waiting = _halves(sorted(found[-1].positions - needed))
+    for group in waiting:
+        if seen + found[-1].calls > calls or clock.late(deadline):
+            break
+        chosen = found[-1].positions.difference(group)
+        small = cuts.of(chosen).graph
+        seen += len(small)
+        fewer = order_within(small, most, deadline) if len(small) <= found[-1].calls else None
+        if fewer is not None:
+            found.append(Chosen(chosen, fewer, False))
+        else:
+            waiting += _halves(group)
+    return found
+
+
+def _kept(
+    cuts: Cuts,
+    rows: InRows,
+    some: SomeWhole,
+    order: Sequence[int] | None,
+    positions: frozenset[int],
+    most: int,
+    deadline: float | None,
+    worth: Worth,
+) -> tuple[int, ...] | None:
+    """Return an order with only these operators cut, of a peak of at most `most` bytes: the one
+    that is this `order` of `some`, or another one; None where there is no order to begin with, or
+    none that is `worth` it."""
+    if order is None or not worth(some.graph, order):
+        return None
+    small = cuts.of(positions)
+    alike = carried(rows, order, some, small)
+    if keeps(small.graph, alike, most):
+        return alike
+    return order_within(small.graph, most, deadline)
+
+
+def _whole(
+    rows: Rows, order: Sequence[int], most: int, able: list[int], deadline: float | None
+) -> frozenset[int]:
+    """Which of these may be whole for a peak of `most`, if the rest keeps to `order` of all rows:
+    half of them, halves of those that may not, and so on."""
+    whole = frozenset[int]()
+    waiting, looked = _halves(able) or [able], 0
+    for group in waiting:
+        if looked > LOOKED or clock.late(deadline):
+            break
+        more = whole.union(group)
+        some = rows.with_whole(more)
+        looked += len(rows.graph) + len(some.graph)
+        if profile(some.graph, some.like(order)).peak <= most:
+            whole = more
+        else:
+            waiting += _halves(group)
+    return whole
+
+
+def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
+    """The memory graph with these cut, in a copy of `func`."""
+    copy = func.clone()
+    cut(copy, positions)
+    return extract(copy).graph
+
+
+def keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
+    """Whether an order of rows, carried over, is one of this graph and its peak is at most that. A
+    whole operator reads a tensor of which its rows read none, if their windows are padding."""
+    try:
+        return profile(graph, order).peak <= most
+    except ProblemError:
+        return False
+
+
+def order_within(graph: MemoryGraph, most: int, deadline: float | None) -> tuple[int, ...] | None:
+    """An order whose peak is at most that, if one is found."""
+    try:
+        return within(graph, most, deadline, STATES)
+    except clock.TimeIsOverError:
+        return None
+
+
+def _too_much(least: int, proven: bool, most: int) -> str:
+    if proven:
+        needed = f"need {least:,} B, and no order of these rows needs less"
+    else:
+        needed = f"need {least:,} B in the best order that was found"
+    return f"{most:,} B are {least - most:,} B too few: all operators in rows {needed}"
+
+
+def _halves(group: list[int]) -> list[list[int]]:
+    """Both halves; nothing of a single one."""
+    half = len(group) // 2
+    return [group[:half], group[half:]] if half else []
+
+
+def _alone(whole: MemoryGraph, operator: int) -> int:
+    """Bytes of an operator with whole operands and results, one of them in place if that may be."""
+    touched = sum(whole.groups[g].size for g in whole.touches[operator])
+    saved = (whole.groups[c.operand].size for c in whole.candidates[operator])
+    return touched + whole.workspace[operator] - max(saved, default=0)

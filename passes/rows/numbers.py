@@ -1,0 +1,128 @@
+"""A function with operators in rows as numbers: which operator each step is of, and which tensor
+each group is a row of. Operators are those of `computing`, by position."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import cast
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from memopt.dialects.foreign.foreign_operator import asked
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.rows.operations import RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.steps import steps_of
+from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.rows.expand import computing, cut
+from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.scheduling.wholes import Rows, SomeWhole
+
+
+@dataclass(frozen=True)
+class InRows:
+    """A copy of a function with the operators `cut` in rows. `operator` says of each step which
+    one it is of; what is none of `computing` has a negative number of its own."""
+
+    extracted: Extracted
+    cut: frozenset[int]
+    operator: tuple[int, ...]
+
+    @cached_property
+    def steps_of(self) -> dict[int, list[int]]:
+        """The steps of each operator, ascending."""
+        found: dict[int, list[int]] = {}
+        for v, operator in enumerate(self.operator):
+            found.setdefault(operator, []).append(v)
+        return found
+
+    @property
+    def graph(self) -> MemoryGraph:
+        return self.extracted.graph
+
+    @cached_property
+    def numbers(self) -> Rows:
+        """All of it as numbers."""
+        memory, group_of = self.extracted.memory, self.extracted.group_of
+        sizes = [0] * len(self.graph.groups)
+        for g, group in zip(group_of, memory.groups, strict=True):
+            if g is not None:
+                sizes[g] = group.size
+        tensor = [-1] * len(sizes)
+        for number, its in enumerate(_tensors(self.extracted.func)):
+            for value in its:
+                g = group_of[memory.of_value[value][0]] if value in memory.of_value else None
+                if g is not None:
+                    tensor[g] = number
+        alignment = self.extracted.model.alignment.data
+        return Rows(self.graph, self.operator, tuple(tensor), tuple(sizes), self.cut, alignment)
+
+
+def carried(rows: InRows, order: Sequence[int], some: SomeWhole, small: InRows) -> tuple[int, ...]:
+    """Return the order of `small` that is this `order` of `some`, made of `rows`; in both the same
+    operators are whole."""
+    result: list[int] = []
+    for at in order:
+        v = some.members[at][0]
+        steps = small.steps_of.get(operator := rows.operator[v], [])  # none of a view
+        is_row = operator in small.cut
+        result += [steps[rows.steps_of[operator].index(v)]] if is_row else steps
+    return tuple(result)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Copies of a function with operators cut, of which each is made once."""
+
+    func: FuncOp
+    made: dict[frozenset[int], InRows] = field(default_factory=dict[frozenset[int], InRows])
+
+    @cached_property
+    def whole(self) -> Extracted:
+        """Return the function itself, nothing of it cut."""
+        return extract(self.func)
+
+    def of(self, positions: Collection[int]) -> InRows:
+        """Return the copy with these operators cut, of those that have rows."""
+        wanted = frozenset(positions)
+        if wanted not in self.made:
+            self.made[wanted] = in_rows(self.func, wanted)
+        return self.made[wanted]
+
+
+def in_rows(func: FuncOp, positions: Collection[int]) -> InRows:
+    """A copy of `func` with these of its operators cut, of those that have rows."""
+    copy = func.clone()
+    running = computing(copy)
+    there = {op for op in body_of(copy).ops if isinstance(op, RowOpOp)}
+    several = [1 if steps_of(op) is not None else len(op.results) for op in running]
+    done = cut(copy, positions)
+    made = [op for op in body_of(copy).ops if isinstance(op, RowOpOp) and op not in there]
+    made = [op for op in made if not any(is_gathered(use.operation) for use in op.operator.uses)]
+    number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
+    number |= zip(made, (k for k in done for _ in range(several[k])), strict=True)
+    extracted = extract(copy)
+    operator: list[int] = []
+    others = 0
+    for op in extracted.memory.operations:
+        known = number.get(cast("RowOpOp", op.operator.owner) if isinstance(op, RowOp) else op)
+        others += known is None
+        operator.append(-others if known is None else known)
+    return InRows(extracted, frozenset(done), tuple(operator))
+
+
+def _tensors(func: FuncOp) -> list[Sequence[SSAValue]]:
+    """The rows of each tensor; of a sum over rows the finished one alone."""
+    taken: list[Sequence[SSAValue]] = []
+    made: dict[tuple[SSAValue, int], list[SSAValue]] = {}
+    for op in body_of(func).ops:
+        if isinstance(op, RowsOp):
+            taken.append(op.parts)
+        elif isinstance(op, RowOp):
+            for k, value in enumerate(op.outputs):
+                its = made.setdefault((op.operator, k), [])
+                if asked(op.operation).accumulates:
+                    its.clear()
+                its.append(value)
+    return [*taken, *made.values()]

@@ -1,0 +1,1 @@
+"""Windows that slide: which rows stay from one run to the next."""

@@ -1,0 +1,179 @@
+"""Which rows of a window are those of the window before, bit for bit: of whole operators, and of
+operators in rows.
+
+The input slides on by some rows in each run. A row of a result is kept if it is made alike of rows
+that are kept, each as far on as the others of its tensor.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, SSAValue
+
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import name_of, operator_name
+from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.memgraph.tensors import MOST_ROWS, has_few_rows, rows_of
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.steps import activations
+from memopt.passes.rows.expand import computing
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Rows of a tensor that are in the run before, each `shift` rows later."""
+
+    shift: int
+    rows: frozenset[int]
+
+
+def kept_rows(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
+    """Of each tensor that has some the rows that are in the run before, whose input began `rows`
+    earlier. Raises MemoptError, with who is in the way, if no operator has any."""
+    model = model_of(func)
+    kept = _of_input(func, rows)
+    operators = ours(func)
+    for op in operators:
+        most = _kept_of(op, kept, lambda v: is_constant_expression(v, model))
+        if most is not None:
+            kept.update(dict.fromkeys(op.results, most))
+    _check_some(func, rows, kept, operators)
+    return kept
+
+
+def ours(func: FuncOp) -> list[ComputeOp]:
+    """The operators that run, without those of other dialects: of these nothing is kept."""
+    return [op for op in computing(func) if isinstance(op, ComputeOp)]
+
+
+Row = tuple[SSAValue, int]
+"""A tensor, an argument or as a whole operator makes it, and a row of it."""
+
+
+def rows_in(func: FuncOp) -> dict[SSAValue, Row]:
+    """The tensor and row that a value is, of operators in rows and of what is received."""
+    found: dict[SSAValue, Row] = {}
+    for op in body_of(func).ops:
+        if isinstance(op, ReceiveOp):
+            found[op.result] = op.input, op.index.data
+        elif isinstance(op, RowOp) and op.whole.rows_mode != "part":
+            for result, tensor in zip(op.outputs, op.whole.results, strict=True):
+                found[result] = tensor, op.index.data
+    return found
+
+
+def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
+    """The same of a function whose operators are in rows and whose input is received in rows."""
+    kept, row = _of_input(func, rows), rows_in(func)
+    found = in_order(func, row)
+    for op in found:
+        known = {a: kept[v] for a, v in _tensors_read(op, row).items() if v in kept}
+        most = _kept_of(op.computed, known, lambda v: not isinstance(v, BlockArgument))
+        if most is not None:
+            kept.update(dict.fromkeys(op.computed.results, most))
+    _check_some(func, rows, kept, [op.computed for op in found])
+    return kept
+
+
+def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowOpOp]:
+    """The operators in rows, each behind those that make what it reads."""
+    found = [op for op in body_of(func).ops if isinstance(op, RowOpOp)]
+    waiting = {op: set(_tensors_read(op, row).values()) for op in found}
+    unmade = {r for op in found for r in op.computed.results}
+    ordered: list[RowOpOp] = []
+    while waiting:
+        ready = [op for op, reads in waiting.items() if not unmade & reads]
+        assert ready
+        for op in ready:
+            del waiting[op]
+            unmade.difference_update(op.computed.results)
+        ordered += ready
+    return ordered
+
+
+def _tensors_read(op: RowOpOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue, SSAValue]:
+    """The tensor of whose rows an operator in rows reads each of its arguments."""
+    found: dict[SSAValue, SSAValue] = {}
+    for reader in (use.operation for use in op.operator.uses):
+        if not isinstance(reader, RowOp):
+            continue
+        inputs = iter(reader.inputs)
+        for k, argument in activations(op.computed):
+            needed = op.computed.rows_needed(k, reader.index.data)
+            for _ in range(1 if needed is None else len(needed)):
+                value = next(inputs)
+                if needed is not None and value in row:
+                    found[argument] = row[value][0]
+    return found
+
+
+def _of_input(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
+    block, place = body_of(func), f"@{func.sym_name.data}"
+    if len(block.args) != 1:
+        names = ", ".join(map(name_of, block.args)) or "none"
+        raise MemoptError(f"memgraph-slide: one input slides, the function has {names}", place)
+    (value,) = block.args
+    height = rows_of(value) or 0
+    if not height:
+        raise MemoptError(f"memgraph-slide: {name_of(value)} has no rows", place)
+    if not has_few_rows(value):
+        text = f"{name_of(value)} has {height:,} rows, more than {MOST_ROWS:,}"
+        raise MemoptError(f"memgraph-slide: {text}", place)
+    if height <= rows:
+        text = f"{name_of(value)} has {height} rows, so no two runs have one in common"
+        raise MemoptError(f"memgraph-slide: {text}", place)
+    return {value: Kept(rows, frozenset(range(height - rows)))}
+
+
+def _check_some(
+    func: FuncOp, rows: int, kept: dict[SSAValue, Kept], operators: list[ComputeOp]
+) -> None:
+    if len(kept) == 1:
+        first = operator_name(operators[0]) if operators else "no operator"
+        text = f"no row is in the run before: {first} makes other rows of rows that slide by {rows}"
+        raise MemoptError(f"memgraph-slide: {text}", f"@{func.sym_name.data}")
+
+
+IsKnown = Callable[[SSAValue], bool]
+"""Whether a value is known before run time."""
+
+
+def _kept_of(op: ComputeOp, kept: dict[SSAValue, Kept], is_known: IsKnown) -> Kept | None:
+    """The rows of an operator that are in the run before, at the distance that keeps most."""
+    if op.rows_mode in (None, "part"):
+        return None
+    known = [is_known(v) for v in op.operands]
+    height = rows_of(op.results[0]) or 0
+    best: Kept | None = None
+    for shift in range(1, height):
+        rows = frozenset(r for r in range(height - shift) if _is_kept(op, r, shift, kept, known))
+        if rows and (best is None or len(rows) > len(best.rows)):
+            best = Kept(shift, rows)
+    return best
+
+
+def _is_kept(
+    op: ComputeOp, r: int, shift: int, kept: dict[SSAValue, Kept], is_known: list[bool]
+) -> bool:
+    """Whether row `r` is made of the rows of which row `r` + `shift` was made in the run before."""
+    if not op.alike(r) or not op.alike(r + shift):
+        return False
+    for k, value in enumerate(op.operands):
+        now, before = op.rows_needed(k, r), op.rows_needed(k, r + shift)
+        if is_known[k]:
+            if now != before:
+                return False
+            continue
+        if now is None or before is None or len(now) != len(before):
+            return False
+        known = kept.get(value)
+        if known is None and len(now):
+            return False
+        if known is not None and any(
+            n not in known.rows or n + known.shift != b for n, b in zip(now, before, strict=True)
+        ):
+            return False
+    return True

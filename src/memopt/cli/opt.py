@@ -1,0 +1,306 @@
+"""`memopt-opt`: read a model or IR, run passes in the order written, print the result.
+
+memopt-opt --fuse --schedule=ilp --place=auto in.mlir
+memopt-opt net.tflite -p "memgraph-schedule{method=search time-limit=30}" -t c -o net.c
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from memopt.cli.arguments import INPUT_RANGE, MEMORY, add_model_path, add_shape, add_time_limit
+from memopt.cli.shorthands import parse_fixed, parse_shapes, pipeline_text
+from memopt.compile.driver import (
+    IR,
+    Options,
+    build_pipeline,
+    extra_passes,
+    is_model,
+    new_context,
+    spelled,
+)
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.frontends.core.registry import listed
+from memopt.outputs import Target, is_binary, model_name, target_text
+from memopt.passes.memgraph_kernels import HOW
+from memopt.passes.plan.option import choices, texts
+from memopt.plugin import PASSES
+from memopt.rewrites import RULES
+from memopt.solvers.placement import METHODS as PLACEMENTS
+from memopt.solvers.scheduling import METHODS as SCHEDULES
+from memopt.solvers.shared_objects import METHODS as SHARED
+from memopt.text.chunks import Job, read_chunks, run_chunk
+from memopt.text.diagnostics import diagnose, unmatched, write_output
+from memopt.text.usage import (
+    STDOUT,
+    Parser,
+    UsageError,
+    check_time_limit,
+    collect_rarely,
+    exit_code,
+    path_text,
+)
+
+EPILOG = """examples:
+  memopt-opt --fuse --schedule=ilp in.mlir          order of least peak, printed as IR
+  memopt-opt --schedule=auto --place=auto net.tflite -o net.mlir
+  memopt-opt --model=alignment=1 --prepare=frelu --schedule=auto net.json --stats=json >/dev/null
+  memopt-opt --schedule=auto --place=joint net.onnx -t svg -o arena.svg
+  memopt-opt --schedule=auto --memory=dtcm:64K,sram:320K net.tflite -o net.mlir
+  memopt-opt -p "memgraph-schedule,memgraph-traffic{on-chip=256K}" net.tflite -o net.mlir
+  memopt-opt --schedule=auto net.tflite -t minimalloc-csv -o net.csv        for memopt place
+
+Shorthands run in the order in which they stand; every one takes at most one value, after "=".
+For any other option of a pass use -p, which does not mix with shorthands. Sizes: K = 1024.
+Exit codes: 0 done, 1 the input is wrong or not supported, 2 the command line is wrong."""
+
+
+class _Step(argparse.Action):
+    """Collects the shorthands in the order in which they stand."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        steps: list[tuple[str, str]] = getattr(namespace, "steps", None) or []
+        steps.append((self.dest, str(values) if isinstance(values, str) else ""))
+        namespace.steps = steps
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="memopt-opt",
+        description="Run memory planning passes on a neural network.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "input",
+        nargs="?",
+        type=path_text,
+        help=f"{listed(IR)}; IR from stdin if not given, or -",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=path_text,
+        metavar="FILE",
+        help="write here; stdout if -, the default",
+    )
+    parser.add_argument(
+        "-t",
+        "--target",
+        type=target_text,
+        default=Target("mlir"),
+        metavar="TARGET",
+        help="mlir (default), c, c{name=net}, c-calls, tflite, json, svg, html or minimalloc-csv",
+    )
+    group = parser.add_argument_group("passes, run in the order written")
+    methods = {
+        "--model": (
+            "KEY=VALUE,...",
+            "memory model: target, alignment, io, views, inplace, scratch",
+        ),
+        "--prepare": (
+            "frelu,view",
+            "conventions: ReLU merged into its producer, reshapes as views",
+        ),
+        "--input-range": INPUT_RANGE,
+        "--rewrite": (
+            "RULE,RULE",
+            f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
+        ),
+        "--rows": ("all|auto|none", "operators in rows: all, or as few as keep the peak of all"),
+        "--fit": ("64K", "operators in rows, as few as have an arena of so many bytes"),
+        "--slide": (
+            "N",
+            "operators in rows, of a window that slides by N: rows of the one before are kept",
+        ),
+        "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
+        "--schedule": (
+            "METHOD",
+            f"{', '.join(SCHEDULES)}",
+        ),
+        "--place": (
+            "METHOD",
+            f"joint (another order where that makes the arena smaller), {', '.join(PLACEMENTS)}; "
+            f"or several objects instead of an arena: {', '.join(SHARED)}",
+        ),
+        "--memory": MEMORY,
+        "--optimize": (
+            "|".join(HOW),
+            "kernels that take scratch to be faster: where there is room for it, where a sixteenth "
+            "more makes room, or all; after the last two order and places have to be found again",
+        ),
+    }
+    for flag, (metavar, text) in methods.items():
+        dest = flag[2:].replace("-", "_")
+        group.add_argument(flag, action=_Step, dest=dest, metavar=metavar, help=text)
+    group.add_argument("--fuse", action=_Step, nargs=0, help="contract modules where that is safe")
+    group.add_argument(
+        "--int8-io", action=_Step, nargs=0, dest="int8_io", help="stored integers at the border"
+    )
+    group.add_argument(
+        "--nhwc-io",
+        action=_Step,
+        nargs=0,
+        dest="nhwc_io",
+        help="images channels last at the border",
+    )
+    group.add_argument(
+        "--verify-plan", action=_Step, nargs=0, dest="verify_plan", help="check the plan"
+    )
+    group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
+    add_time_limit(
+        group, "for each --fuse, --schedule, --place and --memory, with reading and printing"
+    )
+    add_shape(group)
+    add_model_path(group, "where the IR's weights are")
+    show = parser.add_argument_group("showing")
+    show.add_argument("--print-ir-before-all", action="store_true", help="to stderr")
+    show.add_argument("--print-ir-after-all", action="store_true", help="to stderr")
+    show.add_argument("--print-op-generic", action="store_true", help="MLIR's generic form")
+    show.add_argument("--time-passes", action="store_true", help="seconds per pass, to stderr")
+    show.add_argument("--stats", choices=("json",), help="one line of JSON per pass, to stderr")
+    show.add_argument(
+        "--explain-peak", action="store_true", help="where it is, why, what would help; to stderr"
+    )
+    show.add_argument("--split-input-file", action="store_true", help='pieces between "// -----"')
+    show.add_argument(
+        "--verify-diagnostics", action="store_true", help="match // expected-error {{text}}"
+    )
+    show.add_argument("--allow-unregistered-dialect", action="store_true")
+    show.add_argument("--list-passes", action="store_true")
+    show.add_argument("--show-dialects", action="store_true")
+    show.add_argument("--version", action="store_true")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    collect_rarely()
+    parser = build_parser()
+    args = parser.parse_args(arguments)
+    return exit_code("memopt-opt", lambda: run(args))
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.version:
+        from importlib.metadata import version
+
+        print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
+        return 0
+    if args.list_passes:
+        return list_passes()
+    if args.show_dialects:
+        print("\n".join(sorted(new_context().registered_dialect_names)))
+        return 0
+    check_time_limit(args.time_limit)
+    steps: list[tuple[str, str]] = getattr(args, "steps", None) or []
+    if steps and args.passes is not None:
+        raise UsageError("shorthands such as --schedule do not mix with -p")
+    if args.passes is not None and args.time_limit is not None:
+        raise UsageError("--time-limit goes with shorthands; in -p write time-limit=30.0")
+    if is_binary(args.target.kind) and args.output is None:
+        raise UsageError(f"-t {args.target.kind} is binary: name a file with -o")
+    text = args.passes if args.passes is not None else pipeline_text(steps, args.time_limit)
+    passes = build_pipeline(text) if text else ()
+    options = Options(
+        print_before=args.print_ir_before_all,
+        print_after=args.print_ir_after_all,
+        time_passes=args.time_passes,
+        stats=args.stats == "json",
+    )
+    return process(args, passes, options)
+
+
+def process(args: argparse.Namespace, passes: Sequence[object], options: Options) -> int:
+    """Read, run and write each piece of the input; errors become one line each."""
+    name = "stdin" if args.input in (None, STDOUT) else args.input
+    output: str = args.output or STDOUT
+    job = Job(
+        name=name,
+        is_model=is_model(Path(name)),
+        passes=tuple(passes),  # type: ignore[arg-type]
+        options=options,
+        target=args.target.kind,
+        folder=None if output == STDOUT else Path(output).parent,
+        shapes=parse_shapes(args.shape, args.batch),
+        fixed=parse_fixed(args.fix),
+        model_path=args.model_path,
+        generic=args.print_op_generic,
+        allow_unregistered=args.allow_unregistered_dialect,
+        explain=args.explain_peak,
+        model_name=model_name(args.target, name, output),
+    )
+    outputs: list[str | bytes] = []
+    failed = False
+    try:
+        chunks = read_chunks(job, args.split_input_file)
+    except Exception as error:
+        print(diagnose(error, name).with_source(), file=sys.stderr)
+        return 1
+    for text, line_offset in chunks:
+        found = None
+        try:
+            outputs.append(run_chunk(job, text, line_offset))
+        except Exception as error:
+            if os.environ.get("MEMOPT_DEBUG"):
+                raise
+            found = diagnose(error, name, line_offset)
+        if args.verify_diagnostics:
+            for problem in unmatched(text or "", [found] if found else [], line_offset):
+                print(problem, file=sys.stderr)
+                failed = True
+        elif found is not None:
+            print(found.with_source(), file=sys.stderr)
+            failed = True
+    if failed:
+        return 1
+    joined = outputs[0] if outputs and isinstance(outputs[0], bytes) else None
+    # a model is never replaced by what is none, which would still need its weights
+    sources = (Path(name),) if job.is_model and Path(name).suffix != f".{job.target}" else ()
+    try:
+        write_output(output, joined or "// -----\n".join(map(str, outputs)), sources)
+    except BrokenPipeError:
+        raise
+    except (MemoptError, OSError) as error:
+        print(diagnose(error, "stdout" if output == STDOUT else output), file=sys.stderr)
+        return 1
+    return 0
+
+
+def list_passes() -> int:
+    """Every pass with the first line of its docstring and its options with a line of text each, and
+    the standard pipelines."""
+    from xdsl.passes import get_pass_option_infos
+
+    from memopt.passes.pipelines import PIPELINES  # loads every pass
+
+    for name, factory in {**PASSES, **extra_passes()}.items():
+        made = factory()
+        lines = texts(made)
+        summary = (made.__doc__ or "").strip().splitlines()
+        print(f"{name}\n    {summary[0] if summary else ''}")
+        for option in get_pass_option_infos(made):
+            default = "" if option.default_value is None else f" = {option.default_value}"
+            known = choices(made).get(option.name)
+            kind = option.expected_type if known is None else f"one of {list(known)}"
+            print(f"      {spelled(option.name)}: {kind}{default}")
+            if option.name in lines:
+                print(f"          {lines[option.name]}")
+    for name, pipeline in PIPELINES.items():
+        print(f"pipeline {name}\n    {(pipeline.__doc__ or '').splitlines()[0]}")
+        for step in pipeline():
+            print(f"      {step.run.name}: {step.why}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,365 @@
+"""From a file to a module, and through a pipeline: what both commands share."""
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
+
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_of
+from memopt.analysis.work import function_work
+from memopt.backends.checked import Checked
+from memopt.cli.progress import Spinner
+from memopt.compile.deadline import in_time
+from memopt.compile.dropped import Decisions
+from memopt.dialects.attributes.channels import left_out_of
+from memopt.dialects.attributes.off_chip import OffChipAttr
+from memopt.dialects.attributes.rewrites import rewrites_list
+from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
+from memopt.frontends.core.fixed import Fixed
+from memopt.frontends.core.registry import frontend_of, listed
+from memopt.frontends.core.shapes import Shapes
+from memopt.plugin import PASSES
+from memopt.solvers import clock
+from memopt.targets.core.planned_for import target_of
+from memopt.text.diagnostics import verify_module
+from memopt.text.ir_text import module_text, parse_module
+from memopt.text.usage import UsageError
+from memopt.verify.plan import check_definitions
+
+if TYPE_CHECKING:
+    from xdsl.utils.arg_spec import ArgSpec
+
+    from memopt.passes.plan.planned import Planned
+
+FILES = "memgraph.files"
+IR = ".mlir"
+
+
+def new_context(allow_unregistered: bool = False) -> Context:
+    """A context that knows every dialect of the environment, each loaded when it is met."""
+    from xdsl.universe import Universe
+
+    context = Context(allow_unregistered=allow_unregistered)
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    context.load_registered_dialect("builtin")
+    return context
+
+
+def extra_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """xDSL's own passes that are of use around a plan."""
+    from xdsl.transforms import get_all_passes
+
+    known = get_all_passes()
+    return {name: known[name] for name in ("canonicalize", "cse", "dce")}
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def load_model(path: Path, shapes: Shapes, fixed: Fixed | None = None) -> ModuleOp:
+    """Import a model file, with these shapes of its inputs, and inputs that are constants. Raises
+    MemoptError and OSError."""
+    return import_bytes(path.read_bytes(), path.suffix, str(path), path, shapes, fixed)
+
+
+def import_bytes(
+    data: bytes,
+    suffix: str,
+    name: str,
+    path: Path | None,
+    shapes: Shapes | None = None,
+    fixed: Fixed | None = None,
+) -> ModuleOp:
+    """Import the bytes of a model file that would end so; `path` is where they are, None: nowhere.
+
+    `shapes` are those of its inputs, `fixed` the elements of those that are constants. Raises
+    MemoptError, also for a suffix of no format.
+    """
+    frontend = frontend_of(suffix)
+    if frontend is None:
+        raise MemoptError(unknown_kind(), name)
+    module = frontend.read(data, name, path, shapes or {}, fixed or {})
+    if frontend.rules:
+        from memopt.rewrites import apply_rules
+
+        apply_rules(module, frontend.rules, reading=True)
+    return module
+
+
+def unknown_kind() -> str:
+    """What is said of a file that is neither a model nor IR."""
+    return f"unknown kind of file, expected {listed(IR)}"
+
+
+def is_model(path: Path) -> bool:
+    """Whether a frontend reads such files."""
+    return frontend_of(path.suffix) is not None
+
+
+def load_text(context: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
+    """Parse and verify IR; model files that it names are found beside it."""
+    module = parse_module(context, text, name, line_offset)
+    verify_module(module)
+    folder = Path(name).parent if name != "stdin" else Path()
+    _move_files(module, lambda path: os.path.normpath(folder / path))
+    return module
+
+
+def check_module(module: ModuleOp) -> None:
+    """Verify the IR, that values are made before they are used, which xDSL does not look at, and
+    that each function's target is known."""
+    verify_module(module)
+    for func in functions(module):
+        target_of(func)
+        for block in func.body.blocks:
+            check_definitions(block)
+
+
+def _move_files(module: ModuleOp, move: Callable[[str], str]) -> None:
+    files = module.attributes.get(FILES)
+    if isinstance(files, DictionaryAttr):
+        moved = {
+            key: StringAttr(move(value.data)) if isinstance(value, StringAttr) else value
+            for key, value in files.data.items()
+        }
+        module.attributes[FILES] = DictionaryAttr(moved)
+
+
+def model_files(module: ModuleOp) -> tuple[Path, ...]:
+    """The files that the module's weights lie in."""
+    files = module.attributes.get(FILES)
+    values = files.data.values() if isinstance(files, DictionaryAttr) else ()
+    return tuple(Path(value.data) for value in values if isinstance(value, StringAttr))
+
+
+def set_model_path(module: ModuleOp, path: str) -> None:
+    """Let every weight reference resolve in `path`; the hash is still checked on use."""
+    _move_files(module, lambda _: path)
+
+
+def relative_files(module: ModuleOp, folder: Path | None) -> None:
+    """Name model files relative to the folder that the IR is written to.
+
+    None is stdout: nobody knows where that ends up, so absolute paths stay.
+    """
+
+    def name(path: str) -> str:
+        if folder is None:
+            return path if Path(path).is_absolute() else os.path.relpath(path)
+        return os.path.relpath(path, folder)
+
+    _move_files(module, name)
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+@dataclass
+class PassRun:
+    """One pass that ran, and its own seconds."""
+
+    name: str
+    seconds: float
+
+
+@dataclass
+class Options:
+    """What to show while the pipeline runs; all of it goes to stderr."""
+
+    print_before: bool = False
+    print_after: bool = False
+    time_passes: bool = False
+    stats: bool = False
+    verify: bool = True
+    runs: list[PassRun] = field(default_factory=list[PassRun])
+
+
+# sizes and memories, which xDSL's grammar takes in quotes only: 256K, dtcm:64K@1,sram:320K
+_SIZES = re.compile(r"=(\d+[KMkm]|[^\s\"={}]*[:@][^\s\"={}]*)(?=[\s}])")
+
+
+# mlir-opt writes the operation that a pipeline runs on; ours run on the module, as its do then
+_ANCHOR = re.compile(r"\s*builtin\.module\s*\((.*)\)\s*", re.DOTALL)
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
+
+
+def tidy(text: str) -> str:
+    """A pipeline text without its anchor and without spaces that say nothing: xDSL takes neither.
+
+    Within quotes every space stays.
+    """
+    anchored = _ANCHOR.fullmatch(text)
+    parts = _QUOTED.split(anchored[1] if anchored else text)
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(r"\s*([,{}=])\s*", r"\1", re.sub(r"\s+", " ", parts[i]))
+    return "".join(parts).strip()
+
+
+def build_pipeline(text: str) -> tuple[ModulePass, ...]:
+    """The passes of a pipeline text. Raises UsageError."""
+    from xdsl.utils.arg_spec import parse_pipeline
+
+    try:
+        specs: list[ArgSpec] = list(parse_pipeline(_SIZES.sub(r'="\1"', tidy(text))))
+    except ArgSpecParseError as error:
+        reason = str(error).strip().splitlines()[-1].strip(" ^-")
+        raise UsageError(f"cannot read the pipeline {text!r}: {reason}") from None
+    passes: list[ModulePass] = []
+    for spec in specs:
+        factory = PASSES.get(spec.name) or extra_passes().get(spec.name)
+        if factory is None:
+            known = [*PASSES, *extra_passes()]
+            text = f"unknown pass {spec.name!r}{nearest(spec.name, known)}"
+            raise UsageError(f"{text}; there are: {', '.join(known)}")
+        _check_options(factory(), spec)
+        try:
+            passes.append(factory().from_spec(spec))
+        except (ValueError, PassFailedException) as error:
+            reason = str(error).removeprefix(f"{spec.name}: ")
+            raise UsageError(f"{spec.name}: {reason}") from None
+    return tuple(passes)
+
+
+def _check_options(factory: type[ModulePass], spec: "ArgSpec") -> None:
+    """Raise UsageError for an option that the pass has not, or needs and is not given."""
+    from xdsl.passes import get_pass_option_infos
+
+    infos = get_pass_option_infos(factory)
+    known = [option.name for option in infos]
+    given = spec.normalize_parameter_names().parameters
+    for name in given:
+        if name not in known:
+            there = ", ".join(map(spelled, known)) or "none"
+            close = nearest(spelled(name), map(spelled, known))
+            text = f"{spec.name} has no option {spelled(name)!r}{close}; there are: {there}"
+            raise UsageError(text)
+    for option in infos:
+        if option.default_value is None and option.name not in given:
+            raise UsageError(f"{spec.name} requires the option {spelled(option.name)!r}")
+
+
+def spelled(option: str) -> str:
+    """An option as it is written on the command line."""
+    return option.replace("_", "-")
+
+
+def run_pipeline(
+    context: Context,
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    options: Options,
+    started: float,
+    known: "dict[FuncOp, Planned]",
+) -> frozenset[str]:
+    """Run passes in the order given, verifying after each, within the limits counted since reading
+    has `started`. The names of the functions whose plan only claims its bound: it was read, and no
+    pass has proved one since. `known` is given what is known of the functions at the end."""
+    if options.verify:
+        check_module(module)
+    passes = in_time(passes, clock.now() - started)
+    claimed, decisions = _planned(module), Decisions(module)
+    for step in passes:
+        if options.print_before:
+            print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
+        start = time.perf_counter()
+        with progress(step.name):
+            run_pass(context, module, step, known)
+        seconds = time.perf_counter() - start
+        if not getattr(step, "lowers", False):  # there the plan has become addresses
+            decisions.follow(step.name, module)
+        options.runs.append(PassRun(step.name, seconds))
+        if options.verify:
+            check_module(module)
+        claimed = frozenset[str]() if getattr(step, "proves", False) else claimed & _planned(module)
+        if options.time_passes:
+            print(f"{seconds:10.4f} s  {step.name}", file=sys.stderr)
+        if options.stats:
+            for line in statistics(module, step.name, seconds, claimed):
+                print(line, file=sys.stderr)
+        if options.print_after:
+            print(f"// IR after {step.name}\n{module_text(module)}", file=sys.stderr)
+    decisions.note_dropped()
+    return claimed
+
+
+def run_pass(
+    context: Context, module: ModuleOp, step: ModulePass, known: "dict[FuncOp, Planned]"
+) -> None:
+    """Run one pass on what is `known` of the functions, and leave there what holds then."""
+    from memopt.passes.plan.planned import PlanningPass  # and much else, which --help does not need
+
+    if isinstance(step, PlanningPass):
+        step.plan_all(module, known)
+    else:
+        step.apply(context, module)
+        known.clear()
+
+
+def checked_among(known: "Mapping[FuncOp, Planned]") -> Checked | None:
+    """The only function of a module, if its plan was verified and nothing has changed since."""
+    found = next(iter(known.values())) if len(known) == 1 else None
+    plan = plan_of(found.func) if found is not None and found.is_verified else None
+    return Checked(found.func, plan, found.extracted.memory) if found and plan else None
+
+
+def _planned(module: ModuleOp) -> frozenset[str]:
+    """The names of the functions that have a plan."""
+    return frozenset(f.sym_name.data for f in functions(module) if PLAN in f.attributes)
+
+
+def statistics(
+    module: ModuleOp, name: str, seconds: float, claimed: frozenset[str] = frozenset()
+) -> list[str]:
+    """One JSON line per function: what holds after a pass. Bytes and seconds. The functions
+    `claimed` have a plan that was read."""
+    lines: list[str] = []
+    for func in functions(module):
+        plan, model = plan_of(func), model_of(func)
+        memory = function_memory(func, model)
+        row = {
+            "pass": name,
+            "function": func.sym_name.data,
+            "operators": len(memory.operations),
+            "peak": plan.peak.data if plan else peak_of(memory, model),
+            "lower_bound": plan.lower_bound.data if plan else None,
+            "proof": plan.proof.data if plan else "none",
+            "optimal": said_optimal(bool(plan and plan.optimal), func.sym_name.data in claimed),
+            "arena": plan.arena if plan and plan.placed else None,
+            "seconds": round(seconds, 6),
+        }
+        if rewritten := rewrites_list(func):
+            row |= {"rewrites": rewritten}
+        left_out = left_out_of(func)
+        if left_out:  # channels, by reason, and what is left to do
+            work = function_work(func)
+            row |= {"left_out": left_out, "macs": work.macs, "weights": work.weights}
+        off_chip = func.attributes.get(OFF_CHIP)
+        if plan is not None and plan.costs is not None:
+            row["traffic"] = plan.costs.cost.data
+        if isinstance(off_chip, OffChipAttr):
+            row["off_chip"] = off_chip.moved.data
+        lines.append(json.dumps(row))
+    return lines
+
+
+def progress(text: str) -> AbstractContextManager[object]:
+    """A spinner with the elapsed time, for people: only on a terminal, and after two seconds."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    return Spinner(text)

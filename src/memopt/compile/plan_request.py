@@ -1,0 +1,178 @@
+"""The options of a plan as somebody gives them, and what they mean for a target and a model.
+
+    request, frontend = PlanRequest("cortex-m4", rows="all"), frontend_of(".tflite")
+    imported, network = lowered(module, request.target, frontend)
+    choices = choices_of(request, network, frontend)
+
+`memopt compile`, `memopt report` and `memopt.plan` take the same road, so that the same words give
+the same plan.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.rows.operations import family_of
+from memopt.dialects.rows.steps import steps_of
+from memopt.frontends.core.registry import Frontend
+from memopt.frontends.tflite.branches import without_branches
+from memopt.frontends.tflite.float32 import in_float32
+from memopt.frontends.tflite.known_shapes import with_known_shapes
+from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
+from memopt.passes.memgraph_kernels import BALANCED
+from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
+from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
+from memopt.targets.core.registry import target_names
+from memopt.text.usage import UsageError
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """Options as on the command line, sizes in bytes, times in seconds; None is the default, which
+    may depend on the model."""
+
+    target: str
+    schedule: str = Choices.schedule
+    place: str = Choices.place
+    time_limit: float | None = None
+    fuse: bool = True
+    io: str | None = None
+    inplace: str | None = None
+    memory: str | None = None
+    rows: str | None = None
+    fit: int | None = None
+    stream_input: bool = False
+    int8_io: bool = False
+    nhwc_io: bool = False
+    slide: int | None = None
+    kept: int | None = None
+    rewrite: str | None = None
+    optimize: str | None = None
+    cmsis_nn: bool = False
+
+
+def is_tflite(frontend: Frontend | None) -> bool:
+    """Return whether TensorFlow Lite Micro runs files of this format as they are."""
+    return frontend is not None and frontend.interpreter == "tflm"
+
+
+def lowered(module: ModuleOp, target: str, frontend: Frontend | None) -> tuple[ModuleOp, ModuleOp]:
+    """Return the imported module that a plan is compared with, and the one that is planned: for C
+    both without branches, and the second with shapes that are known before the run and with reals
+    of float32. Raises MemoptError for a branch of which it is not known what it runs."""
+    if target == "tflm" or not is_tflite(frontend):
+        return module, module
+    imported = without_branches(module)
+    return imported, with_known_shapes(in_float32(imported))
+
+
+def choices_of(request: PlanRequest, module: ModuleOp, frontend: Frontend | None) -> Choices:
+    """Return how to plan `module`, which `frontend` read (None: it is IR). Raises UsageError for
+    options that contradict each other."""
+    _check(request)
+    rewrite = _rules(request.rewrite or _default_rules(request, module, frontend))
+    rows = tuple((request.rows or _default_rows(request, module, frontend, rewrite)).split(","))
+    return Choices(
+        schedule=request.schedule,
+        place=request.place,
+        time_limit=request.time_limit,
+        # an opened hyper-node has another order
+        fuse=request.fuse and request.schedule != "source",
+        io=request.io,
+        inplace=request.inplace,
+        memory=request.memory,
+        rows=rows if request.fit is None else (AUTO,),
+        fit=request.fit,
+        stream_input=request.stream_input or request.slide is not None,
+        int8_io=request.int8_io,
+        nhwc_io=request.nhwc_io,
+        slide=request.slide,
+        kept=request.kept,
+        rewrite=rewrite,
+        optimize=request.optimize or BALANCED,
+        alignment=rows_alignment(module),
+        cmsis_nn=request.cmsis_nn,
+    )
+
+
+def _check(request: PlanRequest) -> None:
+    """Raise UsageError for options that contradict each other."""
+    if request.optimize is not None and request.target == "tflm":
+        raise UsageError("--optimize is of C targets; TensorFlow Lite Micro has kernels of its own")
+    if request.fit is not None:
+        if request.fit < 1:
+            raise UsageError(f"--fit={request.fit}: no arena has no bytes")
+        if request.memory is not None:
+            raise UsageError("--fit is one arena, --memory says all of them; give one of the two")
+        if request.rows not in (None, AUTO):
+            text = f"--fit chooses the rows, --rows={request.rows} others; give one of the two"
+            raise UsageError(text)
+    if request.kept is not None:
+        if request.slide is None:
+            raise UsageError("--kept is of a window that slides: --slide=N says by how much")
+        if request.kept < 1:
+            raise UsageError(f"--kept={request.kept}: no window is kept in that")
+    if request.slide is not None:
+        _check_slide(request)
+
+
+def _check_slide(request: PlanRequest) -> None:
+    """Raise UsageError for what goes with no window that slides."""
+    if request.rows not in (None, ALL):
+        raise UsageError(f"--slide cuts every operator that has rows, not --rows={request.rows}")
+    if request.fit is not None:
+        raise UsageError("--slide: --fit is of whole windows; --ram says what there is")
+    if request.memory is not None:
+        raise UsageError("--slide: --memory has no place for what stays from window to window")
+
+
+def _rules(text: str) -> tuple[str, ...]:
+    """Return the rules of --rewrite. Raises UsageError."""
+    rules = tuple(text.split(","))
+    if wrong := unknown_rule(rules):
+        raise UsageError(f"--rewrite: {wrong}")
+    return rules
+
+
+def _default_rules(request: PlanRequest, module: ModuleOp, frontend: Frontend | None) -> str:
+    """Return those that never cost anything and those that give operators a form that kernels have,
+    where C runs what they leave; of formats whose results are exact only such as are. Rows are of
+    operators that were rewritten before."""
+    in_rows = family_of(list(body_of(only_function(module)).ops)) == "rows"
+    if request.target not in target_names("c") or in_rows:
+        return NO_RULES
+    free = _rounds_freely(frontend)
+    rules = {name: rule_of(name) for name in RULES}
+    wanted = [name for name in RULES if rules[name].applied in (SAFE, KERNELS)]
+    return ",".join(name for name in wanted if free or rules[name].exact == "bits")
+
+
+def _rounds_freely(frontend: Frontend | None) -> bool:
+    """Return whether the model's format leaves open how results are rounded."""
+    return frontend is not None and frontend.rounds_freely
+
+
+def _default_rows(
+    request: PlanRequest, module: ModuleOp, frontend: Frontend | None, rewrite: Sequence[str]
+) -> str:
+    """Return rows where they may help: C runs them, something has them and is not in rows already,
+    and nothing is asked for that is one of whole operators."""
+    if request.slide is not None:
+        return ALL
+    if request.cmsis_nn and request.fit is None:
+        return NONE  # the library has no rows
+    usual = (
+        request.schedule in ("auto", Choices.schedule)
+        and request.place in ("auto", Choices.place)
+        and request.memory is None
+        and request.target in target_names("c")
+    )
+    if not usual:
+        return NONE
+    operations = list(body_of(only_function(module)).ops)
+    able = any(steps_of(op) is not None for op in operations)
+    if request.rewrite is not None or _rounds_freely(frontend):  # after which there may be rows
+        able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
+    return AUTO if able and family_of(operations) != "rows" else NONE

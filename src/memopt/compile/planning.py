@@ -1,0 +1,369 @@
+"""The standard road from an imported module to a plan, and the figures of the file as it was."""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_scratch
+from memopt.analysis.variables import variable_bytes
+from memopt.analysis.work import function_work
+from memopt.backends.c.emit.lowering import check_kernels
+from memopt.backends.checked import Checked
+from memopt.backends.tflm.hidden import unknown_scratch
+from memopt.compile.deadline import in_budget
+from memopt.compile.driver import check_module, progress
+from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.attributes.rewrites import rewrites_list
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import depth_of, functions, only_function
+from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch, plan_of
+from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_kernels import RAM
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source, with_branches
+from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
+from memopt.passes.rows.expand import NoRowsError
+from memopt.solvers import clock
+from memopt.targets.core.kernels import may_be_fast
+from memopt.targets.core.planned_for import with_called
+from memopt.targets.core.registry import target_named, target_names
+
+STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
+
+
+@dataclass
+class Seconds:
+    """Wall seconds of each stage of `memopt compile`, and the moment at which it began."""
+
+    stages: dict[str, float] = field(default_factory=dict[str, float])
+    began: float = field(default_factory=clock.now)
+
+    def run(self, stage: str, action: Callable[[], None]) -> None:
+        start = clock.now()
+        with progress(stage):
+            action()
+        self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
+
+    def line(self) -> str:
+        """Return the seconds of every stage as one line of JSON: no part of report.json, which is
+        the same for the same input."""
+        return json.dumps(
+            {"seconds": {name: round(self.stages.get(name, 0), 6) for name in STAGES}}
+        )
+
+    def deadline(self, time_limit: float | None) -> float | None:
+        """Until when to search, so that a limit includes reading, which `import` is, and writing,
+        which takes about as much."""
+        return (
+            None if time_limit is None else self.began + time_limit - self.stages.get("import", 0)
+        )
+
+
+def rewritten(
+    context: Context, module: ModuleOp, choices: Choices, seconds: Seconds
+) -> tuple[ModuleOp, Choices]:
+    """A copy with the rules that are applied at once, and what is left to choose, for who plans it
+    more than once in C; the module itself where something else has to come first."""
+    at_once, *searched = rules_of(choices)
+    if not at_once or choices.int8_io or choices.slide is not None:
+        return module, choices
+    copy = module.clone()
+    seconds.run("rewrite", lambda: MemgraphRewritePass(at_once).apply(context, copy))
+    left = tuple(rule for rules in searched for rule in rules)
+    return copy, replace(choices, rewrite=left or (NO_RULES,))
+
+
+def check_kernels_first(context: Context, module: ModuleOp, target: str, choices: Choices) -> None:
+    """Raise MemoptError for what the C backend would refuse for want of a kernel, before rows are
+    planned, which may take long."""
+    steps = plan(target, choices)
+    cut = [i for i, step in enumerate(steps) if isinstance(step.run, MemgraphExpandRowsPass)]
+    if cut:
+        copy = module.clone()
+        before = [s for s in steps[: cut[0]] if not _counts_rows(s.run)]
+        _run(context, copy, before, Seconds())
+        func = only_function(copy)
+        check_kernels(func, with_called(target_named(target), model_of(func)).isa)
+
+
+def _counts_rows(step: ModulePass) -> bool:
+    """Whether a step tries out rows itself, which may take long, and changes no kernel."""
+    return isinstance(step, MemgraphRewritePass) and step.rows
+
+
+def plan_module(
+    context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
+) -> dict[FuncOp, Planned]:
+    """Plan every function of `module` for `target`, verified at the end, and what is known of each
+    function then. A time limit counts since `seconds` began. Raises MemoptError.
+
+    With rows=auto neither whole operators nor all rows have a smaller arena: the pass that chooses
+    rows counts no scratch of fast kernels, and sees what the rules left that rows need.
+    """
+    rivals = _rivals(target, choices)
+    imported = module.clone() if rivals else module
+    seconds.stages.setdefault("rewrite", 0.0)
+    deadline = seconds.deadline(choices.time_limit)
+    bounds: dict[FuncOp, RowBounds] = {}
+    known = _run(context, module, plan(target, choices), seconds, deadline, bounds)
+    for rival in rivals:
+        if _is_least(known, rival, bounds.values()):
+            continue
+        if rival.rows == (NONE,) and _are_whole(known, imported):
+            continue
+        other = imported.clone()
+        found = _smaller(context, other, plan(target, rival), seconds, deadline, _cost(known))
+        if found is not None:
+            known = found
+            _take_over(module, other)
+    check_module(module)
+    return known
+
+
+def _rivals(target: str, choices: Choices) -> list[Choices]:
+    """Return the choices of rows beside rows=auto that may have a smaller arena: whole operators,
+    and all rows where fast kernels, chosen later, take scratch."""
+    if choices.rows != (AUTO,) or choices.fit is not None or choices.memory is not None:
+        return []
+    compiled = target in target_names("c")
+    grows = choices.optimize != RAM and compiled and may_be_fast(target_named(target))
+    rows = (ALL,) * grows + (NONE,) * (not choices.stream_input)
+    return [replace(choices, rows=(name,)) for name in rows]
+
+
+def _is_least(
+    known: Mapping[FuncOp, Planned], rival: Choices, bounds: Collection[RowBounds]
+) -> bool:
+    """Return whether no plan of a rival's rows has a smaller arena, for it has more to hold than
+    what is bounded: wider alignment, padding of its own, scratch of fast kernels."""
+    if rival.rows == (NONE,):
+        # rules that are searched with rows are left out of what is bounded
+        least = 0 if rules_of(replace(rival, rows=(AUTO,)))[2] else sum(b.whole for b in bounds)
+    else:
+        least = sum(b.rows for b in bounds)
+    return _cost(known)[0] <= least
+
+
+def _smaller(
+    context: Context,
+    module: ModuleOp,
+    steps: Sequence[Step],
+    seconds: Seconds,
+    deadline: float | None,
+    least: tuple[int, int],
+) -> dict[FuncOp, Planned] | None:
+    """Plan `module` if that costs less than `least`, and return what is known then; None if it does
+    not, most often as soon as the peak is bounded, or if no time is left."""
+    places = next(k for k, step in enumerate(steps) if step.stage == "place")
+    if clock.late(deadline):
+        return None
+    try:
+        _run(context, module, steps[:places], seconds, deadline)
+        bounds = [plan.lower_bound.data for f in functions(module) if (plan := plan_of(f))]
+        if sum(bounds) > least[0]:
+            return None
+        known = _run(context, module, steps[places:], seconds, deadline)
+    except NoRowsError:
+        return None
+    return known if _cost(known) < least else None
+
+
+def _are_whole(known: Mapping[FuncOp, Planned], imported: ModuleOp) -> bool:
+    """Return whether no operator is in rows, and all buffers have the bytes that a plan of whole
+    operators gives them, whose alignment is that of `imported`: that plan would be the same."""
+    alignment = max(model_of(func).alignment.data for func in functions(imported))
+    return all(
+        planned.facts is not None
+        and planned.facts.family == "order"
+        and all(g.size % alignment == 0 for g in planned.extracted.graph.groups)
+        and all(size % alignment == 0 for size in planned.extracted.graph.workspace)
+        for planned in known.values()
+    )
+
+
+def _cost(known: Mapping[FuncOp, Planned]) -> tuple[int, int]:
+    """Bytes of all arenas, then calls."""
+    facts = [planned.facts for planned in known.values()]
+    calls = sum(len(planned.extracted.graph) for planned in known.values())
+    return sum(f.arena for f in facts if f is not None), calls
+
+
+def _take_over(module: ModuleOp, other: ModuleOp) -> None:
+    """Put the operations of another module in place of its own."""
+    for op in list(module.ops):
+        op.detach()
+        op.erase()
+    moved = list(other.ops)
+    for op in moved:
+        op.detach()
+    module.body.block.add_ops(moved)
+    module.attributes = dict(other.attributes)
+
+
+def _run(
+    context: Context,
+    module: ModuleOp,
+    steps: Sequence[Step],
+    seconds: Seconds,
+    deadline: float | None = None,
+    bounds: dict[FuncOp, RowBounds] | None = None,
+) -> dict[FuncOp, Planned]:
+    """Run the steps one after the other; what one derives of a function it hands to the next. What
+    is known of other rows than those chosen is put into `bounds`."""
+    known: dict[FuncOp, Planned | None] = {}
+    dropped: set[FuncOp] = set()
+
+    def run(step: ModulePass, again: bool) -> None:
+        if not isinstance(step, PlanningPass):
+            step.apply(context, module)
+            known.clear()
+            return
+        if step.reads_others:
+            known.update({f: planned and planned.write() for f, planned in known.items()})
+        for func in functions(module):
+            if not again or func in dropped:
+                planned = known[func] = step.plan(func, known.get(func))
+                if bounds is not None and planned is not None and planned.arrangement is not None:
+                    bounds[func] = planned.arrangement.bounds
+        if not again:
+            dropped.clear()
+            dropped.update(func for func, planned in known.items() if planned is None)
+
+    steps = with_branches(steps, max(map(depth_of, functions(module)), default=0))
+    passes = [step.run for step in steps]
+    for i, step in enumerate(steps):
+        limited = in_budget(passes[i:], deadline)
+        if step.stage:
+            seconds.run(step.stage, lambda limited=limited, again=step.again: run(limited, again))
+        else:
+            run(limited, step.again)
+    return {func: planned.write() for func, planned in known.items() if planned is not None}
+
+
+def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
+    """A copy of the imported module in the file's own order, placed by TFLM's own planner.
+
+    For a .tflite file with the scratch that TFLM's kernels ask for; other formats have none, and
+    what follows from their constants alone is no operator: a converter computes it.
+    """
+    copy = module.clone()
+    tflm = is_tflite or model_of(only_function(module)).target.data == "tflm"
+    _run(context, copy, source(tflm, scratch=is_tflite), Seconds())
+    return copy
+
+
+def plan_facts(func: FuncOp) -> PlanAttr:
+    """The plan of a planned function. Raises MemoptError if there is none with offsets."""
+    plan = plan_of(func)
+    if plan is None or not plan.placed:
+        raise MemoptError("the function has no placed plan", f"@{func.sym_name.data}")
+    return plan
+
+
+def whole_peak(
+    context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
+) -> int | None:
+    """Bytes of the peak of whole operators, as `--rows=none` orders them, beside a plan in rows;
+    None if no time is left to find it."""
+    deadline = seconds.deadline(choices.time_limit)
+    if clock.late(deadline):
+        return None
+    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False, slide=None, kept=None)
+    steps = [step for step in plan(target, choices) if step.stage != "place"][:-1]
+    copy = module.clone()
+    _run(context, copy, steps, Seconds(), deadline)
+    found = plan_of(only_function(copy))
+    return None if found is None else found.peak.data
+
+
+def report_dict(
+    name: str,
+    before: ModuleOp,
+    after: Checked,
+    target: dict[str, Any],
+    whole: int | None = None,
+    advice: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
+    of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
+    func, memory = after.func, after.memory
+    as_was = only_function(before)
+    model = model_of(as_was)
+    old, new = plan_facts(as_was), plan_facts(func)
+    work = function_work(func)
+    tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
+    hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
+    objects = [m.bytes.data for m in new.memories] if new.kind == "object" else None
+    arena_optimal = new.proof.data != "none" and new.arena == new.arena_lower_bound.data
+    return {
+        "model": name,
+        "operators": operators_run(memory),
+        "tensors": tensors_held(memory),
+        "macs": work.macs,
+        "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
+        "weights": work.weights,
+        "in_float32": in_float32(func),  # real types of the file that are computed so
+        "open_batch": open_batch(func),  # inputs of one image, which the file leaves open
+        "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
+        "source": {
+            "peak": old.peak.data,
+            "arena": old.arena,
+            "scratch": peak_scratch(function_memory(as_was, model), model),
+            "alignment": model.alignment.data,
+            "io": model.io.data,
+        },
+        "plan": {
+            "peak": new.peak.data,
+            "scratch": peak_scratch(memory, model_of(func)),  # by which kernels raise the peak
+            "io": model_of(func).io.data,
+            "lower_bound": new.lower_bound.data,
+            "proof": new.proof.data,
+            "optimal": new.optimal and not hidden,
+            "family": new.family.data,  # what the bounds range over
+            "arena": new.arena,
+            "arena_lower_bound": new.arena_lower_bound.data,
+            "arena_optimal": arena_optimal and not hidden,
+            "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
+            "objects": objects,  # bytes each, in place of one arena
+            "objects_lower_bound": new.memories_lower_bound.data if objects else None,
+            "alignment": model_of(func).alignment.data,
+            "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
+            "rows": rows_dict(memory, whole),
+            "sliding": sliding_dict(func),
+        },
+        "memories": memories_dict(new),
+        "rewrites": rewrites_list(func),
+        "target": target,
+        "advice": list(advice),
+    }
+
+
+def memories_dict(plan: PlanAttr) -> dict[str, Any] | None:
+    """`memories` of `report.json`: bytes of each bank, and what their traffic costs; None for a
+    plan without banks."""
+    if plan.costs is None:
+        return None
+    return {
+        "banks": [
+            {
+                "name": m.memory.data,
+                "capacity": m.capacity.data,
+                "cost": m.cost.data,
+                "arena": m.bytes.data,
+                "moved": m.moved.data,
+            }
+            for m in plan.memories
+        ],
+        "cost": plan.costs.cost.data,
+        "lower_bound": plan.costs.lower_bound.data,
+        "proof": plan.costs.proof.data,
+        "optimal": plan.costs.optimal,
+    }

@@ -1,0 +1,1 @@
+"""IR as text, read and written quickly, and errors with their place."""

@@ -1,0 +1,128 @@
+"""How a wrong command line is answered: one line on stderr, exit code 2."""
+
+import argparse
+import atexit
+import gc
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn, cast
+
+from memopt.dialects.memgraph.errors import nearest, printable
+
+
+class UsageError(ValueError):
+    """The command line, or an argument in Python, is wrong: exit code 2."""
+
+
+def check_time_limit(seconds: float | None) -> None:
+    """Raise UsageError for a `--time-limit` that is none: 0, negative, without end, no number."""
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise UsageError(f"--time-limit={seconds:g}: seconds, finite and more than 0")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what is done is given up and cleaned up as at Ctrl-C."""
+
+
+def exit_code(program: str, run: Callable[[], int]) -> int:
+    """Return what `run` gives back; 2 for wrong usage, 130 for Ctrl-C, 143 for SIGTERM, each with
+    its line on stderr, and 1 for a reader that went away."""
+    try:
+        with _terminable():
+            return run()
+    except UsageError as error:
+        print(f"{program}: error: {printable(str(error))}", file=sys.stderr)
+        return 2
+    except Terminated:
+        print(f"{program}: terminated", file=sys.stderr)
+        return 143
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+@contextmanager
+def _terminable() -> Generator[None]:
+    """Raise Terminated at SIGTERM, once; whoever has said what happens then is left alone."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # nothing interrupts the cleaning up
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def collect_rarely() -> None:
+    """For a command, which ends soon: less of Python's search for cycles in what is all in use.
+
+    Operations and their values are cycles that stay; looking through those of 10,000 operators
+    again and again took a quarter of the seconds of `--schedule=source`, and once more through
+    what had survived a tenth of `--place=tflm`. At its end Python looks through all of it again,
+    modules too, which took a fifth of the seconds of a small command: what is frozen is left out.
+    """
+    gc.set_threshold(100_000, 100, 20)
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line per error: the usage of a dozen options would hide it."""
+
+    def error(self, message: str) -> NoReturn:
+        text = _CHOICE.sub(_with_nearest_choice, message)
+        if (wrong := _UNKNOWN.match(text)) is not None:
+            text = f"{wrong[0]}{nearest(wrong[1], self.option_names())}{text[wrong.end() :]}"
+        self.exit(2, f"{self.prog}: error: {text}; see {self.prog} --help\n")
+
+    def option_names(self) -> list[str]:
+        """Return the options of the parser and of its commands."""
+        found: list[str] = []
+        for action in self._actions:
+            found += action.option_strings
+            choices = cast("object", action.choices)
+            if isinstance(choices, dict):  # of commands
+                for parser in cast("dict[str, Parser]", choices).values():
+                    found += parser.option_names()
+        return found
+
+
+def _with_nearest_choice(found: re.Match[str]) -> str:
+    """Return argparse's words on a wrong choice with the nearest of those that there are."""
+    known = [name.strip("'\" ") for name in found[2].split(",")]
+    return f"invalid choice: '{found[1]}'{nearest(found[1], known)} (choose from {found[2]})"
+
+
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from ([^)]*)\)")
+_UNKNOWN = re.compile(r"unrecognized arguments: (-[^ =]+)\S*")
+STDOUT = "-"  # as the name of an output; as the name of an input it is stdin
+
+
+def path_text(text: str) -> str:
+    """For `type=`: a path of the command line. An empty one would mean the working directory."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    return text
+
+
+def folder_text(text: str) -> str:
+    """For `type=`: the path of a folder to be written."""
+    if text == STDOUT:
+        raise argparse.ArgumentTypeError("a folder cannot go to stdout")
+    return path_text(text)
