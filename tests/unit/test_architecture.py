@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import get_args
 
@@ -14,6 +15,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import Activation
 from memopt.dialects.operators import operations
+from memopt.plugin import PASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = {
@@ -240,6 +242,22 @@ def test_files_are_small() -> None:
         if (n := len(p.read_text().splitlines())) > 500
     }
     assert not long
+
+
+MANY = {"dialects/operators", "rewrites"}  # a file per operator or rule
+
+
+def test_folders_are_small() -> None:
+    """At most 25 files of one level; families of kernels have a file per type."""
+    counts = Counter(str(p.parent.relative_to(ROOT)) for p in files(*ROOMS, "src/memopt"))
+    assert {folder for folder, n in counts.items() if n > 25} <= MANY
+    assert {p.name for p in (ROOT / "src" / "memopt").glob("*.py")} == {
+        "__init__.py",
+        "console.py",
+        "plugin.py",
+    }
+    passes = {p.stem for p in (ROOT / "passes").glob("*.py")} - {"__init__", "pipelines"}
+    assert passes == {name.replace("-", "_") for name in PASSES}
 
 
 def test_every_module_and_public_function_says_what_it_is_for() -> None:
