@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from memopt.api.keywords import with_keywords
 from memopt.api.sources import (
     Model,
     Shapes,
@@ -24,7 +25,7 @@ from memopt.backends.checked import Checked
 from memopt.compile.before_after import plan_task, task_of
 from memopt.compile.claims import check_claims
 from memopt.compile.driver import FILES, new_context
-from memopt.compile.plan_request import PlanRequest
+from memopt.compile.options import PlanOptions, described
 from memopt.compile.planning import Seconds
 from memopt.dialects.attributes.plan import Family, PlanAttr
 from memopt.dialects.memgraph.functions import only_function
@@ -42,11 +43,7 @@ from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_input_range import Ranges
-from memopt.passes.memgraph_kernels import HOW
-from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.solvers.problems.memory_graph import Proof
-from memopt.solvers.scheduling import METHODS as SCHEDULES
-from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError
 
 
@@ -103,87 +100,40 @@ class Plan:
                 return emit(module, form, Wanted())
 
 
-def plan(
-    source: Source,
-    *,
-    target: str = "host",
-    schedule: str = "auto",
-    place: str = "joint",
-    memory: str | None = None,
-    time_limit: float | None = None,
-    io: str | None = None,
-    inplace: str | None = None,
-    rows: str | None = None,
-    fit: int | None = None,
-    stream_input: bool = False,
-    slide: int | None = None,
-    kept: int | None = None,
-    rewrite: str | None = None,
-    optimize: str | None = None,
-    int8_io: bool = False,
-    nhwc_io: bool = False,
-    cmsis_nn: bool = False,
-    fuse: bool = True,
-    pipeline: str = "",
-    shapes: Shapes | None = None,
-    input_ranges: Ranges | None = None,
-) -> Plan:
+@dataclass(frozen=True, kw_only=True)
+class PlanKeywords(PlanOptions):
+    """The keywords of `memopt.plan`."""
+
+    pipeline: str = ""
+    shapes: Shapes | None = None
+    input_ranges: Ranges | None = None
+
+
+@with_keywords(PlanKeywords)
+def plan(source: Source, options: PlanKeywords) -> Plan:
     """Plan a network of one function, as `memopt compile` does by the same words, and verify the
-    plan. An argument that is None is what it is on the command line by default.
+    plan. An option that is None is what it is on the command line by default.
 
-    `source` is whatever `memopt.load` takes. `target` is a device, or "tflm" for TensorFlow Lite
-    Micro; `schedule` and `place` are methods (memopt-opt --help lists them); `memory` is, instead
-    of `place`, several memories, the fastest first: "dtcm:64K,sram:320K". `time_limit` is seconds
-    for all of it; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace` is
-    "on", as it is by default for C targets, or "off". `rows` cuts operators into rows, for C
-    targets: "auto" (their default), "all", "none", or names of tensors; `fit` bytes for the arena
-    choose them too. With `stream_input` the input is received row by row; `slide` is how many rows
-    of it are new in a window, of which `kept` bytes stay for the next. `rewrite` is "safe" (the
-    default of C targets), "all", "none" or names of rules, `optimize` what fast kernels may cost:
-    "ram", "balanced" (the default) or "speed". With `int8_io` inputs and outputs are the stored
-    integers, with `nhwc_io` images channels last; with `cmsis_nn` the scratch of CMSIS-NN is
-    planned. `input_ranges` says between which numbers inputs of float32 are, {"x": (-1, 1)}, which
-    the rule constant-channels counts on. `pipeline` is run first, as for `memopt.peak`.
+    `source` is whatever `memopt.load` takes. `input_ranges` says between which numbers inputs of
+    float32 are, {"x": (-1, 1)}, which the rule constant-channels counts on. `pipeline` is run
+    first, as for `memopt.peak`. The options, sizes in bytes and times in seconds:
 
-    Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
-    that there is not.
+    OPTIONS
+
+    Raises MemoptError for a network that cannot be planned, OSError, ValueError for an argument
+    that there is not, and TypeError for a name of an option that there is not.
 
         >>> plan = memopt.plan("net.tflite", target="cortex-m4", rows="none")
         >>> plan.arena, plan.offsets["image"]
         (70880, 0)
     """
-    chosen("target", target, target_names("c", "tflite"))
-    chosen("schedule", schedule, SCHEDULES)
-    chosen("place", place, PLACEMENTS)
-    if io is not None:
-        chosen("io", io, ("arena", "kept", "caller"))
-    if inplace is not None:
-        chosen("inplace", inplace, ("on", "off"))
-    if optimize is not None:
-        chosen("optimize", optimize, HOW)
-    seconds(time_limit)
-    request = PlanRequest(
-        target,
-        schedule=schedule,
-        place=place,
-        time_limit=time_limit,
-        fuse=fuse,
-        io=io,
-        inplace=inplace,
-        memory=memory,
-        rows=rows,
-        fit=fit,
-        stream_input=stream_input,
-        int8_io=int8_io,
-        nhwc_io=nhwc_io,
-        slide=slide,
-        kept=kept,
-        rewrite=rewrite,
-        optimize=optimize,
-        cmsis_nn=cmsis_nn,
-    )
+    for name, _, entry in described():
+        value, known = getattr(options, name), entry.names() if entry.names else entry.choices
+        if known and value is not None:
+            chosen(name, value, known)
+    seconds(options.time_limit)
     times = Seconds()
-    model = prepared(source, pipeline, shapes, input_ranges)
+    model = prepared(source, options.pipeline, options.shapes, options.input_ranges)
     with told(model.name):
         check_claims(model.module, model.data)
         module, numbers = _numbered(model)
@@ -191,13 +141,13 @@ def plan(
         try:
             with weights_at_hand(model.data, module):
                 context = new_context(True)
-                task = task_of(context, module, request, frontend, times)
+                task = task_of(context, module, options, frontend, times)
                 _, after, known = plan_task(context, task, times)
             if FILES in module.attributes:  # not where the weights were meanwhile
                 after.attributes[FILES] = module.attributes[FILES]
         except UsageError as error:
             raise UsageError(str(error).replace("--", "")) from None
-        return _answer(model, after, known, target, numbers)
+        return _answer(model, after, known, options.target, numbers)
 
 
 def _origin(op: Operation) -> tuple[object, ...]:

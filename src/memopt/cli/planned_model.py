@@ -12,12 +12,13 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from memopt.analysis.sliding import kept_bytes
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
-from memopt.cli.planning_arguments import read_model, request_of
+from memopt.cli.planning_arguments import read_model
 from memopt.cli.texts import bytes_of_text, sizes
 from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
 from memopt.compile.before_after import Task, check_choices, plan_task
 from memopt.compile.driver import IR, import_bytes
 from memopt.compile.narrowing import Narrowed, narrowed
+from memopt.compile.options import options_of
 from memopt.compile.plan_request import choices_of, is_tflite, lowered
 from memopt.compile.planning import (
     Seconds,
@@ -110,7 +111,7 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
     if args.target == "tflm" and not is_tflite(frontend) and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     imported, ready = lowered(module, args.target, frontend)
-    request = request_of(args, args.target)
+    request = options_of(args, args.target)
     choices = choices_of(request, ready, frontend)
     less = Narrowed()
     if args.target == "tflm" and choices.rewrite != (NO_RULES,):

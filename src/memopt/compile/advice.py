@@ -24,7 +24,7 @@ from memopt.cli.target_facts import facts_without_a_build, tflm_facts
 from memopt.compile.before_after import Task, plan_alone, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.narrowing import narrowed
-from memopt.compile.plan_request import PlanRequest
+from memopt.compile.options import PlanOptions
 from memopt.compile.planning import Seconds, check_kernels_first
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
@@ -79,7 +79,7 @@ class Advised:
     context: Context
     module: ModuleOp
     frontend: Frontend | None
-    request: PlanRequest
+    request: PlanOptions
     task: Task
     arena: int
     ram: int | None
@@ -192,7 +192,7 @@ def _rewritten(planned: Advised, deadline: float) -> Advice | None:
 
 
 def _as_c(planned: Advised, deadline: float) -> Advice | None:
-    request = PlanRequest(DEVICE, time_limit=_left(deadline))
+    request = PlanOptions(target=DEVICE, time_limit=_left(deadline))
     how = planned.context, planned.module, request, planned.frontend, Seconds()
     task = task_of(*how)
     check_kernels_first(planned.context, task.ready, task.target, task.choices)

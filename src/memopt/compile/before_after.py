@@ -7,7 +7,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
-from memopt.compile.plan_request import PlanRequest, choices_of, is_tflite, lowered
+from memopt.compile.options import PlanOptions
+from memopt.compile.plan_request import choices_of, is_tflite, lowered
 from memopt.compile.planning import Seconds, as_it_was, plan_facts, plan_module, rewritten
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import only_function
@@ -35,7 +36,7 @@ class Task:
 def task_of(
     context: Context,
     module: ModuleOp,
-    request: PlanRequest,
+    request: PlanOptions,
     frontend: Frontend | None,
     seconds: Seconds,
 ) -> Task:

@@ -1,6 +1,6 @@
 """The options of a plan as somebody gives them, and what they mean for a target and a model.
 
-    request, frontend = PlanRequest("cortex-m4", rows="all"), frontend_of(".tflite")
+    request, frontend = PlanOptions(target="cortex-m4", rows="all"), frontend_of(".tflite")
     imported, network = lowered(module, request.target, frontend)
     choices = choices_of(request, network, frontend)
 
@@ -9,10 +9,12 @@ the same plan.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.compile.options import PlanOptions, check_conflicts
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.steps import steps_of
@@ -26,31 +28,6 @@ from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
 from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError
-
-
-@dataclass(frozen=True)
-class PlanRequest:
-    """Options as on the command line, sizes in bytes, times in seconds; None is the default, which
-    may depend on the model."""
-
-    target: str
-    schedule: str = Choices.schedule
-    place: str = Choices.place
-    time_limit: float | None = None
-    fuse: bool = True
-    io: str | None = None
-    inplace: str | None = None
-    memory: str | None = None
-    rows: str | None = None
-    fit: int | None = None
-    stream_input: bool = False
-    int8_io: bool = False
-    nhwc_io: bool = False
-    slide: int | None = None
-    kept: int | None = None
-    rewrite: str | None = None
-    optimize: str | None = None
-    cmsis_nn: bool = False
 
 
 def is_tflite(frontend: Frontend | None) -> bool:
@@ -68,64 +45,24 @@ def lowered(module: ModuleOp, target: str, frontend: Frontend | None) -> tuple[M
     return imported, with_known_shapes(in_float32(imported))
 
 
-def choices_of(request: PlanRequest, module: ModuleOp, frontend: Frontend | None) -> Choices:
+def choices_of(request: PlanOptions, module: ModuleOp, frontend: Frontend | None) -> Choices:
     """Return how to plan `module`, which `frontend` read (None: it is IR). Raises UsageError for
     options that contradict each other."""
-    _check(request)
+    check_conflicts(request)
     rewrite = _rules(request.rewrite or _default_rules(request, module, frontend))
     rows = tuple((request.rows or _default_rows(request, module, frontend, rewrite)).split(","))
-    return Choices(
-        schedule=request.schedule,
-        place=request.place,
-        time_limit=request.time_limit,
+    alike = {f.name for f in fields(Choices)} & {f.name for f in fields(PlanOptions)}
+    settled: dict[str, Any] = {name: getattr(request, name) for name in alike}
+    settled |= {
         # an opened hyper-node has another order
-        fuse=request.fuse and request.schedule != "source",
-        io=request.io,
-        inplace=request.inplace,
-        memory=request.memory,
-        rows=rows if request.fit is None else (AUTO,),
-        fit=request.fit,
-        stream_input=request.stream_input or request.slide is not None,
-        int8_io=request.int8_io,
-        nhwc_io=request.nhwc_io,
-        slide=request.slide,
-        kept=request.kept,
-        rewrite=rewrite,
-        optimize=request.optimize or BALANCED,
-        alignment=rows_alignment(module),
-        cmsis_nn=request.cmsis_nn,
-    )
-
-
-def _check(request: PlanRequest) -> None:
-    """Raise UsageError for options that contradict each other."""
-    if request.optimize is not None and request.target == "tflm":
-        raise UsageError("--optimize is of C targets; TensorFlow Lite Micro has kernels of its own")
-    if request.fit is not None:
-        if request.fit < 1:
-            raise UsageError(f"--fit={request.fit}: no arena has no bytes")
-        if request.memory is not None:
-            raise UsageError("--fit is one arena, --memory says all of them; give one of the two")
-        if request.rows not in (None, AUTO):
-            text = f"--fit chooses the rows, --rows={request.rows} others; give one of the two"
-            raise UsageError(text)
-    if request.kept is not None:
-        if request.slide is None:
-            raise UsageError("--kept is of a window that slides: --slide=N says by how much")
-        if request.kept < 1:
-            raise UsageError(f"--kept={request.kept}: no window is kept in that")
-    if request.slide is not None:
-        _check_slide(request)
-
-
-def _check_slide(request: PlanRequest) -> None:
-    """Raise UsageError for what goes with no window that slides."""
-    if request.rows not in (None, ALL):
-        raise UsageError(f"--slide cuts every operator that has rows, not --rows={request.rows}")
-    if request.fit is not None:
-        raise UsageError("--slide: --fit is of whole windows; --ram says what there is")
-    if request.memory is not None:
-        raise UsageError("--slide: --memory has no place for what stays from window to window")
+        "fuse": request.fuse and request.schedule != "source",
+        "rows": rows if request.fit is None else (AUTO,),
+        "stream_input": request.stream_input or request.slide is not None,
+        "rewrite": rewrite,
+        "optimize": request.optimize or BALANCED,
+        "alignment": rows_alignment(module),
+    }
+    return Choices(**settled)
 
 
 def _rules(text: str) -> tuple[str, ...]:
@@ -136,7 +73,7 @@ def _rules(text: str) -> tuple[str, ...]:
     return rules
 
 
-def _default_rules(request: PlanRequest, module: ModuleOp, frontend: Frontend | None) -> str:
+def _default_rules(request: PlanOptions, module: ModuleOp, frontend: Frontend | None) -> str:
     """Return those that never cost anything and those that give operators a form that kernels have,
     where C runs what they leave; of formats whose results are exact only such as are. Rows are of
     operators that were rewritten before."""
@@ -155,7 +92,7 @@ def _rounds_freely(frontend: Frontend | None) -> bool:
 
 
 def _default_rows(
-    request: PlanRequest, module: ModuleOp, frontend: Frontend | None, rewrite: Sequence[str]
+    request: PlanOptions, module: ModuleOp, frontend: Frontend | None, rewrite: Sequence[str]
 ) -> str:
     """Return rows where they may help: C runs them, something has them and is not in rows already,
     and nothing is asked for that is one of whole operators."""

@@ -11,12 +11,13 @@ from memopt.api.certified import is_proven, optimality_of
 from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
 from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
-from memopt.cli.planning_arguments import add_planning_arguments, read_model, request_of
+from memopt.cli.planning_arguments import add_planning_arguments, read_model
 from memopt.cli.summary import summary
 from memopt.cli.target_facts import facts_without_a_build
 from memopt.compile.advice import Advice, Advised, advice_of
 from memopt.compile.before_after import plan_task, task_of
 from memopt.compile.driver import model_files
+from memopt.compile.options import options_of
 from memopt.compile.planning import Seconds, as_it_was, report_dict, whole_peak
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     path, seconds = Path(args.model), Seconds()
     context, module = read_model(args, path, seconds)
     func, frontend = only_function(module), frontend_of(path.suffix)
-    request = request_of(args, args.target)
+    request = options_of(args, args.target)
     found = checked(func) if plan_of(func) is not None else None
     whole, task = None, None
     from_file = found is not None and found.plan.placed
