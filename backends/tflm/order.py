@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import functions, only_function, subgraph_of
+from memopt.dialects.memgraph.functions import functions, run_by, subgraph_of
 from memopt.formats.tflite import Model
 from memopt.targets.tflm.arena import file_operators
 
@@ -28,8 +28,10 @@ def functions_of(module: ModuleOp, model: Model) -> dict[int, FuncOp]:
     the operator that runs one, if there is one."""
     funcs = {max(0, subgraph_of(func)): func for func in functions(module)}
     rest = {g: graph for g, graph in enumerate(model.subgraphs) if g not in funcs}
-    own = len(funcs) == len(list(functions(module))) and funcs.get(0) is only_function(module)
-    if own and all(op.name in SETS for graph in rest.values() for op in graph.operators):
+    run = {each for func in functions(module) for op in func.body.walk() for each in run_by(op)}
+    roots = [func for func in functions(module) if func not in run]
+    known = len(funcs) == len(list(functions(module))) and roots == [funcs.get(0)]
+    if known and all(op.name in SETS for graph in rest.values() for op in graph.operators):
         return funcs
     for g, graph in enumerate(model.subgraphs):
         for i, op in enumerate(graph.operators):

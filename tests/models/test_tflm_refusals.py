@@ -45,7 +45,6 @@ def two_subgraphs(name: str, options: tuple[str, dict[str, Any]] | None) -> byte
     [
         ("IF", ("If", {"thenSubgraphIndex": 1, "elseSubgraphIndex": 1})),
         ("WHILE", ("While", {"condSubgraphIndex": 1, "bodySubgraphIndex": 1})),
-        ("CALL_ONCE", ("CallOnce", {"initSubgraphIndex": 1})),
     ],
 )
 def test_what_an_operator_runs_has_to_be_planned_too(
@@ -56,10 +55,16 @@ def test_what_an_operator_runs_has_to_be_planned_too(
     refused(module, data, rf"operator 1 {name} \(y\): error: {name} runs @subgraph_1, which has no")
 
 
+def test_a_subgraph_that_runs_once_is_refused_by_name() -> None:
+    data = two_subgraphs("CALL_ONCE", ("CallOnce", {"initSubgraphIndex": 1}))
+    text = r"subgraph 0 operator 1 \(CALL_ONCE\): error: CALL_ONCE runs another subgraph"
+    refused(planned(data)[0], data, text)
+
+
 def test_two_subgraphs_without_control_flow_are_refused() -> None:
     one = Graph([T("x", [4]), T("y", [4])], [Op("RELU", [0], [1])], [0], [1])
     data = build(one, one)
-    refused(planned(data)[0], data, "one function is needed, this one has: @main, @subgraph_1")
+    refused(planned(data)[0], data, "the model has 2 subgraphs, the module 2 functions")
 
 
 def test_an_unplanned_or_changed_function_is_refused() -> None:
