@@ -28,12 +28,12 @@ TRACED = $(addprefix tests/property/test_, channels_last.py contraction.py expan
 	memories.py mutants_channels.py place_parts.py real_channels.py repair.py \
 	rewrite_search.py tosa_rows.py) \
 	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py detection.py fast.py hybrid.py int16.py \
-	integers.py layouts.py memories.py one_pixel_rows.py onnx.py onnx_dynamic.py picked.py pulled_rows.py \
+	integers.py layouts.py memories.py one_pixel_rows.py onnx.py onnx_dynamic.py onnx_fused.py onnx_indices.py onnx_learned.py picked.py pulled_rows.py \
 	random_operators.py \
 	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sum_of_many.py sums.py truth.py uncommon.py use.py) \
 	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py division.py evaluate.py onnx_exporters.py \
 	onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py \
-	tflite_calls.py tflite_float32.py tflite_open_shapes.py tflm_folded.py tflm_kept.py tflm_refusals.py tflm_write.py tflm_wrong.py) \
+	tflite_calls.py tflite_float32.py tflite_open_shapes.py tflm_branches.py tflm_folded.py tflm_kept.py tflm_refusals.py tflm_write.py tflm_wrong.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py freed_rows.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
 	operator_matrix.py outputs.py page_commands.py place_capacity.py python.py quick_parser.py readme.py report_rows.py \

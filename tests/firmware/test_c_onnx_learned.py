@@ -176,3 +176,15 @@ def test_maps_and_labels_that_are_texts(tmp_path: Path) -> None:
     func = only_function(load_model(path, {}))
     assert [str(t) for t in func.function_type.outputs] == ["tensor<1xi64>", "tensor<1x2xf32>"]
     assert 'memgraph.labels = [["l", "cat", "d\\\\xe9g"]]' in str(func)
+
+
+def test_categories_as_numbers(tmp_path: Path, lab: Any) -> None:
+    """Check that numbers become labels, places of ones, and columns that are chosen."""
+    x = RNG.integers(0, 4, (6, 4)).astype("f4")
+    labels = node("LabelEncoder", ["x"], ["y"], keys_floats=[0.0, 2.0], values_floats=[5.0, -1.5])
+    run(lab, tmp_path / "labels.onnx", [labels], {"y": (FLOATS, (6, 4))}, x)
+    ones = node("OneHotEncoder", ["x"], ["y"], cats_int64s=[0, 1, 3])
+    run(lab, tmp_path / "ones.onnx", [ones], {"y": (FLOATS, (6, 4, 3))}, x)
+    at = helper.make_node("Constant", [], ["at"], value_ints=[2, 0])
+    columns = node("ArrayFeatureExtractor", ["x", "at"], ["y"])
+    run(lab, tmp_path / "columns.onnx", [at, columns], {"y": (FLOATS, (6, 2))}, x)

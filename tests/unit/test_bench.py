@@ -288,5 +288,11 @@ def test_large_problems_are_what_they_say() -> None:
     assert len(large.chains(7)["nodes"]) == 7 * large.LENGTH + 1
     assert len(large.layers(7)["nodes"]) == 7 * large.LENGTH
     assert large.chains(7) == large.chains(7) != large.chains(7, seed=1)
+    operators = {
+        *((large.straight, 30, 30), (large.attention, 2, 28), (large.hourglass, 5, 9)),
+        *((large.nested, 4, 12), (large.drawn, 40, 41), (large.wide, 5, 26)),
+    }
+    for make, size, count in operators:
+        assert len(make(size)["nodes"]) == count, make.__name__
     rows = large.buffers(50)
     assert len(rows) == 50 and all(r.upper > r.lower and r.size % 512 == 0 for r in rows)
