@@ -22,7 +22,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes.places import ScratchAttr
-from memopt.dialects.memgraph.functions import run_by
+from memopt.dialects.memgraph.functions import runs_of
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
 from memopt.passes.plan.planned import Planned, PlanningPass
 
@@ -35,7 +35,7 @@ class MemgraphBranchesPass(PlanningPass):
     reads_others: ClassVar[bool] = True
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
-        run = {op: run_by(op) for op in func.body.walk() if run_by(op)}
+        run = runs_of(func)
         if not all(_is_settled(callee) for callees in run.values() for callee in callees):
             return known  # once these are planned again
         sizes = {op: max(map(_arena, callees)) for op, callees in run.items()}
@@ -53,7 +53,7 @@ class MemgraphBranchesPass(PlanningPass):
 def _is_settled(func: FuncOp) -> bool:
     """Return whether a function is placed with what its operators run, if they run any. Raises
     PassFailedException for one that runs none and is not placed."""
-    run = {op: callees for op in func.body.walk() if (callees := run_by(op))}
+    run = runs_of(func)
     plan = plan_of(func)
     if not run and (plan is None or not plan.placed):
         text = f"@{func.sym_name.data}, which an operator runs, has no places"

@@ -86,6 +86,11 @@ def run_by(op: Operation) -> tuple[FuncOp, ...]:
     return tuple(by_number[number] for number in dict.fromkeys(numbers) if number in by_number)
 
 
+def runs_of(func: FuncOp) -> dict[Operation, tuple[FuncOp, ...]]:
+    """Return the operators of a function that run others, with these."""
+    return {op: callees for op in func.body.walk() if (callees := run_by(op))}
+
+
 def depth_of(func: FuncOp, callers: tuple[FuncOp, ...] = ()) -> int:
     """Return how deep the functions are nested that operators run: 0 for one that runs none. Raises
     MemoptError for one that runs itself."""

@@ -24,7 +24,7 @@ from memopt.dialects.operators.stateful import Left, StatefulOp
 INPUT, FORGET, CELL, OUTPUT = GATES = range(4)
 FROM_INPUT, FROM_HIDDEN, FROM_CELL, BIAS, PROJECTION, PROJECTION_BIAS = 0, 4, 8, 12, 16, 17
 NORMALIZATION = 18
-"""What the parts are, of each gate from that number on; nothing comes from the cell to CELL."""
+"""Parts by the number of their first gate; nothing comes from the cell to CELL."""
 
 ABSENT_CELL = FROM_CELL + CELL
 COUNT = 22

@@ -12,7 +12,7 @@ from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
 AHEAD = 0.1
-"""What places have behind the point, so that they are rounded down right."""
+"""Fraction added to places, so that they are rounded down right."""
 
 
 class PlacesOp(ComputeOp):

@@ -1,1 +1,1 @@
-"""What passes that plan share: the way into numbers and back into the IR."""
+"""The way of planning passes into numbers, and back into the IR."""

@@ -160,7 +160,7 @@ def tflm_requests(
     """Return the requests behind `tflm_arena`: tensors by subgraph and index, of the functions that
     operators run too, then scratch by operator of `func`."""
     scopes = _Scopes.of(func, source_order)
-    requests = [r for _, r in tensor_requests(func, planned, source_order, hold_unread)]
+    requests = [r for _, r in _tensors_of(scopes, planned, hold_unread)]
     for op in scopes.operators[func]:
         start, end = scopes.runs[op]
         requests += [Request(size, start, end) for size in requested(op, model_of(func)) or ()]
@@ -220,11 +220,17 @@ def tensor_requests(
     func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
 ) -> list[tuple[SSAValue, Request]]:
     """Return the tensors that TFLM lays into its head, by subgraph and index."""
-    scopes = _Scopes.of(func, source_order)
-    found: list[tuple[SSAValue, Request]] = []
-    for each in sorted(scopes.operators, key=lambda f: (f is not func, subgraph_of(f))):
-        found += _requests_of(each, scopes, planned, hold_unread if each is func else None)
-    return found
+    return _tensors_of(_Scopes.of(func, source_order), planned, hold_unread)
+
+
+def _tensors_of(
+    scopes: _Scopes, planned: bool, hold_unread: bool
+) -> list[tuple[SSAValue, Request]]:
+    main, *others = scopes.operators  # in the order in which they begin
+    tensors = _requests_of(main, scopes, planned, hold_unread)
+    for each in sorted(others, key=subgraph_of):
+        tensors += _requests_of(each, scopes, planned, None)
+    return tensors
 
 
 def _requests_of(

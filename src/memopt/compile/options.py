@@ -198,9 +198,9 @@ class PlanOptions:
     )
 
 
-def described(options: type[PlanOptions] = PlanOptions) -> Iterator[tuple[str, Any, Option]]:
+def described() -> Iterator[tuple[str, Any, Option]]:
     """Yield name, default and description of every option."""
-    for each in dataclasses.fields(options):
+    for each in dataclasses.fields(PlanOptions):
         if "option" in each.metadata:
             yield each.name, each.default, each.metadata["option"]
 
@@ -231,7 +231,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def options_of(args: argparse.Namespace, target: str) -> PlanOptions:
     """Return the options of a command line. Raises UsageError."""
-    found: dict[str, Any] = {"target": target}
+    values: dict[str, Any] = {"target": target}
     for name, default, entry in described():
         if name == "target":
             continue
@@ -240,8 +240,8 @@ def options_of(args: argparse.Namespace, target: str) -> PlanOptions:
             value = not value
         if isinstance(value, str) and entry.parse is not None:
             value = entry.parse(value)
-        found[name] = value
-    return PlanOptions(**found)
+        values[name] = value
+    return PlanOptions(**values)
 
 
 # What contradicts itself, and why. The first that holds is said.

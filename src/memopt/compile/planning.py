@@ -237,7 +237,8 @@ def _run(
             dropped.clear()
             dropped.update(func for func, planned in known.items() if planned is None)
 
-    steps = with_branches(steps, max(map(depth_of, functions(module)), default=0))
+    funcs = list(functions(module))
+    steps = with_branches(steps, max(map(depth_of, funcs)) if len(funcs) > 1 else 0)
     passes = [step.run for step in steps]
     for i, step in enumerate(steps):
         limited = in_budget(passes[i:], deadline)
