@@ -30,6 +30,8 @@ from memopt.dialects.memgraph.structure import HyperNode
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.option import check_choices, option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
+from memopt.passes.plan.seconds import check_seconds
+from memopt.solvers import clock
 from memopt.solvers.partitioning import METHODS, Partition, partition
 from memopt.solvers.problems.memory_graph import ProblemError
 
@@ -40,7 +42,8 @@ class MemgraphPartitionPass(PlanningPass):
 
     `k` is the number of parts, or auto: about 128 operators each. `balance` says how much larger
     than the mean a part may be: 0.5 for half. `method=naive` cuts a breadth-first order into equal
-    pieces, to compare with.
+    pieces, to compare with. After `time_limit` seconds the best that was found is taken, which is
+    no worse than that.
     """
 
     name = "memgraph-partition"
@@ -49,41 +52,33 @@ class MemgraphPartitionPass(PlanningPass):
     method: str = option("multilevel", "how the parts are found", METHODS)
     balance: int | float | None = option(None, "how far parts may exceed the mean; 0.5 is half")
     seed: int | None = option(None, "of the random choices")
+    time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
 
     def __post_init__(self) -> None:
         check_choices(self)
+        check_seconds(self.time_limit)
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         given = {"balance": self.balance, "seed": self.seed}
         options = {name: value for name, value in given.items() if value is not None}
-        if self.assume_pure:  # which the pass before has not, nor may the one behind
-            partition_function(func, self.k, self.method, True, **options)
-            return None
-        extracted = undecided(func, known)
-        _write_parts(extracted, self.k, self.method, **options)
-        return Planned(extracted)
+        # of a function that may move more than the pass before has, and the one behind may
+        pure = self.assume_pure
+        started, deadline = clock.now(), clock.deadline(self.time_limit)
+        extracted = undecided(func, None if pure else known, pure)
+        # the parts have to be written too, which takes no longer than reading the function
+        seconds = clock.left(clock.sooner(deadline, clock.now() - started))
+        _write_parts(extracted, self.k, self.method, seconds, **options)
+        return None if pure else Planned(extracted)
 
 
-def partition_function(
-    func: FuncOp,
-    k: int | str = "auto",
-    method: str = "multilevel",
-    assume_pure: bool = False,
-    **options: object,
+def _write_parts(
+    extracted: Extracted, k: int | str, method: str, time_limit: float | None, **options: object
 ) -> Partition:
-    """Partition one function in place; an older partition and the plan are dropped.
-
-    Raises PassFailedException if there are fewer operators than parts, or an option is wrong.
-    """
-    return _write_parts(undecided(func, None, assume_pure), k, method, **options)
-
-
-def _write_parts(extracted: Extracted, k: int | str, method: str, **options: object) -> Partition:
     func, model = extracted.func, extracted.model
     drop_partition(func)
     try:
-        found = partition(extracted.graph, k, method, **options)
+        found = partition(extracted.graph, k, method, time_limit, **options)
     except ProblemError as error:
         name = func.sym_name.data
         raise PassFailedException(f"memgraph-partition: @{name}: {error}") from error

@@ -56,9 +56,10 @@ Row = tuple[str, str, int]  # a command, the generator of its problem or a model
 
 
 def commands() -> list[str]:
-    """Return the options of all planning methods but partitioning, which has no limit."""
+    """Return the options of all planning methods."""
     return [
         "--fuse",
+        "--partition=auto --schedule=auto",
         *(f"--schedule={method}" for method in SCHEDULES if method != "source"),
         *(f"--place={method}" for method in PLACEMENTS),
         "--memory=a:64K@1,b:64M@2",

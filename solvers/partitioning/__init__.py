@@ -8,6 +8,7 @@ exact method (Zhong, section IV-C). See docs/partitioning.md.
 from math import ceil
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.partitioning.parts import Part, Partition, cut_levels, split
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
 from memopt.solvers.registry import function_of, methods_in, options_of
@@ -21,17 +22,26 @@ OPERATORS_PER_PART = 128
 
 
 def partition(
-    graph: MemoryGraph, k: int | str = "auto", method: str = "multilevel", **options: Any
+    graph: MemoryGraph,
+    k: int | str = "auto",
+    method: str = "multilevel",
+    time_limit: float | None = None,
+    **options: Any,
 ) -> Partition:
-    """An acyclic partition of `graph` into `k` parts ("auto": by size), verified.
+    """An acyclic partition of `graph` into `k` parts ("auto": by size), verified, the best that is
+    found within `time_limit` seconds if given.
 
     `multilevel` takes `balance` (how much larger than the mean a part may be, 0.5 for half) and
     `seed`. Raises ProblemError for an unknown method or option, or more parts than operators.
     """
     solve = function_of(_FOUND, method, "method", "solve")
-    unknown = set(options) - set(options_of(solve)[1:])  # all but k
+    known = options_of(solve)[1:]  # all but k
+    unknown = options.keys() - set(known)
     if unknown:
         raise ProblemError(f"method {method!r} has no option {min(unknown).replace('_', '-')!r}")
+    clock.check(time_limit)
+    if "time_limit" in known:
+        options["time_limit"] = time_limit
     graph.check()
     found: Partition = solve(graph, _number(graph, k), **options)
     found.verify(graph)

@@ -16,6 +16,7 @@ partition rests; the last makes sure that there is always something to contract.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, topological_order
 from memopt.solvers.scheduling.methods import rpo
 
@@ -47,23 +48,25 @@ def finest(graph: MemoryGraph) -> Coarse:
     return Coarse(plain, (1,) * len(graph), tuple(range(len(graph))))
 
 
-def hierarchy(base: Coarse, target: int, heaviest: int) -> list[Coarse]:
+def hierarchy(
+    base: Coarse, target: int, heaviest: int, deadline: float | None = None
+) -> list[Coarse]:
     """Levels from `base`, the finest, to one of at most `target` operators, if the weights
     allow it.
 
-    No cluster holds more than `heaviest` operators.
+    No cluster holds more than `heaviest` operators. Raises TimeIsOverError at `deadline`.
     """
     levels = [base]
     while len(levels[-1].graph) > target:
         before = levels[-1]
         for rule in (_joins, _forks, _same_depth):
-            coarse = _contract(levels[-1], rule(levels[-1].graph), heaviest)
+            coarse = _contract(levels[-1], rule(levels[-1].graph), heaviest, deadline)
             if len(coarse.graph) < len(levels[-1].graph):
                 levels.append(coarse)
             if len(coarse.graph) <= target:
                 return levels
         if len(levels[-1].graph) > 0.8 * len(before.graph):
-            coarse = _contract(levels[-1], _following(levels[-1].graph), heaviest)
+            coarse = _contract(levels[-1], _following(levels[-1].graph), heaviest, deadline)
             if len(coarse.graph) > 0.95 * len(before.graph):
                 break  # what is left is too heavy to pair
             levels.append(coarse)
@@ -104,8 +107,10 @@ def _following(graph: MemoryGraph) -> list[tuple[int, int]]:
     return list(zip(order[::2], order[1::2], strict=False))
 
 
-def _contract(fine: Coarse, pairs: Sequence[tuple[int, int]], heaviest: int) -> Coarse:
-    """Merge the pairs, those that share most bytes per operator first."""
+def _contract(
+    fine: Coarse, pairs: Sequence[tuple[int, int]], heaviest: int, deadline: float | None
+) -> Coarse:
+    """Merge the pairs, those that share most bytes per operator first. Raises TimeIsOverError."""
     graph = fine.graph
     weights = list(fine.weights)
     root = list(range(len(graph)))
@@ -117,6 +122,7 @@ def _contract(fine: Coarse, pairs: Sequence[tuple[int, int]], heaviest: int) -> 
         return v
 
     def worth(pair: tuple[int, int]) -> tuple[float, int, int]:
+        clock.in_time(deadline)
         u, v = pair
         return -_shared(graph, u, v) / (weights[u] + weights[v]), u, v
 

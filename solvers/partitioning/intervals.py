@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import accumulate
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 
 
@@ -24,13 +25,17 @@ def breadth_first(graph: MemoryGraph) -> tuple[int, ...]:
 
 
 def best_cuts(
-    levels: Sequence[int], weights: Sequence[int], k: int, heaviest: int
+    levels: Sequence[int],
+    weights: Sequence[int],
+    k: int,
+    heaviest: int,
+    deadline: float | None = None,
 ) -> list[int] | None:
     """The k-1 places 0 < c < n at which cutting an order costs least; None if no such places exist.
 
     `levels[i]` is the price of a cut before place i, `weights[i]` the positive weight at place i;
     no interval is empty or heavier than `heaviest`. Dynamic programming over places, one sliding
-    window minimum per part: time k * n.
+    window minimum per part: time k * n. Raises TimeIsOverError at `deadline`.
     """
     n = len(weights)
     before = [0, *accumulate(weights)]
@@ -39,6 +44,7 @@ def best_cuts(
     low = 0  # no place before it can be an end
     origin: list[list[int]] = []
     for intervals in range(1, k + 1):
+        clock.in_time(deadline)
         following, come = [infinite] * (n + 1), [0] * (n + 1)
         begin = low  # the first place that is not in the window yet
         rest = k - intervals
@@ -71,14 +77,19 @@ def best_cuts(
 
 
 def in_intervals(
-    graph: MemoryGraph, weights: Sequence[int], order: Sequence[int], k: int, heaviest: int
+    graph: MemoryGraph,
+    weights: Sequence[int],
+    order: Sequence[int],
+    k: int,
+    heaviest: int,
+    deadline: float | None = None,
 ) -> list[int] | None:
     """The part of each operator where `order` is cut into `k` intervals at the least sum of levels.
 
-    None if no such intervals keep to `heaviest`.
+    None if no such intervals keep to `heaviest`. Raises TimeIsOverError at `deadline`.
     """
     levels = profile(graph, order).levels
-    cuts = best_cuts(levels, [weights[v] for v in order], k, heaviest)
+    cuts = best_cuts(levels, [weights[v] for v in order], k, heaviest, deadline)
     if cuts is None:
         return None
     part = [0] * len(graph)

@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from memopt.solvers import clock
 from memopt.solvers.partitioning.coarsen import WIDE
 from memopt.solvers.problems.memory_graph import MemoryGraph
 
@@ -19,13 +20,15 @@ PATIENCE = 200
 
 @dataclass
 class Refinement:
-    """A partition being improved in place. The price is the sum of the levels at all cuts."""
+    """A partition being improved in place until `deadline`. The price is the sum of the levels at
+    all cuts."""
 
     graph: MemoryGraph
     weights: Sequence[int]
     part: list[int]
     k: int
     heaviest: int
+    deadline: float | None = None
     held: list[dict[int, int]] = field(init=False)  # per group, touchers in each part
     load: list[int] = field(init=False)
 
@@ -116,11 +119,13 @@ class Refinement:
                 heapq.heappush(heap, (-gain, -balance, v, q))
 
         for v in self._loose():
+            if clock.late(self.deadline):
+                return 0
             queue(v)
         locked: set[int] = set()
         trail: list[tuple[int, int]] = []
         saved = best = length = 0
-        while heap and len(trail) - length < PATIENCE:
+        while heap and len(trail) - length < PATIENCE and not clock.late(self.deadline):
             gain, _, v, q = heapq.heappop(heap)
             if v in locked or queued.get(v) != (-gain, q):
                 continue
@@ -164,12 +169,17 @@ class Refinement:
 
 
 def refine(
-    graph: MemoryGraph, weights: Sequence[int], part: Sequence[int], k: int, heaviest: int
+    graph: MemoryGraph,
+    weights: Sequence[int],
+    part: Sequence[int],
+    k: int,
+    heaviest: int,
+    deadline: float | None = None,
 ) -> list[int]:
-    """`part` improved: the same parts or cheaper cuts.
+    """`part` improved until `deadline`: the same parts or cheaper cuts.
 
     None becomes empty, none grows heavier than `heaviest`.
     """
-    state = Refinement(graph, weights, list(part), k, heaviest)
+    state = Refinement(graph, weights, list(part), k, heaviest, deadline)
     state.run()
     return state.part

@@ -49,20 +49,23 @@ def start_orders(graph: MemoryGraph) -> list[tuple[int, ...]]:
     return [greedy.order(graph), rpo.order(graph), fwd_rpo.order(graph)]
 
 
-def part_orders(parts: Sequence[Part], whole: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+def part_orders(
+    parts: Sequence[Part], whole: Sequence[Sequence[int]], deadline: float | None = None
+) -> list[tuple[int, ...]]:
     """The best order of each part, in the part's own numbers.
 
-    From `whole` orders restricted to the part, its own source order, and its own heuristics.
+    From `whole` orders restricted to the part and, until `deadline`, its own heuristics and its own
+    source order.
     """
-    choices = [start_orders(part.graph) for part in parts]
-    for orders in _restricted(parts, whole):
-        for mine, order in zip(choices, orders, strict=True):
-            mine.append(order)
+    restricted = list(_restricted(parts, whole))
     best: list[tuple[int, ...]] = []
-    for part, orders in zip(parts, choices, strict=True):
-        source = tuple(range(len(part.graph)))
-        if _is_order(part.graph, source):
-            orders.append(source)
+    for p, part in enumerate(parts):
+        orders = [orders[p] for orders in restricted]
+        if not clock.late(deadline):
+            orders = [*start_orders(part.graph), *orders]
+            source = tuple(range(len(part.graph)))
+            if _is_order(part.graph, source):
+                orders.append(source)
         best.append(min(orders, key=lambda o: profile(part.graph, o).peak))
     return best
 
@@ -126,13 +129,16 @@ def solve_parts(
     if method in ("source", "greedy", "rpo", "fwd-rpo"):
         answers = [schedule(part.graph, method, **options) for part in parts]
         return _joined(parts, [a.order for a in answers], range(len(parts)), False, 0)
-    orders = part_orders(parts, start_orders(graph))
+    orders = part_orders(parts, start_orders(graph), deadline)
     peaks = [profile(p.graph, o).peak for p, o in zip(parts, orders, strict=True)]
     settled, states, exact = -1, 0, True
     solved: list[int] = []
     ranking = sorted(range(len(parts)), key=lambda p: (-peaks[p], p))
     for rank, p in enumerate(ranking):
         if peaks[p] <= settled:
+            break
+        if clock.late(deadline):
+            exact = False
             break
         share = clock.left(deadline, 1 if rank == len(parts) - 1 else 1 / 2)
         answer = schedule(parts[p].graph, method, share, **options)

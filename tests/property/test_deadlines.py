@@ -17,11 +17,12 @@ from oracles import random_graph, random_order
 
 from memopt.benchmarks.generator import planted
 from memopt.solvers import clock, joint
+from memopt.solvers.partitioning import Partition, partition
 from memopt.solvers.placement import place, prove
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.programs.mathopt import new_model
-from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling import partitioned, schedule
 from memopt.solvers.scheduling.both_ends import BothEnds
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.solvers.shared_objects import share
@@ -131,6 +132,41 @@ def test_fusion(name: str, limit: float) -> None:
     graph = GRAPHS[name]
     taken = work_of(lambda: chains(graph, time_limit=limit))
     assert taken <= 1.1 * limit + 3 * overhead(name), (taken, limit)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("k", [4, 60])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_partitions(name: str, k: int, limit: float) -> None:
+    graph = GRAPHS[name]
+    least = work_of(lambda: partition(graph, k, time_limit=0.0))
+    taken = work_of(lambda: partition(graph, k, time_limit=limit))
+    assert taken <= 1.1 * limit + least + 3 * overhead(name), (taken, limit, least)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_schedules_of_parts(name: str, limit: float) -> None:
+    graph = GRAPHS[name]
+    parts = partition(graph, 60, "naive")
+    taken = work_of(lambda: partitioned.solve(graph, parts, "auto", limit))
+    assert taken <= 1.1 * limit + 2 * overhead(name), (taken, limit)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_whenever_the_limit_strikes_the_partition_is_no_worse_than_the_naive_one(name: str) -> None:
+    graph = GRAPHS[name]
+    orders = partitioned.start_orders(graph)
+
+    def peak(found: Partition) -> int:
+        return partitioned.heuristic_peak(graph, found, orders)
+
+    naive = peak(partition(graph, 9, "naive"))
+    for limit in (0, 1, 3, 10, 100, 1_000, 10_000):
+        ticks = count()
+        with clock.reading(lambda: float(next(ticks))):  # noqa: B023
+            found = partition(graph, 9, time_limit=float(limit))
+        assert peak(found) <= naive
 
 
 @pytest.mark.parametrize("limit", LIMITS)

@@ -17,6 +17,7 @@ from memopt.cli.shorthands import pipeline_text
 from memopt.compile import driver
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
+from memopt.passes.memgraph_partition import MemgraphPartitionPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import MemgraphTrafficPass
@@ -24,6 +25,7 @@ from memopt.passes.plan.planned import Planned
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import assign
+from memopt.solvers.partitioning import partition
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memories import MemoryProblem
 from memopt.solvers.problems.memory_graph import MemoryGraph, PlacementProblem
@@ -35,7 +37,9 @@ WRONG = ("nan", "inf", "-inf", "-1", "0")
 
 
 @pytest.mark.parametrize("limit", WRONG)
-@pytest.mark.parametrize("flag", ["--fuse", "--schedule=auto", "--place=auto", "--memory=a:1K"])
+@pytest.mark.parametrize(
+    "flag", ["--fuse", "--partition=2", "--schedule=auto", "--place=auto", "--memory=a:1K"]
+)
 def test_memopt_opt_refuses_what_is_no_limit(
     flag: str, limit: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,7 +70,8 @@ def test_memopt_refuses_what_is_no_limit(
 
 @pytest.mark.parametrize("limit", WRONG)
 @pytest.mark.parametrize(
-    "step", ["fuse{", "schedule{", "place{", "memory{banks=a:1K ", "traffic{on-chip=64 "]
+    "step",
+    ["fuse{", "partition{", "schedule{", "place{", "memory{banks=a:1K ", "traffic{on-chip=64 "],
 )
 def test_passes_refuse_what_is_no_limit(
     step: str, limit: str, capsys: pytest.CaptureFixture[str]
@@ -79,6 +84,7 @@ def test_passes_refuse_what_is_no_limit(
 def test_passes_made_by_hand_refuse_it_too(limit: float) -> None:
     makers = (
         lambda: MemgraphFusePass(time_limit=limit),
+        lambda: MemgraphPartitionPass(time_limit=limit),
         lambda: MemgraphSchedulePass(time_limit=limit),
         lambda: MemgraphPlacePass(time_limit=limit),
         lambda: MemgraphMemoryPass("a:1K", time_limit=limit),
@@ -94,6 +100,7 @@ def test_solvers_refuse_what_is_no_limit(limit: float) -> None:
     """0 is one there: nothing but what takes no time."""
     calls = (
         lambda: schedule(MemoryGraph((), (), ()), "auto", limit),
+        lambda: partition(MemoryGraph((), (), ()), 1, time_limit=limit),
         lambda: place(PlacementProblem(()), "auto", limit),
         lambda: share(PlacementProblem(()), "shared-objects", limit),
         lambda: assign(MemoryProblem((), (), 0), limit),
@@ -103,11 +110,13 @@ def test_solvers_refuse_what_is_no_limit(limit: float) -> None:
             call()
 
 
-def test_the_limit_is_for_fusion_too() -> None:
+def test_the_limit_is_for_all_that_searches() -> None:
     """As written, without an exponent that a pipeline cannot have."""
-    steps = [("fuse", ""), ("schedule", "auto"), ("memory", "a:1K")]
-    assert opt.pipeline_text(steps, 0.00001) == (
-        "memgraph-fuse{time-limit=0.00001},memgraph-schedule{method=auto time-limit=0.00001},"
+    steps = [("rewrite", "all"), ("fuse", ""), ("partition", "4"), ("schedule", "auto")]
+    assert opt.pipeline_text([*steps, ("memory", "a:1K")], 0.00001) == (
+        "memgraph-rewrite{rules=all time-limit=0.00001},memgraph-fuse{time-limit=0.00001},"
+        "memgraph-partition{k=4 time-limit=0.00001},"
+        "memgraph-schedule{method=auto time-limit=0.00001},"
         'memgraph-memory{banks="a:1K" time-limit=0.00001}'
     )
 

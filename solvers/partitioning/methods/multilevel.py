@@ -10,8 +10,9 @@ they are cheapest. The one whose parts a heuristic schedules with the least peak
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from memopt.solvers import clock
 from memopt.solvers.partitioning.coarsen import Coarse, finest, hierarchy
 from memopt.solvers.partitioning.intervals import breadth_first, in_intervals
 from memopt.solvers.partitioning.methods import naive
@@ -35,74 +36,110 @@ RANDOM_ORDERS = 6
 REFINED = 3
 
 
-def solve(graph: MemoryGraph, k: int, balance: float = BALANCE, seed: int = 0) -> Partition:
-    """The best acyclic partition found into `k` parts; deterministic.
+def solve(
+    graph: MemoryGraph,
+    k: int,
+    balance: float = BALANCE,
+    seed: int = 0,
+    time_limit: float | None = None,
+) -> Partition:
+    """The best acyclic partition found into `k` parts within `time_limit` seconds, no worse than
+    the naive one; deterministic without a limit.
 
     No part is empty or has more than (1 + `balance`) times the mean number of operators; a small
     part costs nothing, so there is no other limit. Raises ProblemError for a negative `balance`.
     """
-    n = len(graph)
     if balance < 0:
         raise ProblemError(f"balance={balance} is negative")
-    if k == 1:
-        return Partition((0,) * n, 1)
-    heaviest = heaviest_part(n, k, balance)
-    found = [Partition(tuple(p), k) for p in _candidates(graph, k, heaviest, seed)]
+    deadline = clock.deadline(time_limit)
     plain = naive.solve(graph, k)
-    if max(plain.sizes) <= heaviest:
-        found.append(plain)
+    if k == 1 or clock.late(deadline):
+        return plain
+    heaviest = heaviest_part(len(graph), k, balance)
     orders = start_orders(graph)
 
     def worth(partition: Partition) -> tuple[int, int]:
         return heuristic_peak(graph, partition, orders), price(graph, partition)
 
-    return min(dict.fromkeys(found), key=worth)
+    began = clock.now()
+    least = worth(plain)
+    end = clock.sooner(deadline, clock.now() - began)  # then one more can be judged
+    judged: list[tuple[tuple[int, int], Partition]] = []
+    for part in _candidates(graph, k, heaviest, seed, end):
+        found = Partition(tuple(part), k)
+        judged.append((worth(found), found))
+        if clock.late(end):
+            break
+    return min([*judged, (least, plain)], key=lambda entry: entry[0])[1]
 
 
-def _candidates(graph: MemoryGraph, k: int, heaviest: int, seed: int) -> list[list[int]]:
+def _candidates(
+    graph: MemoryGraph, k: int, heaviest: int, seed: int, deadline: float | None
+) -> Iterator[list[int]]:
     base = finest(graph)
-    result = _refined(base, _orders(base.graph), k, heaviest)
+    yield from _refined(base, _orders(base.graph), k, heaviest, deadline)
     target = max(COARSE_PER_PART * k, SMALLEST)
-    levels = hierarchy(base, target, max(1, len(graph) // (8 * k)))
+    try:
+        levels = hierarchy(base, target, max(1, len(graph) // (8 * k)), deadline)
+    except clock.TimeIsOverError:
+        return
     if len(levels) > 1:
         rng = random.Random(seed)
         coarsest = levels[-1]
-        orders = _orders(coarsest.graph)
+        orders = list(_orders(coarsest.graph))
         orders += [_random_order(coarsest.graph, rng) for _ in range(RANDOM_ORDERS)]
-        found = _refined(coarsest, orders, k, heaviest)
+        found = list(_refined(coarsest, orders, k, heaviest, deadline))
         if found:
-            result.append(_uncoarsen(levels, found[0], k, heaviest))
-    return result
+            cheapest = min(found, key=lambda part: _cost(coarsest, part, k))
+            yield _uncoarsen(levels, cheapest, k, heaviest, deadline)
 
 
 def _refined(
-    level: Coarse, orders: Sequence[Sequence[int]], k: int, heaviest: int
-) -> list[list[int]]:
-    """Partitions of one level, cheapest first: the orders that are cheapest to cut, refined."""
+    level: Coarse, orders: Iterable[Sequence[int]], k: int, heaviest: int, deadline: float | None
+) -> Iterator[list[int]]:
+    """Yield partitions of one level: the orders that are cheapest to cut, of those that are cut by
+    `deadline`, refined."""
+    cut: list[list[int]] = []
+    try:
+        for order in orders:
+            part = in_intervals(level.graph, level.weights, order, k, heaviest, deadline)
+            cut += [part] if part is not None else []
+    except clock.TimeIsOverError:
+        pass
+    for part in sorted(cut, key=lambda part: _cost(level, part, k))[:REFINED]:
+        yield refine(level.graph, level.weights, part, k, heaviest, deadline)
 
-    def cost(part: Sequence[int]) -> int:
-        return price(level.graph, Partition(tuple(part), k))
 
-    cut = [in_intervals(level.graph, level.weights, order, k, heaviest) for order in orders]
-    best = sorted((part for part in cut if part is not None), key=cost)[:REFINED]
-    return sorted((refine(level.graph, level.weights, p, k, heaviest) for p in best), key=cost)
+def _cost(level: Coarse, part: Sequence[int], k: int) -> int:
+    return price(level.graph, Partition(tuple(part), k))
 
 
-def _uncoarsen(levels: Sequence[Coarse], part: list[int], k: int, heaviest: int) -> list[int]:
+def _uncoarsen(
+    levels: Sequence[Coarse], part: list[int], k: int, heaviest: int, deadline: float | None
+) -> list[int]:
     for coarse, fine in zip(levels[:0:-1], levels[-2::-1], strict=True):
         part = [part[c] for c in coarse.cluster]
-        part = refine(fine.graph, fine.weights, part, k, heaviest)
+        part = refine(fine.graph, fine.weights, part, k, heaviest, deadline)
     return part
 
 
-def _orders(graph: MemoryGraph) -> list[tuple[int, ...]]:
+def _orders(graph: MemoryGraph) -> Iterator[tuple[int, ...]]:
+    """Yield orders of a graph, none twice; each is found when it is asked for."""
+    seen: set[tuple[int, ...]] = set()
+    for order in (_source, greedy.order, rpo.order, fwd_rpo.order, breadth_first):
+        found = order(graph)
+        if found not in seen:
+            seen.add(found)
+            yield found
+
+
+def _source(graph: MemoryGraph) -> tuple[int, ...]:
     source = tuple(range(len(graph)))
     try:
         check_order(graph, source)
     except ProblemError:
-        source = topological_order(graph)
-    orders = (source, greedy.order(graph), rpo.order(graph), fwd_rpo.order(graph))
-    return list(dict.fromkeys((*orders, breadth_first(graph))))
+        return topological_order(graph)
+    return source
 
 
 def _random_order(graph: MemoryGraph, rng: random.Random) -> tuple[int, ...]:

@@ -158,7 +158,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
     add_time_limit(
-        group, "for each --fuse, --schedule, --place and --memory, with reading and printing"
+        group,
+        "for each --rewrite, --rows, --fit, --fuse, --partition, --schedule, --place and --memory, "
+        "with reading and printing",
     )
     add_shape(group)
     add_model_path(group, "where the IR's weights are")

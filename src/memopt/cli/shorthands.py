@@ -36,7 +36,7 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
             if not re.fullmatch(r"[\w,-]+", value):  # --rewrite in.mlir
                 known = ", ".join(RULES)
                 raise UsageError(f"--rewrite needs rules after it, of: {known}; not {value!r}")
-            parts.append(f"memgraph-rewrite{{rules={value}}}")
+            parts.append(f"memgraph-rewrite{{{f'rules={value} {limit}'.strip()}}}")
         elif flag == "rows":
             if value not in ("all", "auto", "none"):  # --rows in.mlir
                 raise UsageError(
@@ -56,7 +56,7 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
                 raise UsageError(f"--optimize={value}: {', '.join(HOW[:-1])} or {HOW[-1]}")
             parts.append(f"memgraph-kernels{{optimize={value}}}")
         elif flag == "partition":
-            parts.append(f"memgraph-partition{{k={value}}}")
+            parts.append(f"memgraph-partition{{{f'k={value} {limit}'.strip()}}}")
         elif flag == "input_range":
             try:
                 parse_range(value)
