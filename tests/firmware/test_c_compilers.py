@@ -53,13 +53,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All kernels as files."""
     found = tmp_path_factory.mktemp("kernels")
     for file in kernel_files().values():
-        shutil.copyfile(file, found / file.name)
+        (found / file.name).write_text(file.text)
     return found
 
 
 def with_naked_functions() -> list[str]:
     """Kernels that have functions of assembly alone, or include them."""
-    texts = {name: path.read_text() for name, path in kernel_files().items()}
+    texts = {name: source.text for name, source in kernel_files().items()}
     own = {name for name, text in texts.items() if "naked" in text}
     found = [n for n in texts if n[-1] == "c" and own & {n, *needed_headers(n)}]
     assert len(found) > 5
@@ -91,7 +91,7 @@ def test_assembly_is_as_long_by_clang_as_by_gcc(clang: tuple[str, ...], folder: 
     names = with_naked_functions()
     by_clang = compile_for("cortex-m4", clang, names, folder)
     by_gcc = compile_for("cortex-m4", ("arm-none-eabi-gcc",), names, folder)
-    text = "".join(p.read_text() for p in kernel_files().values())
+    text = "".join(s.text for s in kernel_files().values())
     functions = set(NAKED.findall(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)))
     assert len(functions) >= 6
     compared: set[str] = set()

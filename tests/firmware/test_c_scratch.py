@@ -84,7 +84,7 @@ def maximum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The kernel, forgotten after the test."""
     source = tmp_path / "memopt_maximum_s8.c"
     source.write_text(KERNEL)
-    files = {**kernels.kernel_files(), source.name: source}
+    files = {**kernels.kernel_files(), source.name: kernels.Source(source)}
     monkeypatch.setattr(kernels, "kernel_files", lambda: files)
     before = all_kernels()
     others = [k for k in before if k.op is not MaximumOp]

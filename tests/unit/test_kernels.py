@@ -15,6 +15,7 @@ from memopt.backends.c.emit.lowering import lower as lower_op
 from memopt.backends.c.emit.registry import all_kernels, kernel, kernels_of, matching
 from memopt.backends.c.kernels import (
     DIRECTORY,
+    Source,
     declarations,
     field_order,
     kernel_files,
@@ -109,7 +110,7 @@ def test_every_kernel_is_called_in_the_same_way() -> None:
     sources = [(n, f) for n, f in kernel_files().items() if n.endswith(".c")]
     assert len(sources) > 20
     for name, file in sources:
-        kernel, text = name.removesuffix(".c"), " ".join(file.read_text().split())
+        kernel, text = name.removesuffix(".c"), " ".join(file.text.split())
         arguments = "const void *params, const memopt_rows *rows, const void *const *in, void *out"
         assert text.count("MEMOPT_KERNEL ") == 1
         assert f"MEMOPT_KERNEL void {kernel}({arguments}, void *scratch) {{" in text
@@ -202,9 +203,9 @@ def test_a_table_is_what_the_operation_evaluates_to(function: type[FunctionOp]) 
 def test_every_declared_field_has_its_place() -> None:
     """Fields of several dimensions, too: steps along each axis of each operand."""
     comment = re.compile(r"/\*.*?\*/", re.DOTALL)
-    for file, path in kernel_files().items():
+    for file, source in kernel_files().items():
         kernel = file.removeprefix("memopt_").removesuffix(".c")
-        text = comment.sub("", path.read_text())
+        text = comment.sub("", source.text)
         found = re.search(rf"typedef struct {{([^}}]*)}} memopt_{kernel}_params;", text)
         if found is not None:
             declared = found[1].count(";") + found[1].count(",")
@@ -219,7 +220,7 @@ def test_the_fields_of_a_kernel_that_replaces_another_are_its_own(
     theirs = field_order("maximum_s8")
     source = tmp_path / "memopt_maximum_s8.c"
     source.write_text("typedef struct {\n  int32_t n, bytes;\n} memopt_maximum_s8_params;\n")
-    files = {**kernel_files(), source.name: source}
+    files = {**kernel_files(), source.name: Source(source)}
     with monkeypatch.context() as patched:
         patched.setattr(kernels, "kernel_files", lambda: files)
         assert field_order("maximum_s8") == {"n": 0, "bytes": 1}

@@ -46,4 +46,4 @@ def declare_customs(layout: Layout) -> str:
 
 def custom_types(layout: Layout) -> str:
     """The types that these declarations take."""
-    return kernel_files()[HEADER].read_text() if customs_of(layout) else ""
+    return kernel_files()[HEADER].text if customs_of(layout) else ""

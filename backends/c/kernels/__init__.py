@@ -4,12 +4,23 @@
 include are headers beside them. A family's `__init__.py` registers which operators its kernels run.
 `memopt_pulled.c`, `memopt_pulled_row.c` and `memopt_epilogue_row.c`, of no family, call kernels of
 all of them.
+
+One file is the source of several kernels where it begins with a table. The first line has words,
+each other line what stands for them in one kernel, two spaces or more apart:
+
+    /* KIND  TYPE
+     * f32   float
+     * s8    int8_t
+     */
+
+Words are replaced in the text and in the file's name: `memopt_pad_KIND.c` is `memopt_pad_f32.c` and
+`memopt_pad_s8.c`.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
@@ -22,6 +33,9 @@ _TYPE = re.compile(r"\bmemopt_\w+\b")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCT = re.compile(r"typedef struct {([^}]*)} (\w+);")
 _FIELD = re.compile(r"(\w+)(?:\[\w+\])*(?=[,;])")
+_TABLE = re.compile(r"/\* [A-Z].*\n(?: \* .*\n)+ \*/\n")  # of words, at the top of a file
+_ROW = re.compile(r"^[ /]\* (.+)$", re.MULTILINE)
+_SIGNATURE = re.compile(r"(MEMOPT_KERNEL void \w+\()(const void \*params, .*)\n +(const void .*)")
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
 # Headers have functions for other kernels too, of which clang says so where they are no headers.
 _SHARED = """#if defined(__clang__)
@@ -60,23 +74,61 @@ def joined(forms: Iterable[Form]) -> Form:
     )
 
 
+@dataclass(frozen=True)
+class Source:
+    """A kernel or a header: a file in which `words` are replaced."""
+
+    path: Path
+    words: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self._filled(self.path.name)
+
+    @cached_property
+    def text(self) -> str:
+        """The C as users get it."""
+        text = self.path.read_text()
+        return _SIGNATURE.sub(_aligned, self._filled(_TABLE.sub("", text))) if self.words else text
+
+    def _filled(self, text: str) -> str:
+        values = dict(self.words)
+        return re.sub(r"(?<![A-Z])[A-Z]+(?![A-Z])", lambda w: values.get(w[0], w[0]), text)
+
+
+def _aligned(signature: re.Match[str]) -> str:
+    """Return both lines of a kernel's parameters, which begin in one column."""
+    return f"{signature[1]}{signature[2]}\n{' ' * len(signature[1])}{signature[3]}"
+
+
+def _sources(path: Path) -> list[Source]:
+    """Return the kernels that a file is the source of."""
+    if not re.search("[A-Z]", path.name):
+        return [Source(path)]
+    table = _TABLE.match(path.read_text())
+    assert table is not None, path
+    words, *rows = ([c.strip() for c in re.split("  +", row)] for row in _ROW.findall(table[0]))
+    return [Source(path, tuple(zip(words, row, strict=True))) for row in rows]
+
+
 @cache
-def kernel_files() -> dict[str, Path]:
-    """Name -> file of every kernel and header."""
-    return {p.name: p for p in sorted(DIRECTORY.rglob("memopt_*.[ch]"))}
+def kernel_files() -> dict[str, Source]:
+    """Name -> source of every kernel and header."""
+    paths = sorted(DIRECTORY.rglob("memopt_*.[ch]"))
+    return {source.name: source for path in paths for source in _sources(path)}
 
 
 def needed_headers(file: str) -> list[str]:
     """The project headers that a kernel file includes, innermost first, each once."""
     found: list[str] = []
-    for name in _INCLUDE.findall(kernel_files()[file].read_text()):
+    for name in _INCLUDE.findall(kernel_files()[file].text):
         for inner in [*needed_headers(name), name]:
             if inner not in found:
                 found.append(inner)
     return found
 
 
-def needed_files(kernels: Iterable[str]) -> list[Path]:
+def needed_files(kernels: Iterable[str]) -> list[Source]:
     """Every file that kernels `memopt_<name>` consist of: headers in order, then sources."""
     headers: list[str] = []
     sources: list[str] = []
@@ -87,10 +139,10 @@ def needed_files(kernels: Iterable[str]) -> list[Path]:
     return [kernel_files()[name] for name in headers + sources]
 
 
-def text_of(file: Path, form: Form, names: str = "") -> str:
+def text_of(file: Source, form: Form, names: str = "") -> str:
     """The text of a kernel or header in this form, for a network whose kernels have `names` of
     their own."""
-    text = file.read_text().replace(_NAMES, _NAMES + names)
+    text = file.text.replace(_NAMES, _NAMES + names)
     for line, value in ((_EVEN, form.rounds_even), (_SPECIALISE, form.specialised)):
         text = text.replace(line.format(int(not value)), line.format(int(value)))
     needed = form.needed
@@ -103,7 +155,7 @@ def names_of(owner: str, kernels: Iterable[str]) -> str:
     """What gives kernels, and functions that they share, names that begin with the `owner`'s, so
     that several models with kernels of their own, perhaps of other versions, are one program."""
     names = list(kernels)
-    shared = (n for file in needed_files(names) for n in _ONCE.findall(file.read_text()))
+    shared = (n for file in needed_files(names) for n in _ONCE.findall(file.text))
     given = (f"#define memopt_{k} {owner}_memopt_{k}\n" for k in sorted({*names, *shared}))
     return "\n/* Of this model alone, so that others may have theirs. */\n" + "".join(given)
 
@@ -117,7 +169,7 @@ def inlined(kernels: Iterable[str], form: Form) -> str:
 def parameters_of(kernel: str) -> str:
     """The definition of the type of a kernel's parameters, as it stands in the kernel's file."""
     name = f"memopt_{kernel}"
-    text = kernel_files()[f"{name}.c"].read_text()
+    text = kernel_files()[f"{name}.c"].text
     end = f"}} {name}_params;\n"
     return text[text.index("typedef struct {\n") : text.index(end)] + end
 
@@ -126,7 +178,7 @@ def field_order(kernel: str) -> dict[str, int]:
     """Place of each field of a kernel's parameters as declared; "packed.taps" are those of a field
     that is a struct. C++ takes initialisers in this order alone."""
     file = f"memopt_{kernel}.c"
-    texts = [kernel_files()[name].read_text() for name in [*needed_headers(file), file]]
+    texts = [kernel_files()[name].text for name in [*needed_headers(file), file]]
     structs = {name: body for body, name in _STRUCT.findall(_COMMENT.sub("", "".join(texts)))}
 
     def fields(struct: str) -> Iterator[str]:
@@ -155,4 +207,4 @@ def declarations(kernels: Iterable[str], folder: str = "") -> str:
 
 
 def _defines(header: str, type_: str) -> bool:
-    return f"}} {type_};\n" in kernel_files()[header].read_text()
+    return f"}} {type_};\n" in kernel_files()[header].text
