@@ -89,7 +89,7 @@ EXTENSIONS = {
             "frontends/tflite/operators.py",
             "frontends/onnx/operators.py",
             "backends/c/kernels/unary/__init__.py",
-            "backends/c/kernels/unary/memopt_elu_f32.c",
+            "backends/c/kernels/unary/memopt_NAME_f32.c",
         ),
         ("docs/operators.md",),
         (

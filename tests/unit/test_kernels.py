@@ -20,6 +20,7 @@ from memopt.backends.c.kernels import (
     field_order,
     kernel_files,
     parameters_of,
+    sources_of,
 )
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.errors import MemoptError
@@ -100,9 +101,40 @@ def test_every_source_belongs_to_a_family_that_registers_kernels() -> None:
         <= modules
         == {p.parent.name for p in DIRECTORY.glob("*/__init__.py")}
     )
-    assert len(kernel_files()) == len(list(DIRECTORY.rglob("memopt_*.[ch]")))
+    sources = [source.name for p in DIRECTORY.rglob("memopt_*.[ch]") for source in sources_of(p)]
+    assert sorted(sources) == sorted(kernel_files())
     keys = [(k.op, k.types, k.isa, k.sums, k.fast) for k in all_kernels()]
     assert len(keys) == len(set(keys))
+
+
+def test_a_file_is_the_source_of_each_line_of_its_table(tmp_path: Path) -> None:
+    """Check that words are replaced in names and text, and the signature is aligned again."""
+    path = tmp_path / "memopt_NAME_KIND.c"
+    path.write_text(
+        "/* NAME  KIND  VALUE\n * less  s8    x < y ? x : y\n * sum   f32   x + y\n */\n"
+        "/* NAME of KIND. */\n"
+        "MEMOPT_KERNEL void memopt_NAME_KIND(const void *params, int n,\n    const void *in) {\n"
+        "  return MEMOPT_VALUE(VALUE);\n}\n"
+    )
+    less, added = sources_of(path)
+    assert (less.name, added.name) == ("memopt_less_s8.c", "memopt_sum_f32.c")
+    assert less.text == (
+        "/* less of s8. */\n"
+        "MEMOPT_KERNEL void memopt_less_s8(const void *params, int n,\n"
+        f"{' ' * len('MEMOPT_KERNEL void memopt_less_s8(')}const void *in) {{\n"
+        "  return MEMOPT_VALUE(x < y ? x : y);\n}\n"
+    )
+
+
+def test_every_word_of_a_table_is_in_its_file() -> None:
+    """And none is left in what it is the source of."""
+    several = [s for s in kernel_files().values() if s.words]
+    assert len(several) > 100
+    for source in several:
+        text = source.path.read_text().partition(" */\n")[2]
+        for word, _ in source.words:
+            assert re.search(rf"(?<![A-Z]){word}(?![A-Z])", text), (source.path.name, word)
+            assert not re.search(rf"(?<![A-Z_]){word}(?![A-Z])", source.text), source.name
 
 
 def test_every_kernel_is_called_in_the_same_way() -> None:

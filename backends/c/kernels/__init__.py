@@ -35,6 +35,7 @@ _STRUCT = re.compile(r"typedef struct {([^}]*)} (\w+);")
 _FIELD = re.compile(r"(\w+)(?:\[\w+\])*(?=[,;])")
 _TABLE = re.compile(r"/\* [A-Z].*\n(?: \* .*\n)+ \*/\n")  # of words, at the top of a file
 _ROW = re.compile(r"^[ /]\* (.+)$", re.MULTILINE)
+_WORD = re.compile(r"MEMOPT_\w+|(?<![A-Z])[A-Z]+(?![A-Z])")
 _SIGNATURE = re.compile(r"(MEMOPT_KERNEL void \w+\()(const void \*params, .*)\n +(const void .*)")
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
 # Headers have functions for other kernels too, of which clang says so where they are no headers.
@@ -93,7 +94,7 @@ class Source:
 
     def _filled(self, text: str) -> str:
         values = dict(self.words)
-        return re.sub(r"(?<![A-Z])[A-Z]+(?![A-Z])", lambda w: values.get(w[0], w[0]), text)
+        return _WORD.sub(lambda word: values.get(word[0], word[0]), text)
 
 
 def _aligned(signature: re.Match[str]) -> str:
@@ -101,7 +102,7 @@ def _aligned(signature: re.Match[str]) -> str:
     return f"{signature[1]}{signature[2]}\n{' ' * len(signature[1])}{signature[3]}"
 
 
-def _sources(path: Path) -> list[Source]:
+def sources_of(path: Path) -> list[Source]:
     """Return the kernels that a file is the source of."""
     if not re.search("[A-Z]", path.name):
         return [Source(path)]
@@ -115,7 +116,7 @@ def _sources(path: Path) -> list[Source]:
 def kernel_files() -> dict[str, Source]:
     """Name -> source of every kernel and header."""
     paths = sorted(DIRECTORY.rglob("memopt_*.[ch]"))
-    return {source.name: source for path in paths for source in _sources(path)}
+    return {source.name: source for path in paths for source in sources_of(path)}
 
 
 def needed_headers(file: str) -> list[str]:

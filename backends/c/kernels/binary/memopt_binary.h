@@ -5,8 +5,9 @@
 #include "memopt_common.h"
 
 /* Each element of the result is `value` of `x` and `y`, one of each operand. p is the kernel's
- * parameters, with `row_n` and the steps; rows, in and out its arguments. Where a step of rows is
- * -1, an element of the operand serves a row. The result may take the place of an operand. */
+ * parameters, with `row_n`, the elements of a row, and the steps; rows, in and out its arguments. A
+ * step is 1, or 0 where one element serves the whole row; a step of rows is 1, 0 where one row
+ * serves all, or -1 where an element serves each. The result may take the place of an operand. */
 #define MEMOPT_BINARY(type, p, value) MEMOPT_BINARY_TO(type, type, p, value)
 
 /* The same, of elements of another type than the operands'. */

@@ -1,5 +1,5 @@
 /* ADD, SUB and MUL, int8 as ONNX has them: of real numbers, rounded to the nearest integer, ties to
- * even. A difference is the sum with a negative scale. Rows and steps as in memopt_add_s8.c. */
+ * even. A difference is the sum with a negative scale. Rows and steps: see memopt_binary.h. */
 #include "memopt_common.h"
 
 typedef struct {

@@ -1,11 +1,11 @@
-/* DIV, int32, towards 0; by 0, which runtimes refuse, it is 0. Rows and steps as in memopt_add_s8.c. */
+/* DIV, int32, towards 0; by 0, which runtimes refuse, it is 0. Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
 
 typedef struct {
   int32_t row_n;
   int32_t act_min, act_max;
-  int32_t a_step, b_step;         /* as in memopt_add_s8.c */
-  int32_t a_row_step, b_row_step; /* as in memopt_add_s8.c */
+  int32_t a_step, b_step;         /* see memopt_binary.h */
+  int32_t a_row_step, b_row_step; /* see memopt_binary.h */
 } memopt_div_i32_params;
 
 static int32_t divided(int32_t x, int32_t y) {

@@ -1,4 +1,4 @@
-/* DIV, int64, towards 0; by 0, which runtimes refuse, it is 0. Rows and steps as in memopt_add_s8.c. */
+/* DIV, int64, towards 0; by 0, which runtimes refuse, it is 0. Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
 
 typedef struct {

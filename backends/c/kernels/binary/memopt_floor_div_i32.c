@@ -1,4 +1,4 @@
-/* FLOOR_DIV, int32: by 0 it is 0. Rows and steps as in memopt_add_s8.c. */
+/* FLOOR_DIV, int32: by 0 it is 0. Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
 
 static int32_t floor_div(int32_t x, int32_t y) {
@@ -10,8 +10,8 @@ static int32_t floor_div(int32_t x, int32_t y) {
 
 typedef struct {
   int32_t row_n;
-  int32_t a_step, b_step;         /* as in memopt_add_s8.c */
-  int32_t a_row_step, b_row_step; /* as in memopt_add_s8.c */
+  int32_t a_step, b_step;         /* see memopt_binary.h */
+  int32_t a_row_step, b_row_step; /* see memopt_binary.h */
 } memopt_floor_div_i32_params;
 
 MEMOPT_KERNEL void memopt_floor_div_i32(const void *params, const memopt_rows *rows,

@@ -1,4 +1,4 @@
-/* FLOOR_MOD, float32: of the sign of the divisor. Rows and steps as in memopt_add_s8.c. */
+/* FLOOR_MOD, float32: of the sign of the divisor. Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@ static float floor_mod(float x, float y) {
 
 typedef struct {
   int32_t row_n;
-  int32_t a_step, b_step;         /* as in memopt_add_s8.c */
-  int32_t a_row_step, b_row_step; /* as in memopt_add_s8.c */
+  int32_t a_step, b_step;         /* see memopt_binary.h */
+  int32_t a_row_step, b_row_step; /* see memopt_binary.h */
 } memopt_floor_mod_f32_params;
 
 MEMOPT_KERNEL void memopt_floor_mod_f32(const void *params, const memopt_rows *rows,

@@ -1,0 +1,23 @@
+/* KIND  TYPE     VALUE
+ * f32   float    x + y
+ * i32   int32_t  (int32_t)((uint32_t)x + (uint32_t)y)
+ */
+/* SCATTER_ND of KIND, integers wrap. */
+#include "memopt_scatter_nd.h"
+
+typedef struct {
+  int32_t size;  /* elements of the result */
+  int32_t count; /* places */
+  int32_t depth; /* indices of each */
+  int32_t piece; /* elements of each */
+  int32_t wide;  /* indices of int64 */
+  int32_t limit[8], step[8];
+} memopt_scatter_nd_KIND_params;
+
+MEMOPT_KERNEL void memopt_scatter_nd_KIND(const void *params, const memopt_rows *rows,
+                                          const void *const *in, void *out, void *scratch) {
+  const memopt_scatter_nd_KIND_params *p = (const memopt_scatter_nd_KIND_params *)params;
+  (void)rows;
+  (void)scratch;
+  MEMOPT_SCATTER_ND(TYPE, p, VALUE);
+}

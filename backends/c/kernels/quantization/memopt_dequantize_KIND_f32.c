@@ -1,0 +1,28 @@
+/* KIND  TYPE
+ * s8    int8_t
+ * u8    uint8_t
+ * s16   int16_t
+ */
+/* DEQUANTIZE, KIND to float32. */
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t row_n;
+  float scale;
+  int32_t zero_point;
+} memopt_dequantize_KIND_f32_params;
+
+MEMOPT_KERNEL void memopt_dequantize_KIND_f32(const void *params, const memopt_rows *rows,
+                                              const void *const *in, void *out, void *scratch) {
+  const memopt_dequantize_KIND_f32_params *p = (const memopt_dequantize_KIND_f32_params *)params;
+  int32_t row;
+  (void)scratch;
+  for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const TYPE *input = (const TYPE *)memopt_in_row(rows, in, 0, row);
+    float *output = (float *)memopt_out_row(rows, out, row);
+    int32_t i;
+    for (i = 0; i < p->row_n; ++i) {
+      output[i] = p->scale * (float)(input[i] - p->zero_point);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/* KIND  TYPE
+ * f32   float
+ * i32   int32_t
+ * s8    int8_t
+ * u8    uint8_t
+ */
+/* ARG_MAX and ARG_MIN of KIND: the first of equal numbers. */
+#include "memopt_reduce.h"
+
+typedef struct {
+  int32_t count, inner;
+  int32_t least; /* the smallest number, not the largest */
+  int32_t wide;  /* indices of int64 */
+} memopt_arg_KIND_params;
+
+MEMOPT_KERNEL void memopt_arg_KIND(const void *params, const memopt_rows *rows,
+                                   const void *const *in, void *out, void *scratch) {
+  const memopt_arg_KIND_params *p = (const memopt_arg_KIND_params *)params;
+  (void)scratch;
+  MEMOPT_ARG(TYPE, p);
+}
