@@ -1,8 +1,8 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
 # make check  for the daily loop: lint, types and the quick tests, within a minute
-# make docs/operators.md   the page of operators, from the code
-# make docs/channels.md    the page of dead and constant channels, from the shared models
-# make docs/onnx-nodes.md  the page of the ONNX backend's node tests
+# make docs/reference/operators.md   the page of operators, from the code
+# make docs/reference/channels.md    the page of dead and constant channels, from the shared models
+# make docs/reference/onnx-nodes.md  the page of the ONNX backend's node tests
 # make docs/pictures       the README's pictures of rows
 # make test   the tests, and what they cover
 # make deep   what `make test` leaves: like its tests, but larger, dearer or on other cores
@@ -49,7 +49,7 @@ QUICK = $(addprefix tests/unit/test_, architecture.py architecture_page.py depen
 GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
 	memgraph-model.mlir)
 
-.PHONY: demo check test deep lint fuzz clean docs/operators.md docs/channels.md docs/onnx-nodes.md docs/pictures
+.PHONY: demo check test deep lint fuzz clean docs/reference/operators.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -86,14 +86,14 @@ fuzz: $(VENV)/installed
 	@.ci/packages build arm
 	MEMOPT_FUZZ=1.0 $(BIN)/python $(PYTEST)
 
-docs/operators.md: $(VENV)/installed
+docs/reference/operators.md: $(VENV)/installed
 	$(BIN)/python tests/operator_matrix.py
 
-docs/channels.md: $(VENV)/installed
+docs/reference/channels.md: $(VENV)/installed
 	$(BIN)/python tests/channel_table.py
 
-docs/onnx-nodes.md: $(VENV)/installed
-	$(BIN)/python -m memopt.benchmarks.onnx_nodes docs/onnx-nodes.md
+docs/reference/onnx-nodes.md: $(VENV)/installed
+	$(BIN)/python -m memopt.benchmarks.onnx_nodes docs/reference/onnx-nodes.md
 
 docs/pictures: $(VENV)/installed
 	$(BIN)/python benchmarks/row_pictures.py docs/pictures

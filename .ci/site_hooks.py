@@ -14,13 +14,13 @@ OUTSIDE = {"project.md": "README.md", "changelog.md": "CHANGELOG.md"}
 
 
 def on_files(files: Files, *, config: Any) -> Files:
-    """Add the README, the changelog, and api.md, which names what `memopt` exports."""
+    """Add the README, the changelog, and reference/api.md, which names what `memopt` exports."""
     for page, name in OUTSIDE.items():
         text = Path(name).read_text(encoding="utf-8")
         text = text.replace("](docs/", "](").replace("](CHANGELOG.md)", "](changelog.md)")
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "site.css", content=STYLE))
-    files.append(File.generated(config, "api.md", content=reference()))
+    files.append(File.generated(config, "reference/api.md", content=reference()))
     return files
 
 
@@ -29,7 +29,7 @@ def reference() -> str:
     lines = [
         "# Python API",
         "",
-        "What `import memopt` has; [python.md](python.md) shows its use.",
+        "What `import memopt` has; [python.md](../guides/python.md) shows its use.",
         "",
     ]
     for name in memopt.__all__:
@@ -42,4 +42,4 @@ def reference() -> str:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Links to the README lead to its page; folders have none."""
     markdown = re.sub(r"\[(\w+/)\]\(\w+\)", r"`\1`", markdown)
-    return markdown.replace("](../README.md)", "](project.md)")
+    return re.sub(r"\]\(((?:\.\./)*)\.\./README\.md\)", r"](\1project.md)", markdown)

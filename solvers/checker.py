@@ -1,6 +1,6 @@
 """Stand-alone checker of certificates: `python checker.py CERTIFICATE.json`.
 
-All that it says of its order and of every order is derived again. Why so: docs/certificates.md.
+All that it says of its order and of every order is derived again: docs/concepts/certificates.md.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ class RejectedError(Exception):
 
 
 def schema(certificate: Any) -> None:
-    """Reject as malformed what has not exactly the form that docs/certificates.md describes.
+    """Reject as malformed what has not exactly the form of docs/concepts/certificates.md.
 
     Objects have the keys named and no others, numbers are integers of 64 bits, neither true nor
     1.0, indices are in range, sets ascend, nothing is there twice. What follows converts nothing.

@@ -1,4 +1,4 @@
-"""docs/channels.md: what `constant-channels` finds in every stored model of MEMOPT_SHARED.
+"""docs/reference/channels.md: what `constant-channels` finds in the models of MEMOPT_SHARED.
 
 python tests/channel_table.py      # writes the page, which a test reads
 """
@@ -25,14 +25,14 @@ from memopt.dialects.operators.quantization import DequantizeOp
 from memopt.rewrites import apply_rules
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/channels.md"
+PAGE = ROOT / "docs/reference/channels.md"
 
 HEAD = """# Dead and constant channels
 
 What `constant-channels` finds in models of int8 and uint8, and of float32 whose inputs are said to
-be between -1 and 1 (`--input-range`); `make docs/channels.md` writes this page, and a test holds
-it. First come the channels that are left out, by the reason of each claim: all weights of the
-filter are zero, it reads constants alone, its interval has one value, nobody reads it.
+be between -1 and 1 (`--input-range`); `make docs/reference/channels.md` writes this page, and a
+test holds it. First come the channels that are left out, by the reason of each claim: all weights
+of the filter are zero, it reads constants alone, its interval has one value, nobody reads it.
 **weights**: bytes of filters and matrices, without biases; **with biases**; **MACs**; **peak**:
 proven over all orders of whole operators, generic model, bytes.
 
@@ -90,7 +90,7 @@ def row_of(path: Path) -> str:
 
 
 def page(shared: Path) -> str:
-    """The text of docs/channels.md."""
+    """The text of docs/reference/channels.md."""
     return HEAD + "".join(map(row_of, models(shared)))
 
 

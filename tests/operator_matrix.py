@@ -1,4 +1,4 @@
-"""docs/operators.md: every operation, what calls it so, what computes it, what is known of it.
+"""docs/reference/operators.md: every operation, its names, what computes it, what is known of it.
 
     python tests/operator_matrix.py      # writes the page, which a unit test reads
 
@@ -32,7 +32,7 @@ from memopt.frontends.onnx import operators as onnx
 from memopt.frontends.tflite import operators as tflite
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/operators.md"
+PAGE = ROOT / "docs/reference/operators.md"
 TRIES = 30  # random attributes per operation
 NUMBERS = ((0.05, 0), (1 / 256, -128), (1 / 128, 0))  # quantizations of results
 
@@ -41,7 +41,7 @@ HEAD = """# Operators
 Every typed operation of the dialect, what it is, and what the project does with it. An operator
 that is not here, or does more than the operation of its name, is a `memgraph.opaque`: planned and
 written back, refused by the C backend. A test makes this page from the code, and so does
-`make docs/operators.md`.
+`make docs/reference/operators.md`.
 
 **types**: those of which `evaluate` knows the result: integers as TensorFlow Lite Micro computes
 them, bit for bit. Those with a C kernel are bold. **rows**: whether it can be computed row by row,
@@ -156,7 +156,7 @@ def row_of(kind: type[ComputeOp]) -> str:
 
 
 def page() -> str:
-    """The text of docs/operators.md."""
+    """The text of docs/reference/operators.md."""
     kinds = [op for op in operations() if issubclass(op, ComputeOp)]
     return HEAD + "".join(row_of(kind) for kind in kinds)
 

@@ -40,12 +40,12 @@ FLAGS = (
 )
 SECONDS = 60  # for a program, which needs none
 MESSAGE = 160  # characters of a reason
-HOW = """Made by `make docs/onnx-nodes.md`; `memopt bench onnx-nodes` shows the same by operator.
-A test model has every operand as an input of the graph, a device's network has weights, axes and
-shapes as constants. What is refused as it stands is tried with scalars and vectors of integers as
-initializers that hold the test's data (numbers), then with every input but the first tensor
-(weights). One input at least stays. Reals of other types than float32 are computed in float32
-([onnx.md](onnx.md)), and results may differ by what their type rounds.
+HOW = """Made by `make docs/reference/onnx-nodes.md`; `memopt bench onnx-nodes` shows the same by
+operator. A test model has every operand as an input of the graph, a device's network has weights,
+axes and shapes as constants. What is refused as it stands is tried with scalars and vectors of
+integers as initializers that hold the test's data (numbers), then with every input but the first
+tensor (weights). One input at least stays. Reals of other types than float32 are computed in
+float32 ([onnx.md](../guides/onnx.md)), and results may differ by what their type rounds.
 """
 
 
@@ -293,7 +293,7 @@ def merged(table: Table) -> Table:
 
 
 def page(found: Sequence[Outcome]) -> str:
-    """docs/onnx-nodes.md: the counts, and by reason the names of what does not pass."""
+    """docs/reference/onnx-nodes.md: the counts, and by reason the names of what does not pass."""
     lines = [tables(found)[0].markdown(), HOW, "## What does not pass", ""]
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in found:

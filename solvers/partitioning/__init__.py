@@ -1,5 +1,5 @@
 """Cut a memory graph into parts that run one after the other, so that each is small enough for an
-exact method (Zhong, section IV-C). See docs/partitioning.md.
+exact method (Zhong, section IV-C). See docs/concepts/partitioning.md.
 
     parts = partition(graph, 4)                    # or "auto"; method="naive" to compare
     answer = partitioned.solve(graph, parts)       # memopt.solvers.scheduling.partitioned

@@ -5,7 +5,7 @@ place, and one for none. `search` is a set of executed sets that no way below th
 each of them all moves reach the bound or another one of the set, or T1 commits to one of them
 (`closure.py`). Nothing that a solver claims is taken over.
 
-`checker.py` checks both, alone and without this file. Format and proofs: docs/certificates.md.
+`checker.py` checks both, alone and without this file. Proofs: docs/concepts/certificates.md.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Closed sets of ideals: the `search` kind of certificate (docs/certificates.md).
+"""Closed sets of ideals: the `search` kind of certificate (docs/concepts/certificates.md).
 
 A plain exhaustive pass below the bound over the graph as it is, so it says nothing of how the bound
 was found. It goes from both ends by turns, where the graph can be read from its end

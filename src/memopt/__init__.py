@@ -39,7 +39,7 @@ The peaks of many graphs, from folders, on all cores or with any `concurrent.fut
     candidates/cell0.json ... True None
     candidates/cell1.json ... True None
 
-The same from a shell: `memopt --help`. More: docs/python.md, and `help` of each name.
+The same from a shell: `memopt --help`. More: docs/guides/python.md, and `help` of each name.
 """
 
 import sys

@@ -72,7 +72,7 @@ EXTENSIONS = {
     ),
     "operator": Extension(
         ("dialects/operators/rectifiers.py", "frontends/tflite/operators.py"),
-        ("docs/operators.md",),
+        ("docs/reference/operators.md",),
         (
             *(  # against TFLM, every int8
                 f"tests/models/test_evaluate_stored.py::test_int8_only[elu {before} {after}]"
@@ -91,7 +91,7 @@ EXTENSIONS = {
             "backends/c/kernels/unary/__init__.py",
             "backends/c/kernels/unary/memopt_NAME_f32.c",
         ),
-        ("docs/operators.md",),
+        ("docs/reference/operators.md",),
         (
             "tests/firmware/test_c_functions.py",
             "tests/models/test_onnx_meaning.py::test_functions_of_one_number",
@@ -136,7 +136,7 @@ EXTENSIONS = {
             "backends/c/kernels/space_to_depth/memopt_space_to_depth.c",
         ),
         (
-            "docs/operators.md",
+            "docs/reference/operators.md",
             "tests/firmware/forge.py",
             "tests/helpers/operator_cases.py",
         ),

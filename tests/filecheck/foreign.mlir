@@ -1,4 +1,4 @@
-// Functions of other dialects are planned too, with careful defaults (docs/memgraph.md).
+// Functions of other dialects are planned too, with careful defaults (docs/reference/memgraph.md).
 // RUN: memopt-opt --split-input-file --allow-unregistered-dialect --schedule=auto --place=auto %s -o %t.mlir
 // RUN: memopt-opt --split-input-file --allow-unregistered-dialect --verify-plan %t.mlir | filecheck %s
 // RUN: memopt-opt --split-input-file --allow-unregistered-dialect -p "memgraph-schedule{assume-pure=true}" %s | filecheck %s --check-prefix=PURE

@@ -1,4 +1,4 @@
-"""docs/pytorch-to-cortex-m.md: from the export that is kept to the firmware in QEMU."""
+"""docs/guides/pytorch.md: from the export that is kept to the firmware in QEMU."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 from console import run_page
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "pytorch-to-cortex-m.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "guides/pytorch.md").read_text(encoding="utf-8")
 EXAMPLES = DOCS / "examples" / "pytorch"
 
 

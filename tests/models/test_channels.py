@@ -29,7 +29,9 @@ def test_the_page_is_what_is_found(shared: Path) -> None:
     assert spec is not None and spec.loader is not None
     table = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(table)
-    assert (ROOT / "docs/channels.md").read_text() == table.page(shared), "make docs/channels.md"
+    assert (ROOT / "docs/reference/channels.md").read_text() == table.page(shared), (
+        "make docs/reference/channels.md"
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from memopt.cli import main
 from memopt.compile.driver import import_bytes
 from memopt.dialects.memgraph.errors import MemoptError
 
-PAGE = Path(__file__).parents[2] / "docs" / "onnx-nodes.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/onnx-nodes.md"
 EACH = 80  # a test of so many is run, all in the full count
 LEAST = 150  # that pass
 

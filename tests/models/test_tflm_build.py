@@ -1,4 +1,4 @@
-"""docs/tflm-build.md: its rules plan at build time, and stop the build when the arena grows."""
+"""docs/guides/tflm.md: its rules plan at build time, and stop the build when the arena grows."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "tflm-build.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/guides/tflm.md").read_text(encoding="utf-8")
 SMALL, LARGE = "tinymaix_mnist_resnet_int8", "resnet8_int8"
 # Not TFLM, which is not built here: what the program is given.
 MAIN = """

@@ -1,4 +1,4 @@
-"""Segment chains, merging, splits and Zhong's fusion on graphs of hand size (docs/theory.md)."""
+"""Segment chains, merging, splits, Zhong's fusion on small graphs (docs/concepts/theory.md)."""
 
 from dataclasses import replace
 

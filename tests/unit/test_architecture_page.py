@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = sorted(p.name for p in ROOT.iterdir() if p.is_dir() and p.name.isidentifier())
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./*<>-]*[\w>*/]")
 FILE = re.compile(r"(?<![\w/.<*-])[\w-]+\.py\b")

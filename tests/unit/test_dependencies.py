@@ -1,4 +1,4 @@
-"""docs/dependencies.md names exactly the packages of pyproject.toml, with the same ranges."""
+"""docs/reference/dependencies.md names the packages of pyproject.toml, with the same ranges."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ def documented() -> dict[str, dict[str, str]]:
     """Section -> package -> range; every row has two reasons."""
     found: dict[str, dict[str, str]] = {}
     for section in re.split(
-        r"^## ", (ROOT / "docs/dependencies.md").read_text(), flags=re.MULTILINE
+        r"^## ", (ROOT / "docs/reference/dependencies.md").read_text(), flags=re.MULTILINE
     )[1:]:
         rows = re.findall(r"^\| ([\w-]+) \| `([^`]+)` \| (.+?) \| (.+?) \|$", section, re.MULTILINE)
         if rows:
@@ -39,7 +39,7 @@ def test_page_and_project_agree() -> None:
 
 
 def test_system_tools_are_those_that_the_script_installs() -> None:
-    page = (ROOT / "docs/dependencies.md").read_text().split("## From the system")[1]
+    page = (ROOT / "docs/reference/dependencies.md").read_text().split("## From the system")[1]
     script = (ROOT / ".ci/packages").read_text()
     installed = set(" ".join(re.findall(r"missing\+=\(([^)]+)\)", script)).split()) - {"libc6-dev"}
     assert installed == {

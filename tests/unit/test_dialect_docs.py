@@ -1,4 +1,4 @@
-"""docs/memgraph.md and docs/passes.md: every example runs, every table is that of the code."""
+"""docs/reference/memgraph.md and passes.md: every example runs, every table is the code's."""
 
 import re
 import shlex
@@ -21,9 +21,9 @@ from memopt.plugin import PASSES
 OLD = {a.name for a in OLD_FORMS}  # refused wherever they stand
 
 ROOT = Path(__file__).resolve().parents[2]
-DIALECT = (ROOT / "docs/memgraph.md").read_text()
-OPERATORS = (ROOT / "docs/operators.md").read_text()
-PASS_PAGE = (ROOT / "docs/passes.md").read_text()
+DIALECT = (ROOT / "docs/reference/memgraph.md").read_text()
+OPERATORS = (ROOT / "docs/reference/operators.md").read_text()
+PASS_PAGE = (ROOT / "docs/reference/passes.md").read_text()
 GOLDEN = (ROOT / "tests/filecheck/roundtrip.mlir").read_text()
 
 BLOCK = r"```mlir\n((?:(?!```).)*)```"

@@ -1,4 +1,4 @@
-"""docs/operators.md is what the registries say."""
+"""docs/reference/operators.md is what the registries say."""
 
 import importlib.util
 from pathlib import Path
@@ -11,5 +11,5 @@ def test_the_page_of_operators_is_that_of_the_code() -> None:
     assert spec is not None and spec.loader is not None
     matrix = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(matrix)
-    text = (ROOT / "docs/operators.md").read_text()
-    assert text == matrix.page(), "stale: make docs/operators.md"
+    text = (ROOT / "docs/reference/operators.md").read_text()
+    assert text == matrix.page(), "stale: make docs/reference/operators.md"

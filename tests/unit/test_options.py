@@ -84,5 +84,5 @@ def test_an_unknown_keyword_is_refused_with_the_nearest() -> None:
 
 def test_the_page_is_that_of_the_code() -> None:
     command = "from memopt.compile.options import page; print(page(), end='')"
-    found = (ROOT / "docs" / "options.md").read_text()
-    assert found == page(), f'write it anew: python -c "{command}" > docs/options.md'
+    found = (ROOT / "docs/reference/options.md").read_text()
+    assert found == page(), f'write it anew: python -c "{command}" > docs/reference/options.md'

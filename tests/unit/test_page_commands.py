@@ -19,7 +19,7 @@ from memopt.cli import build_parser, main
 from memopt.cli.opt import main as opt
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # with what follows it as an explanation: two blanks, or a number sign
 COMMAND = re.compile(r"^(memopt|memopt-opt|python checker\.py) .*?(?=  |\s*#|$)", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

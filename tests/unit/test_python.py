@@ -1,4 +1,4 @@
-"""What docs/python.md and `help` of the public names show is what Python prints."""
+"""What docs/guides/python.md and `help` of the public names show is what Python prints."""
 
 import doctest
 import inspect
@@ -60,7 +60,7 @@ def check(text: str, name: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_page_prints_what_it_says() -> None:
-    check((ROOT / "docs" / "python.md").read_text(encoding="utf-8"), "python.md")
+    check((ROOT / "docs/guides/python.md").read_text(encoding="utf-8"), "python.md")
 
 
 @pytest.mark.usefixtures("folder")

@@ -3,7 +3,6 @@
 The table of figures is compared with what the planner finds.
 """
 
-import itertools
 import os
 import re
 import sys
@@ -149,17 +148,44 @@ def test_the_default_is_what_the_command_below_the_table_prints(
     assert re.search(rf"^arena .* -> {figure} B \(", capsys.readouterr().out, re.MULTILINE)
 
 
-def test_links_lead_somewhere() -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    links = itertools.chain.from_iterable(
-        ((page, link) for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()))
-        for page in pages
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as sites of pages make them."""
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
     )
-    for page, link in links:
-        assert (page.parent / link).exists(), f"{page.name}: {link}"
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", t).strip().lower().replace(" ", "-") for t in titles}
+
+
+def broken(page: Path, text: str) -> list[str]:
+    """Return the relative links of a page's text whose file or heading is not there."""
+    lost: list[str] = []
+    for name, anchor in LINK.findall(text):
+        target = page.parent / name if name else page
+        if not target.exists() or (
+            anchor and target.suffix == ".md" and anchor not in anchors(target)
+        ):
+            lost.append(f"{name}#{anchor}")
+    return lost
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    assert not broken(page, page.read_text(encoding="utf-8"))
+
+
+def test_a_broken_link_would_be_noticed() -> None:
+    index = ROOT / "docs" / "README.md"
+    assert not broken(index, "[a](../README.md) [b](#documentation) [c](https://x.org/y)")
+    assert broken(index, "[a](nowhere.md) [b](#nothing)") == ["nowhere.md#", "#nothing"]
 
 
 def test_every_page_is_in_the_index() -> None:
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = {p.name for p in (ROOT / "docs").glob("*.md")} - {"README.md"}
-    assert pages == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    pages = {p.relative_to(docs).as_posix() for p in docs.rglob("*.md")} - {"README.md"}
+    assert pages == set(re.findall(r"\]\(([\w/-]+\.md)\)", index))

@@ -29,10 +29,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     site = tmp_path / "site"
-    for page in (ROOT / "docs").glob("*.md"):
-        made = "index.html" if page.name == "README.md" else f"{page.stem}.html"
-        assert (site / made).is_file()
-    api = (site / "api.html").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        made = page.relative_to(ROOT / "docs").with_suffix(".html")
+        assert (site / ("index.html" if page.name == "README.md" else made)).is_file()
+    api = (site / "reference/api.html").read_text(encoding="utf-8")
     for name in memopt.__all__:
         if isinstance(getattr(getattr(memopt, name), "__qualname__", None), str):
             assert re.search(rf'id="memopt\.[\w.]+\.{name}"', api), name
@@ -41,8 +41,9 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 def test_every_page_is_in_the_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
-    for page in (ROOT / "docs").glob("*.md"):
-        assert re.search(rf"[\[ ]{re.escape(page.name)}\b", menu), page.name
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert re.search(rf"[\[ ]{re.escape(name)}\b", menu), name
 
 
 def test_the_workflow_runs_the_gate_and_every_python() -> None:

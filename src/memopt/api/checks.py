@@ -51,8 +51,8 @@ def verify(
     """Check a plan: order, live ranges, overlaps, alignment, peak and arena, trusting nothing.
 
     `source` is a Plan, a path or the bytes of a plan (.mlir, or .tflite with an offline plan), or a
-    module. `certificate` is the file that proves its bound (docs/certificates.md). The answer of
-    `memopt.place` is checked too: then the arena in bytes is given back.
+    module. `certificate` is the file that proves its bound (docs/concepts/certificates.md). The
+    answer of `memopt.place` is checked too: then the arena in bytes is given back.
 
     Raises MemoptError with the first fault, OSError, TypeError.
 

@@ -5,8 +5,8 @@
     options_of(parser.parse_args(), "host")   # what a command line says
     check_conflicts(options)                  # what contradicts itself
 
-`memopt compile`, `memopt report`, the keywords of `memopt.plan` and the page docs/options.md are
-made of it. A new option is a field here, and what a pass makes of it.
+`memopt compile`, `memopt report`, the keywords of `memopt.plan` and
+docs/reference/options.md are made of it. A new option is a field here, and what a pass makes of it.
 """
 
 import argparse
