@@ -54,7 +54,7 @@ def _model(path: Path, limit: float) -> tuple[Any, ...]:
 
     from memopt.analysis.function_memory import function_memory
     from memopt.compile.driver import load_model
-    from memopt.compile.planning import Seconds, plan_facts, plan_module
+    from memopt.compile.run_passes import Seconds, plan_facts, plan_module
     from memopt.dialects.memgraph.functions import only_function
     from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, model_of
     from memopt.passes.pipelines import Choices

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.compile.driver import import_bytes, load_text, new_context
-from memopt.compile.planning import Seconds, plan_module
+from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.pipelines import Choices
 

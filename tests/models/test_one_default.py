@@ -12,7 +12,7 @@ import pytest
 
 import memopt
 from memopt.cli import main
-from memopt.compile import before_after
+from memopt.compile import compare
 from memopt.dialects.memgraph.errors import MemoptError
 
 WORDS: list[dict[str, Any]] = [
@@ -108,8 +108,8 @@ class Asked(list[tuple[str, str, Any]]):
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     plans = Asked()
-    monkeypatch.setattr(before_after, "plan_module", plans.plan_module)
-    monkeypatch.setattr(before_after, "as_it_was", plans.as_it_was)
+    monkeypatch.setattr(compare, "plan_module", plans.plan_module)
+    monkeypatch.setattr(compare, "as_it_was", plans.as_it_was)
     return plans
 
 

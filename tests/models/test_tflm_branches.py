@@ -18,7 +18,7 @@ from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
-from memopt.compile.planning import Seconds, plan_module
+from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.attributes.places import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions, only_function, run_by

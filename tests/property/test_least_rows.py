@@ -9,9 +9,9 @@ from cnn_text import KINDS, network
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
-from memopt.compile import planning
+from memopt.compile import run_passes
 from memopt.compile.driver import build_pipeline, new_context
-from memopt.compile.planning import Seconds, plan_module
+from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
@@ -143,7 +143,7 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
         solved.append("rival")
 
     monkeypatch.setattr(worker, "ask", ask)
-    monkeypatch.setattr(planning, "_smaller", rival)
+    monkeypatch.setattr(run_passes, "_smaller", rival)
     monkeypatch.setattr(least_rows.Cuts, "of", counted)
     arena(network(seed, "i8" if seed // len(KINDS) % 2 else "f32"), "auto")
     assert not solved
@@ -182,6 +182,6 @@ def test_only_what_has_no_rows_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> N
         return False
 
     monkeypatch.setattr(memgraph_expand_rows, "expand", broken)
-    monkeypatch.setattr(planning, "_is_least", unbounded)
+    monkeypatch.setattr(run_passes, "_is_least", unbounded)
     with pytest.raises(MemoptError, match="broken"):
         arena(text, "auto", "cortex-m4")

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
-from memopt.cli.texts import bytes_of_text
 from memopt.dialects.attributes.memories import MemoryAttr, TrafficAttr, one_arena
 from memopt.dialects.attributes.model import AliasAttr, ModelAttr
 from memopt.dialects.attributes.off_chip import OffChipAttr
@@ -20,6 +19,7 @@ from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.dialect import MEMGRAPH
 from memopt.solvers.problems.memory_graph import bits, round_up
 from memopt.targets.core.registry import target_names
+from memopt.text.format import bytes_of_text
 from memopt.text.ir_text import LocatingParser
 
 # Other processes want the machine too: a slow example is no failure.

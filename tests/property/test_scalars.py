@@ -11,7 +11,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.source import emit
 from memopt.compile.driver import build_pipeline, load_text, new_context
-from memopt.compile.planning import Seconds, plan_module
+from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function

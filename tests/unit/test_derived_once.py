@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from memopt.analysis import storage_groups
-from memopt.cli import main, planned_model
+from memopt.cli import main
 from memopt.cli.opt import main as opt
+from memopt.compile import plan as plan_stage
 from memopt.dialects.memgraph import fingerprint
 from memopt.passes.plan import extract
 from memopt.solvers.problems import memory_graph
@@ -59,7 +60,7 @@ def test_compile_derives_everything_once(
     def no_advice(*given: object) -> tuple[()]:
         return ()
 
-    monkeypatch.setattr(planned_model, "advice_of", no_advice)
+    monkeypatch.setattr(plan_stage, "advice_of", no_advice)
     assert main([*arguments, str(tmp_path / "warm")]) == 0  # every module is loaded by now
     counted = Counter[str]()
     watched = (

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from memopt.backends.c.project.project_files import Project
-from memopt.cli import main, measured_model
-from memopt.cli.planned_model import PlannedModel
-from memopt.cli.target_facts import empty_facts
+from memopt.cli import main
+from memopt.compile import measure
+from memopt.compile.plan import PlannedModel
+from memopt.compile.target_facts import empty_facts
 from memopt.passes.memgraph_kernels import held_back
 
 LEAST, NATURAL = 3_866, 4_122  # bytes of dscnn's arena: of its rows, and with all fast kernels
@@ -37,7 +38,7 @@ def compiled(
     monkeypatch: pytest.MonkeyPatch, board: Boards, shared: Path, out: Path, *flags: str
 ) -> int:
     """The exit code of `memopt compile` for such a board."""
-    monkeypatch.setattr(measured_model, "facts_of", board.facts)
+    monkeypatch.setattr(measure, "facts_of", board.facts)
     model = shared / "models" / "dscnn_kws_int8.tflite"
     return main(["compile", str(model), "--target=cortex-m4", "-o", str(out), *flags])
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from forge_model import Forge, schema
 
-from memopt.cli import folder, main
-from memopt.cli.folder import MANIFEST
+from memopt.cli import main
+from memopt.compile import folder
+from memopt.compile.folder import MANIFEST
 
 Capture = pytest.CaptureFixture[str]
 

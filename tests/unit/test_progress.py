@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from memopt.cli.progress import Spinner
+from memopt.text.progress import Spinner
 
 
 def test_what_is_quick_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,8 +14,8 @@ from forge_model import Forge, schema
 from processes import HANG
 
 from memopt.cli import main
-from memopt.cli.folder import MANIFEST
-from memopt.cli.staging import OWNER, remove_leftovers, staging
+from memopt.compile.folder import MANIFEST
+from memopt.compile.staging import OWNER, remove_leftovers, staging
 from memopt.dialects.memgraph.errors import MemoptError
 
 BETWEEN = """

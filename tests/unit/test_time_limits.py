@@ -11,10 +11,11 @@ from xdsl.dialects.func import FuncOp
 
 from memopt import cli
 from memopt.api import plans
-from memopt.cli import opt, planned_model, planning_arguments
+from memopt.cli import opt, planning_arguments
 from memopt.cli.commands import report
 from memopt.cli.shorthands import pipeline_text
 from memopt.compile import driver
+from memopt.compile import plan as plan_stage
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_partition import MemgraphPartitionPass
@@ -203,7 +204,7 @@ def test_the_limit_of_a_command_is_for_all_its_searches(
     def no_advice(*given: object) -> tuple[()]:
         return ()
 
-    for user in (planned_model, report):
+    for user in (plan_stage, report):
         monkeypatch.setattr(user, "advice_of", no_advice)
     monkeypatch.setattr(planning_arguments, "load_text", slow(planning_arguments.load_text, 3.0))
     for made in (MemgraphFusePass, MemgraphSchedulePass, MemgraphPlacePass):

@@ -22,11 +22,11 @@ from memopt.api.sources import (
     weights_at_hand,
 )
 from memopt.backends.checked import Checked
-from memopt.compile.before_after import plan_task, task_of
 from memopt.compile.claims import check_claims
+from memopt.compile.compare import plan_task, task_of
 from memopt.compile.driver import FILES, new_context
 from memopt.compile.options import PlanOptions, described
-from memopt.compile.planning import Seconds
+from memopt.compile.run_passes import Seconds
 from memopt.dialects.attributes.plan import Family, PlanAttr
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.names import name_of

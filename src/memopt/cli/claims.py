@@ -9,9 +9,9 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights
-from memopt.cli.texts import sizes
 from memopt.dialects.memgraph.plan import said_optimal
 from memopt.passes.memgraph_traffic import check_traffic
+from memopt.text.format import sizes
 from memopt.verify.channels import has_claims, verify_channels
 
 

@@ -21,7 +21,7 @@ from memopt.compile.driver import (
     unknown_kind,
 )
 from memopt.compile.options import add_options
-from memopt.compile.planning import Seconds
+from memopt.compile.run_passes import Seconds
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.fixed import check_none_fixed
 from memopt.frontends.core.shapes import check_shapes

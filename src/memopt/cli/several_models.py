@@ -23,16 +23,16 @@ from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.several import BUILDS, Several, several_files
 from memopt.backends.c.project.write import write_texts
-from memopt.cli.folder import publish
-from memopt.cli.planned_model import PlannedModel, plan_model
-from memopt.cli.staging import staging
 from memopt.cli.summary import summary, with_scratch
-from memopt.cli.target_facts import check_target_ram, facts_together, target_lines
-from memopt.cli.texts import bytes_of_text, sizes, stem_of
-from memopt.cli.written_model import facts_of, leave, project_of
+from memopt.compile.folder import publish
+from memopt.compile.plan import PlannedModel, plan_model
+from memopt.compile.staging import staging
+from memopt.compile.target_facts import check_target_ram, facts_together, target_lines
+from memopt.compile.write import facts_of, leave, project_of
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.text.diagnostics import write_file
+from memopt.text.format import bytes_of_text, sizes, stem_of
 from memopt.text.usage import UsageError
 
 

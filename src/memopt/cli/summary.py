@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from memopt.cli.target_facts import target_lines
-from memopt.cli.texts import sizes
 from memopt.compile.row_facts import rows_line, sliding_lines
+from memopt.compile.target_facts import target_lines
 from memopt.dialects.attributes.plan import FAMILIES
 from memopt.dialects.memgraph.errors import printable
+from memopt.text.format import sizes
 
 
 def summary(report: dict[str, Any]) -> str:

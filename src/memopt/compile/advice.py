@@ -20,12 +20,12 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.cli.target_facts import facts_without_a_build, tflm_facts
-from memopt.compile.before_after import Task, plan_alone, plan_task, task_of
+from memopt.compile.compare import Task, plan_alone, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.narrowing import narrowed
 from memopt.compile.options import PlanOptions
-from memopt.compile.planning import Seconds, check_kernels_first
+from memopt.compile.run_passes import Seconds, check_kernels_first
+from memopt.compile.target_facts import facts_without_a_build, tflm_facts
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.core.registry import Frontend

@@ -21,7 +21,6 @@ from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
-from memopt.cli.progress import Spinner
 from memopt.compile.deadline import in_time
 from memopt.compile.dropped import Decisions
 from memopt.dialects.attributes.channels import left_out_of
@@ -38,6 +37,7 @@ from memopt.solvers import clock
 from memopt.targets.core.planned_for import target_of
 from memopt.text.diagnostics import verify_module
 from memopt.text.ir_text import module_text, parse_module
+from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError
 from memopt.verify.plan import check_definitions
 

@@ -9,22 +9,22 @@ from memopt.backends.c.project.layouts import MAKE, layout_names
 from memopt.backends.c.project.write import write_files
 from memopt.backends.tflm import is_safe, write_tflm
 from memopt.backends.tflm.wrong import wrong_answers
-from memopt.cli.folder import check_folder, publish
-from memopt.cli.measured_model import measured_model
-from memopt.cli.planned_model import PlannedModel, check_target, plan_model
 from memopt.cli.planning_arguments import add_planning_arguments
 from memopt.cli.several_models import compile_several
-from memopt.cli.staging import remove_leftovers, staging
 from memopt.cli.summary import summary
-from memopt.cli.target_facts import check_target_ram, tflm_facts
-from memopt.cli.texts import bytes_of_text
-from memopt.cli.written_model import leave
 from memopt.compile.advice import fitting_text
 from memopt.compile.driver import IR
+from memopt.compile.folder import check_folder, publish
+from memopt.compile.measure import measured_model
+from memopt.compile.plan import PlannedModel, check_target, plan_model
+from memopt.compile.staging import remove_leftovers, staging
+from memopt.compile.target_facts import check_target_ram, tflm_facts
+from memopt.compile.write import leave
 from memopt.formats.tflite import read_model
 from memopt.frontends.core.registry import listed
 from memopt.targets.core.registry import target_names
 from memopt.text.diagnostics import write_file
+from memopt.text.format import bytes_of_text
 from memopt.text.usage import UsageError, folder_text, path_text
 
 Emitted = tuple[PlannedModel, dict[str, Any]]

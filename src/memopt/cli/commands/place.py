@@ -14,13 +14,13 @@ from typing import Any
 
 from memopt.api.place_csv import STRATEGIES, Answer, placed
 from memopt.cli.arguments import add_time_limit
-from memopt.cli.texts import bytes_of_text, sizes
 from memopt.compile.driver import progress
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.formats.minimalloc import Row, read_rows, write_rows
 from memopt.solvers import clock
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.text.diagnostics import write_output
+from memopt.text.format import bytes_of_text, sizes
 from memopt.text.usage import STDOUT, UsageError, path_text
 
 

@@ -13,12 +13,13 @@ from memopt.backends.report import report_html, table_text, timeline_of
 from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
 from memopt.cli.planning_arguments import add_planning_arguments, read_model
 from memopt.cli.summary import summary
-from memopt.cli.target_facts import facts_without_a_build
 from memopt.compile.advice import Advice, Advised, advice_of
-from memopt.compile.before_after import plan_task, task_of
+from memopt.compile.compare import plan_task, task_of
 from memopt.compile.driver import model_files
 from memopt.compile.options import options_of
-from memopt.compile.planning import Seconds, as_it_was, report_dict, whole_peak
+from memopt.compile.report import report_dict
+from memopt.compile.run_passes import Seconds, as_it_was, whole_peak
+from memopt.compile.target_facts import facts_without_a_build
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.frontends.core.registry import frontend_of

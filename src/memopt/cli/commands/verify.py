@@ -14,7 +14,6 @@ from memopt.cli.claims import (
     off_chip_lines,
     optimality_line,
 )
-from memopt.cli.texts import sizes
 from memopt.compile.driver import IR, check_module, load_text, new_context, set_model_path
 from memopt.dialects.attributes.plan import FAMILIES
 from memopt.dialects.memgraph.errors import MemoptError, printable
@@ -22,6 +21,7 @@ from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import said_optimal
 from memopt.formats.minimalloc import read_rows
 from memopt.frontends.core.registry import frontend_of, with_plans
+from memopt.text.format import sizes
 from memopt.text.usage import UsageError, path_text
 from memopt.verify.buffers import verify_rows
 from memopt.verify.plan import verify_plan

@@ -10,11 +10,11 @@ from memopt.backends.c.project.layouts import MAKE
 from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.write import make_project, write_files
-from memopt.cli.planned_model import PlannedModel
-from memopt.cli.target_facts import c_facts
-from memopt.cli.texts import stem_of
 from memopt.compile.driver import model_files, relative_files
+from memopt.compile.plan import PlannedModel
+from memopt.compile.target_facts import c_facts
 from memopt.text.diagnostics import write_file
+from memopt.text.format import stem_of
 from memopt.text.ir_text import module_text
 
 

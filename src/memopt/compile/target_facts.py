@@ -18,13 +18,13 @@ from memopt.analysis.sliding import kept_bytes
 from memopt.analysis.variables import variable_bytes
 from memopt.backends.tflm import source_of, unknown_scratch
 from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
-from memopt.cli.texts import sizes
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
+from memopt.text.format import sizes
 
 KEYS = (
     *("name", "arena", "stack", "stack_bound", "static_ram", "ram", "flash", "tensor_arena"),

@@ -13,18 +13,17 @@ from memopt.analysis.sliding import kept_bytes
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.cli.planning_arguments import read_model
-from memopt.cli.texts import bytes_of_text, sizes
 from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
-from memopt.compile.before_after import Task, check_choices, plan_task
+from memopt.compile.compare import Task, check_choices, plan_task
 from memopt.compile.driver import IR, import_bytes
 from memopt.compile.narrowing import Narrowed, narrowed
 from memopt.compile.options import options_of
 from memopt.compile.plan_request import choices_of, is_tflite, lowered
-from memopt.compile.planning import (
+from memopt.compile.report import report_dict
+from memopt.compile.run_passes import (
     Seconds,
     as_it_was,
     check_kernels_first,
-    report_dict,
     rewritten,
     whole_peak,
 )
@@ -39,6 +38,7 @@ from memopt.passes.plan import share
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
+from memopt.text.format import bytes_of_text, sizes
 from memopt.text.usage import UsageError
 
 TRIES = 3  # plans of a window that slides, the first of which keeps all

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memopt.backends.c.project.project_files import Project
-from memopt.cli.planned_model import PlannedModel, beside_arena
-from memopt.cli.texts import bytes_of_text
-from memopt.cli.written_model import facts_of, project_of
+from memopt.compile.plan import PlannedModel, beside_arena
+from memopt.compile.write import facts_of, project_of
 from memopt.passes.memgraph_kernels import RAM, held_back, may_become
 from memopt.passes.pipelines import Choices
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.solvers import clock
 from memopt.targets.core.registry import target_named
+from memopt.text.format import bytes_of_text
 
 LESS = 0.99  # of the time, for an emulator does not count the same to the last cycle
 

@@ -9,7 +9,7 @@ from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
 from memopt.compile.options import PlanOptions
 from memopt.compile.plan_request import choices_of, is_tflite, lowered
-from memopt.compile.planning import Seconds, as_it_was, plan_facts, plan_module, rewritten
+from memopt.compile.run_passes import Seconds, as_it_was, plan_facts, plan_module, rewritten
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of

@@ -1,0 +1,104 @@
+"""`report.json` of a network as it was and planned."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_scratch
+from memopt.analysis.variables import variable_bytes
+from memopt.analysis.work import function_work
+from memopt.backends.checked import Checked
+from memopt.backends.tflm.hidden import unknown_scratch
+from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
+from memopt.compile.run_passes import plan_facts
+from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.attributes.rewrites import rewrites_list
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
+
+
+def report_dict(
+    name: str,
+    before: ModuleOp,
+    after: Checked,
+    target: dict[str, Any],
+    whole: int | None = None,
+    advice: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
+    of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
+    func, memory = after.func, after.memory
+    as_was = only_function(before)
+    model = model_of(as_was)
+    old, new = plan_facts(as_was), plan_facts(func)
+    work = function_work(func)
+    tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
+    hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
+    objects = [m.bytes.data for m in new.memories] if new.kind == "object" else None
+    arena_optimal = new.proof.data != "none" and new.arena == new.arena_lower_bound.data
+    return {
+        "model": name,
+        "operators": operators_run(memory),
+        "tensors": tensors_held(memory),
+        "macs": work.macs,
+        "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
+        "weights": work.weights,
+        "in_float32": in_float32(func),  # real types of the file that are computed so
+        "open_batch": open_batch(func),  # inputs of one image, which the file leaves open
+        "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
+        "source": {
+            "peak": old.peak.data,
+            "arena": old.arena,
+            "scratch": peak_scratch(function_memory(as_was, model), model),
+            "alignment": model.alignment.data,
+            "io": model.io.data,
+        },
+        "plan": {
+            "peak": new.peak.data,
+            "scratch": peak_scratch(memory, model_of(func)),  # by which kernels raise the peak
+            "io": model_of(func).io.data,
+            "lower_bound": new.lower_bound.data,
+            "proof": new.proof.data,
+            "optimal": new.optimal and not hidden,
+            "family": new.family.data,  # what the bounds range over
+            "arena": new.arena,
+            "arena_lower_bound": new.arena_lower_bound.data,
+            "arena_optimal": arena_optimal and not hidden,
+            "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
+            "objects": objects,  # bytes each, in place of one arena
+            "objects_lower_bound": new.memories_lower_bound.data if objects else None,
+            "alignment": model_of(func).alignment.data,
+            "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
+            "rows": rows_dict(memory, whole),
+            "sliding": sliding_dict(func),
+        },
+        "memories": memories_dict(new),
+        "rewrites": rewrites_list(func),
+        "target": target,
+        "advice": list(advice),
+    }
+
+
+def memories_dict(plan: PlanAttr) -> dict[str, Any] | None:
+    """`memories` of `report.json`: bytes of each bank, and what their traffic costs; None for a
+    plan without banks."""
+    if plan.costs is None:
+        return None
+    return {
+        "banks": [
+            {
+                "name": m.memory.data,
+                "capacity": m.capacity.data,
+                "cost": m.cost.data,
+                "arena": m.bytes.data,
+                "moved": m.moved.data,
+            }
+            for m in plan.memories
+        ],
+        "cost": plan.costs.cost.data,
+        "lower_bound": plan.costs.lower_bound.data,
+        "proof": plan.costs.proof.data,
+        "optimal": plan.costs.optimal,
+    }
