@@ -38,7 +38,7 @@ from memopt.verify.stored_intervals import (
     has_integers,
     known_of,
 )
-from memopt.verify.weighed import after_weighing
+from memopt.verify.weighted_sums import after_weighing
 from memopt.verify.whole_operators import whole_operators
 
 MOST_CHANNELS = 1 << 24  # of all tensors together, each of which has an interval

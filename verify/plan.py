@@ -29,10 +29,10 @@ from memopt.dialects.rows.operations import family_of
 from memopt.verify.branches import check_branches
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
-from memopt.verify.paper import run_on_paper
 from memopt.verify.partition import check_parts
-from memopt.verify.places import check_places
+from memopt.verify.placement import check_places
 from memopt.verify.rows import check_rows
+from memopt.verify.simulate import simulate
 from memopt.verify.unplaced import check_tried, check_unplaced
 from memopt.verify.variables import check_variables
 
@@ -85,7 +85,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     check_branches(func)
     where = check_places(func, block, memory, model, plan)
     check_turns(plan, memory, where)
-    ends = run_on_paper(block, memory, where, model, plan)
+    ends = simulate(block, memory, where, model, plan)
     check_memories(plan, memory, where, ends, place)
     return Verified(plan, peak, plan.arena)
 

@@ -19,7 +19,7 @@ from memopt.dialects.memgraph.plan import is_gathered
 from memopt.dialects.memgraph.tensors import rows_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.rows.state import RecallOp, StateOp
-from memopt.verify.kept import check_kept, tensor_of
+from memopt.verify.sliding import check_kept, tensor_of
 from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_rows
 
 

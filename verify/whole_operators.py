@@ -18,8 +18,8 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import place_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
-from memopt.verify.kept import tensor_of
 from memopt.verify.rows import Walk, check_rows
+from memopt.verify.sliding import tensor_of
 
 CUTS = (RowsOp, ReceiveOp, JoinOp, RowOp, StateOp, RecallOp, RetainOp, SlideOp)
 """Operations that only take rows of tensors, or make tensors of rows."""

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from memopt.dialects.attributes.model import AliasAttr
 from memopt.dialects.memgraph.plan import ALIAS, CHOSEN, alias_lists
 from memopt.passes.plan.extract import Extracted
-from memopt.solvers.joint.choices import restricted
+from memopt.solvers.joint.in_place_choices import restricted
 from memopt.solvers.problems.memory_graph import InPlace, profile
 
 Chosen = Mapping[Operation, int]

@@ -18,7 +18,7 @@ from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import Chosen, chosen_by, only_chosen
 from memopt.passes.plan.planned import Planned, undecided
 from memopt.solvers import clock, joint
-from memopt.solvers.joint.choices import first_choice
+from memopt.solvers.joint.in_place_choices import first_choice
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 from memopt.solvers.problems.placement import Placement
 

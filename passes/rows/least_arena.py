@@ -27,8 +27,8 @@ from memopt.passes.rows.minimise import CALLS, fewer_rows, keeps, order_within
 from memopt.passes.rows.numbers import Cuts, InRows, carried
 from memopt.solvers import clock
 from memopt.solvers.joint import Joint, solve
-from memopt.solvers.joint.calmer import calmer_orders
 from memopt.solvers.joint.capacity import nearest
+from memopt.solvers.joint.smooth_profile import smoother_orders
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges, profile
 from memopt.solvers.scheduling import schedule
@@ -346,7 +346,7 @@ def _own_order(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]
 
 def _calm_orders(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]]:
     graph, order = placed.candidate.rows.graph, placed.candidate.order
-    return islice(calmer_orders(graph, order, profile(graph, order).peak, deadline), CALM)
+    return islice(smoother_orders(graph, order, profile(graph, order).peak, deadline), CALM)
 
 
 def _nearest(

@@ -3,8 +3,8 @@ are found, because every row is a call of its kernel.
 
 An operator that needs more by itself, its operands and results whole, is cut in any case, and so is
 one that reads what is received in rows. Of the others as many as possible are left whole while the
-rest keeps to the order of all rows (`wholes.py`), half of them, halves of what cannot be, and so
-on; then the same is asked of any order. What is not decided after so much work stays cut.
+rest keeps to the order of all rows (`partial_rows.py`), half of them, halves of what cannot be, and
+so on; then the same is asked of any order. What is not decided after so much work stays cut.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -22,8 +22,8 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
-from memopt.solvers.scheduling.wholes import Rows, SomeWhole
-from memopt.solvers.scheduling.within import within
+from memopt.solvers.scheduling.bounded_order import bounded_order
+from memopt.solvers.scheduling.partial_rows import Rows, SomeWhole
 
 # Counts of work, so that the answer is the same on every machine: together a few seconds.
 LEAST = 20_000  # states for the least peak of all rows
@@ -192,7 +192,7 @@ def keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
 def order_within(graph: MemoryGraph, most: int, deadline: float | None) -> tuple[int, ...] | None:
     """An order whose peak is at most that, if one is found."""
     try:
-        return within(graph, most, deadline, STATES)
+        return bounded_order(graph, most, deadline, STATES)
     except clock.TimeIsOverError:
         return None
 

@@ -17,7 +17,7 @@ from memopt.dialects.rows.steps import steps_of
 from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.rows.expand import computing, cut
 from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.solvers.scheduling.wholes import Rows, SomeWhole
+from memopt.solvers.scheduling.partial_rows import Rows, SomeWhole
 
 
 @dataclass(frozen=True)

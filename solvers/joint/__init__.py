@@ -1,11 +1,11 @@
 """Order and offsets together (OLLA, problem 9): the smallest arena over all orders.
 
 The least peak comes first: no arena is below it. Where the best arena of the order in hand is above
-the bound, orders of no higher peak with fewer bytes near it come next (`calmer.py`), each placed by
-CP-SAT (`coarse.py`): rows have many, and they fit at once, or hardly at all. Then single operators
-move; then what lies in place of what is chosen otherwise (`choices.py`); at last orders of a higher
-peak that is still below the arena. Small graphs go to an exact model (`exact.py`), which may prove
-that nothing is smaller.
+the bound, orders of no higher peak with fewer bytes near it come next (`smooth_profile.py`), each
+placed by CP-SAT (`coarse.py`): rows have many, and they fit at once, or hardly at all. Then single
+operators move; then what lies in place of what is chosen otherwise (`in_place_choices.py`); at last
+orders of a higher peak that is still below the arena. Small graphs go to an exact model
+(`exact.py`), which may prove that nothing is smaller.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Any
 
 from memopt.solvers import clock
-from memopt.solvers.joint.calmer import calmer_orders
-from memopt.solvers.joint.choices import Choice, first_choice, other_choices, restricted
+from memopt.solvers.joint.in_place_choices import Choice, first_choice, other_choices, restricted
 from memopt.solvers.joint.reorderings import reorderings
+from memopt.solvers.joint.smooth_profile import smoother_orders
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import Placement, PlacementProblem
@@ -113,7 +113,7 @@ def solve(
     peak = profile(restricted(graph, best.chosen), best.order).peak
     if len(graph) > exact_operators:
         end = clock.deadline(clock.left(deadline, 0.8))
-        found = calmer_orders(graph, best.order, peak, end)
+        found = smoother_orders(graph, best.order, peak, end)
         best = _among_calm(graph, best, peak, chain([best.order] * calm_first, found), end)
         if best.settled:
             return best

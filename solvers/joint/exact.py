@@ -12,7 +12,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from memopt.solvers.joint.choices import Choice, restricted
+from memopt.solvers.joint.in_place_choices import Choice, restricted
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, live_ranges
 from memopt.solvers.problems.placement import Placement
 from memopt.solvers.programs.cp_solver import Limit, solve

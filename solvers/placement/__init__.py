@@ -16,7 +16,7 @@ from typing import cast
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.items import floor_of
+from memopt.solvers.placement.rectangles import floor_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.registry import Option, declared_options, function_of, methods_in, options_of
 

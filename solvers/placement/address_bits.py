@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from memopt.solvers.live_bits import LiveBits
-from memopt.solvers.placement.items import unit_of
+from memopt.solvers.placement.rectangles import unit_of
 from memopt.solvers.problems.placement import Item
 
 MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so many bits at worst

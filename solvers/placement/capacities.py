@@ -10,7 +10,7 @@ little work, which is mostly enough, and at last with as much as a given capacit
 
 from collections.abc import Callable, Sequence
 
-from memopt.solvers.placement.items import arena_unit
+from memopt.solvers.placement.rectangles import arena_unit
 from memopt.solvers.problems.placement import Item, Placement, Proven
 
 SHARES = (16, 4, 1)  # each question's work: all of it divided by these

@@ -19,7 +19,7 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import placement_of
+from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 from memopt.solvers.programs.cp_solver import Limit, solve
 

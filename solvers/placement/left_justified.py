@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from math import lcm
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import arena_unit, cliques_of
 from memopt.solvers.placement.neighbours import fits_lowest, neighbours_of
+from memopt.solvers.placement.rectangles import arena_unit, cliques_of
 from memopt.solvers.placement.recursion import deep_recursion
 from memopt.solvers.placement.rules import Rules, luby
 from memopt.solvers.problems.placement import Item

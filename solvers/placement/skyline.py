@@ -1,6 +1,6 @@
 """The skyline of a partial solution: its valleys, what can come next there, what cannot be filled.
 
-The state of the search in `corners.py`, which explains the words.
+The state of the search in `skyline_corners.py`, which explains the words.
 """
 
 from collections.abc import Iterator

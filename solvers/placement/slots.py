@@ -8,7 +8,7 @@ time for lies so above the rest. At most twice the slots that are in use at once
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from memopt.solvers.placement.items import placement_of
+from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 

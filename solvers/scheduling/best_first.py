@@ -1,10 +1,10 @@
 """Best-first search over ideals on the peak, from one end of the graph (theory.md: T1, kill-moves).
 
-States are executed sets as bit masks, taken in order of the peak of their best path, deepest
-first. When a state is taken, every path of a lower peak has been exhausted, so its peak H is a
-proven lower bound of the optimum, and T1 lets the search commit: to a branch that ends no higher
-than it began, above which nothing in between is lower. The first time all operators have run, the
-peak is the optimum. Branches are kill-moves (`kills.py`) where their proof covers the graph, single
+States are executed sets as bit masks, taken in order of the peak of their best path, deepest first.
+When a state is taken, every path of a lower peak has been exhausted, so its peak H is a proven
+lower bound of the optimum, and T1 lets the search commit: to a branch that ends no higher than it
+began, above which nothing in between is lower. The first time all operators have run, the peak is
+the optimum. Branches are kill-moves (`kill_moves.py`) where their proof covers the graph, single
 operators otherwise. Of all paths to an ideal the one of the least peak dominates the others.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.solvers.scheduling.kills import Frontier, Kills
+from memopt.solvers.scheduling.kill_moves import Frontier, KillMoves
 from memopt.solvers.theory.ideals import Walker, mask_bytes
 
 # (peak, preference, serial number, executed, level, frontier of the ideal before)
@@ -55,7 +55,7 @@ class Search:
     floor: int
     ceiling: int
     switches: Switches = ALL_ON
-    prepared: Kills | None = None  # those of `graph`, if they are known
+    prepared: KillMoves | None = None  # those of `graph`, if they are known
     states: int = 0  # taken; more have been put aside
     memory: int = 0
     exhausted: bool = False
@@ -63,7 +63,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.walker = Walker(self.graph)
-        self.kills = self.prepared or Kills(self.graph)
+        self.kills = self.prepared or KillMoves(self.graph)
         self.by_kills = self.switches.kill_moves and self.kills.covers
         self.full = (1 << len(self.graph)) - 1
         self.lower_bound = max(self.floor, self.graph.level(0))

@@ -31,7 +31,6 @@ from memopt.solvers.theory.fusion import (
     separable,
 )
 from memopt.solvers.theory.ideals import Sides, renumber
-from memopt.solvers.theory.local import along_pair
 from memopt.solvers.theory.merge import merged, parallel_parts
 from memopt.solvers.theory.module_candidates import (
     Counted,
@@ -49,6 +48,7 @@ from memopt.solvers.theory.segments import (
     linked,
 )
 from memopt.solvers.theory.sequences import shape_along
+from memopt.solvers.theory.small_module import along_pair
 
 # Nodes of this round in a module; most may be in smaller modules of the same round already.
 DEEPEST = LARGEST

@@ -14,7 +14,7 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.errors import NoCertificateError
 from memopt.solvers.problems.memory_graph import MemoryGraph, bits
-from memopt.solvers.scheduling.kills import Frontier, Kills
+from memopt.solvers.scheduling.kill_moves import Frontier, KillMoves
 from memopt.solvers.theory.ideals import Walker, renumber
 from memopt.solvers.theory.network import Network
 from memopt.solvers.theory.reversal import backward, reversible
@@ -126,7 +126,7 @@ class Closure:
 
     def __init__(self, graph: MemoryGraph, bound: int) -> None:
         self.graph, self.bound = graph, bound
-        self.walker, self.kills = Walker(graph), Kills(graph)
+        self.walker, self.kills = Walker(graph), KillMoves(graph)
         self.by_kills = min(graph.extra, default=0) >= 0
         self.frontier: Frontier = self.kills.start() if self.by_kills else ()
 

@@ -33,10 +33,10 @@ from memopt.solvers.problems.memory_graph import (
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.contraction import Block, Changes, Contraction
 from memopt.solvers.theory.ideals import Sides, Walker, ancestors, renumber
-from memopt.solvers.theory.local import Local, along, along_pair, cut_out, is_sequence
 from memopt.solvers.theory.module_candidates import adjacent, candidates
 from memopt.solvers.theory.near_changes import adjacent_near, candidates_near
 from memopt.solvers.theory.network import Network
+from memopt.solvers.theory.small_module import SmallModule, along, along_pair, cut_out, is_sequence
 
 # Modules of more (already contracted) operators are left alone, and so are those whose inner order
 # takes more states than this to prove: fusion must stay cheap.
@@ -249,7 +249,7 @@ def before_all(nodes: Sequence[int], members: int, sides: Sides) -> int:
 
 
 @lru_cache(DECISIONS)
-def _decide(local: Local, rules: Rules) -> tuple[tuple[int, ...], int] | None:
+def _decide(local: SmallModule, rules: Rules) -> tuple[tuple[int, ...], int] | None:
     """The order in which a separable module may run in one go, and its hill; None if it may not."""
     first, last = local.first_level, local.last_level
     count = len(local.predecessors)

@@ -28,11 +28,11 @@ from memopt.solvers.theory.fusion import (
     separable,
 )
 from memopt.solvers.theory.ideals import ancestors
-from memopt.solvers.theory.local import Local, along, cut_out, is_sequence
 from memopt.solvers.theory.sequences import shape_along
+from memopt.solvers.theory.small_module import SmallModule, along, cut_out, is_sequence
 
 # What was found of modules, each as a problem of its own cut into blocks.
-Known = dict[tuple[Local, Chain], bool]
+Known = dict[tuple[SmallModule, Chain], bool]
 
 
 def is_safe(graph: MemoryGraph, operators: Sequence[int]) -> bool:
@@ -77,7 +77,7 @@ def is_safe_chain(
     return known[question]
 
 
-def _is_safe_alone(local: Local, blocks: Chain) -> bool:
+def _is_safe_alone(local: SmallModule, blocks: Chain) -> bool:
     """The same of a separable module as a problem of its own: nothing around it matters."""
     if _is_sequence_cut_well(local, blocks):
         return True
@@ -94,7 +94,7 @@ def _is_safe_alone(local: Local, blocks: Chain) -> bool:
     return seen == wanted
 
 
-def _is_sequence_cut_well(local: Local, blocks: Chain) -> bool:
+def _is_sequence_cut_well(local: SmallModule, blocks: Chain) -> bool:
     """Whether the module can run in one order only, and the canonical chain of what its blocks
     leave to see is its own: the same question, answered without search."""
     order = [v for block in blocks for v in block]

@@ -14,10 +14,10 @@ from test_placement import load, random_problem, wrong
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import prove
-from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.methods.exact import next_sum
 from memopt.solvers.placement.rules import Rules, luby
+from memopt.solvers.placement.skyline_corners import CornerSearch
 from memopt.solvers.placement.strips import blocks_of, is_plain, strip_of
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 

@@ -11,9 +11,9 @@ from oracles import random_graph, random_order
 from test_placement import smallest_arena, wrong
 
 from memopt.solvers import clock, joint
-from memopt.solvers.joint import choices as choices_module
 from memopt.solvers.joint import exact as joint_exact
-from memopt.solvers.joint.choices import Choice, first_choice, other_choices, restricted
+from memopt.solvers.joint import in_place_choices as choices_module
+from memopt.solvers.joint.in_place_choices import Choice, first_choice, other_choices, restricted
 from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import (

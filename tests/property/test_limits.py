@@ -11,7 +11,7 @@ import pytest
 from exhaustive import optimum
 from oracles import random_graph, random_order
 
-from memopt.solvers.scheduling import best_first, both_ends, kills, local_search
+from memopt.solvers.scheduling import best_first, both_ends, kill_moves, local_search
 from memopt.solvers.scheduling.methods import auto, search
 from memopt.solvers.theory import chains as chaining
 from memopt.solvers.theory import fusion, segments, splits
@@ -25,8 +25,8 @@ LIMITS = (
     (chaining, "LARGEST"),
     (fusion, "LARGEST"),
     (fusion, "STATES"),
-    (kills, "BLOCKERS"),
-    (kills, "COMPARISONS"),
+    (kill_moves, "BLOCKERS"),
+    (kill_moves, "COMPARISONS"),
     (local_search, "LARGEST"),
     (local_search, "STATES"),
     (local_search, "WINDOW"),

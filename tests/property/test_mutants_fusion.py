@@ -18,8 +18,8 @@ from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory import fusion, fusion_check
 from memopt.solvers.theory.chains import Chain, chains
 from memopt.solvers.theory.fusion import ALL_RULES, Rules, contract, modules
-from memopt.solvers.theory.local import Local
 from memopt.solvers.theory.segments import ALL_CHAIN_RULES, ChainRules, Segment
+from memopt.solvers.theory.small_module import SmallModule
 
 GRAPHS = 6000
 
@@ -77,7 +77,7 @@ def test_t3_needs_negative_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def in_place_over_what_others_need(
     graph: MemoryGraph, operators: Sequence[int], members: int, before: int
-) -> tuple[Local, list[int]]:
+) -> tuple[SmallModule, list[int]]:
     """`cut_out`, but with candidates whose operand is held or read after the module."""
     local, touched = cut_out(graph, operators, members, before)
     place = {v: i for i, v in enumerate(operators)}

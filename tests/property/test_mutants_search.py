@@ -1,6 +1,6 @@
 """The search without one of the conditions of T1 or of going backwards: each mutant is caught.
 
-`test_kills.py` does the same for kill-moves.
+`test_kill_moves.py` does the same for kill-moves.
 """
 
 import random

@@ -8,7 +8,7 @@ from oracles import optimum, optimum_in_blocks
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
 from memopt.solvers.published.fusion import zhong
-from memopt.solvers.scheduling.kills import Kills
+from memopt.solvers.scheduling.kill_moves import KillMoves
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.chains import chain_of, chains, contract_chains, merge_parallel, reduced
 from memopt.solvers.theory.fusion import Sides, contract, inside, separable
@@ -270,6 +270,6 @@ def test_what_an_operator_frees_does_not_pay_twice(monkeypatch: pytest.MonkeyPat
         (InPlace(6, 5, 4),),
     )
     assert optimum(graph) == search.solve(graph, bound=48).peak == 53
-    assert not Kills(graph).covers
-    monkeypatch.setattr(Kills, "covers", True)
+    assert not KillMoves(graph).covers
+    monkeypatch.setattr(KillMoves, "covers", True)
     assert search.solve(graph, bound=48).peak > 53

@@ -10,8 +10,8 @@ from memopt.solvers.theory import fusion_check
 from memopt.solvers.theory.chains import chain_of
 from memopt.solvers.theory.fusion import Sides
 from memopt.solvers.theory.fusion_check import is_safe_chain
-from memopt.solvers.theory.local import along, cut_out, is_sequence
 from memopt.solvers.theory.sequences import shape_along
+from memopt.solvers.theory.small_module import along, cut_out, is_sequence
 
 GRAPHS = 600
 

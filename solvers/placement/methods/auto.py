@@ -13,7 +13,6 @@ from memopt.solvers import clock
 from memopt.solvers.placement import slots
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.capacities import lowered
-from memopt.solvers.placement.items import fixed_first, floor_of, placement_of
 from memopt.solvers.placement.methods import (
     best_fit,
     exact,
@@ -22,6 +21,7 @@ from memopt.solvers.placement.methods import (
     planar,
     tflm,
 )
+from memopt.solvers.placement.rectangles import fixed_first, floor_of, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.published.placement import greedy_by_breadth
 

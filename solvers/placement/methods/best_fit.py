@@ -16,7 +16,7 @@ import numpy as np
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import AddressSpace, address_space
-from memopt.solvers.placement.items import placement_of
+from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.placement.slots import completed
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 

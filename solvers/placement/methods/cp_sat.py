@@ -16,8 +16,8 @@ from collections.abc import Callable
 from ortools.sat.python import cp_model
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import cliques_of, floor_of, placement_of, unit_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
+from memopt.solvers.placement.rectangles import cliques_of, floor_of, placement_of, unit_of
 from memopt.solvers.placement.strips import is_plain
 from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Proven
 from memopt.solvers.programs.cp_solver import Limit, solve

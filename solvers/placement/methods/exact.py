@@ -8,11 +8,12 @@ The question is always whether all items fit below a given height; the first hei
 bound rises to the next sum of sizes, since every arena in which nothing can sink is one. If it is
 not settled, the last quarter of the work goes into heights between the bound and the best answer.
 
-`strips.py` takes the problem apart, `corners.py` answers for rectangles. Shapes (items whose height
-changes), fixed offsets and alignments that do not divide all sizes go to `left_justified.py`,
-which finds and proves the same by a slower rule. What is in parts that die alone is put to either
-end of the arena, and rectangles beside it (`stairs.py`): that finds, and proves nothing. Work is
-counted in nodes, so without a time limit the same problem has the same answer on every machine.
+`strips.py` takes the problem apart, `skyline_corners.py` answers for rectangles. Shapes (items
+whose height changes), fixed offsets and alignments that do not divide all sizes go to
+`left_justified.py`, which finds and proves the same by a slower rule. What is in parts that die
+alone is put to either end of the arena, and rectangles beside it (`staircase.py`): that finds, and
+proves nothing. Work is counted in nodes, so without a time limit the same problem has the same
+answer on every machine.
 """
 
 from collections.abc import Callable
@@ -22,13 +23,13 @@ from math import gcd
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.capacities import lowered
-from memopt.solvers.placement.corners import CornerSearch
-from memopt.solvers.placement.items import arena_unit, floor_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.methods import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.neighbours import crowded
+from memopt.solvers.placement.rectangles import arena_unit, floor_of, placement_of
 from memopt.solvers.placement.rules import Rules
-from memopt.solvers.placement.stairs import Beside, StairSearch
+from memopt.solvers.placement.skyline_corners import CornerSearch
+from memopt.solvers.placement.staircase import Beside, StairSearch
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 

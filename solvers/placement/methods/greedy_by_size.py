@@ -6,7 +6,7 @@ ties open: the longer-lived first, then the earlier.
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import smallest_gaps_in
-from memopt.solvers.placement.items import fixed_first, placement_of
+from memopt.solvers.placement.rectangles import fixed_first, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 

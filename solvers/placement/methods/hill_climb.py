@@ -8,9 +8,9 @@ Seeded, and bounded in work when no time is given.
 from random import Random
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import floor_of, placement_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
+from memopt.solvers.placement.rectangles import floor_of, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 WORK = 2_000_000  # neighbours looked at without a time limit: about a second

@@ -22,8 +22,8 @@ from typing import Any
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space
-from memopt.solvers.placement.items import placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
+from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 MEMBERS = 12  # of a step's ends and starts: more are not split into smaller sets

@@ -13,7 +13,7 @@ file, then scratch buffers. `order` gives that order where it is not the problem
 from collections.abc import Sequence
 
 from memopt.solvers.placement.address_space import address_space
-from memopt.solvers.placement.items import placement_of
+from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
-from memopt.solvers.placement.items import fixed_first, placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
+from memopt.solvers.placement.rectangles import fixed_first, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 

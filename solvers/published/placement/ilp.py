@@ -25,9 +25,9 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
-from memopt.solvers.placement.items import fixed_first, floor_of, placement_of, refuse_parts
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of, pairs_of
+from memopt.solvers.placement.rectangles import fixed_first, floor_of, placement_of, refuse_parts
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, new_model
 

@@ -7,7 +7,7 @@ gap that holds it, else above all that are live (Lee et al. 2019; SimpleMemoryAr
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import smallest_gaps_in
-from memopt.solvers.placement.items import fixed_first, placement_of
+from memopt.solvers.placement.rectangles import fixed_first, placement_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 

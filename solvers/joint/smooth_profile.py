@@ -1,7 +1,7 @@
 """Orders of a bounded peak with fewer bytes near it: the fewer steps are tight, the easier is the
 placement.
 
-    for order in calmer_orders(graph, order, limit=10_304): ...
+    for order in smoother_orders(graph, order, limit=10_304): ...
 
 The bytes near the limit are a sum over the steps, so the best order of a stretch of consecutive
 operators, all others being where they are, is a shortest path over the stretch's downsets (kept:
@@ -48,7 +48,7 @@ class _Cost:
         return (near / (self.limit - self.floor)) ** self.power if near > 0 else 0.0
 
 
-def calmer_orders(
+def smoother_orders(
     graph: MemoryGraph, order: Sequence[int], limit: int, deadline: float | None = None
 ) -> Iterator[tuple[int, ...]]:
     """Orders with a peak of at most `limit` bytes, which `order` must have, each for another cost

@@ -7,7 +7,7 @@ import pytest
 from oracles import random_graph
 
 from memopt.solvers import clock, joint
-from memopt.solvers.joint.calmer import COSTS, LENGTH, calmer_orders
+from memopt.solvers.joint.smooth_profile import COSTS, LENGTH, smoother_orders
 from memopt.solvers.placement import coarse
 from memopt.solvers.problems.memory_graph import (
     MemoryGraph,
@@ -47,7 +47,7 @@ def test_in_one_stretch_the_order_is_the_best(fuzz: float) -> None:
         limit = profile(graph, start).peak
         if limit <= 0:
             continue
-        answers = [start, *calmer_orders(graph, start, limit)]
+        answers = [start, *smoother_orders(graph, start, limit)]
         better += len(answers) > 1
         for answer in answers:
             assert profile(graph, answer).peak <= limit
@@ -64,7 +64,7 @@ def test_longer_orders_stay_orders_and_within_the_limit(fuzz: float) -> None:
         graph = random_graph(random, 3 * LENGTH)
         start = schedule(graph, "rpo").order
         limit = profile(graph, start).peak
-        for answer in calmer_orders(graph, start, limit):  # `profile` refuses what is no order
+        for answer in smoother_orders(graph, start, limit):  # `profile` refuses what is no order
             assert profile(graph, answer).peak <= limit
             better += 1
     assert better
@@ -74,7 +74,7 @@ def test_the_deadline_ends_it() -> None:
     graph = random_graph(Random(3), 2 * LENGTH)
     start = schedule(graph, "rpo").order
     with clock.reading(lambda: 5.0):
-        assert not list(calmer_orders(graph, start, profile(graph, start).peak, 5.0))
+        assert not list(smoother_orders(graph, start, profile(graph, start).peak, 5.0))
 
 
 def problem(*buffers: tuple[int, int, int]) -> PlacementProblem:

@@ -16,7 +16,7 @@ from memopt.solvers.theory.ideals import renumber
 STATES = 50_000  # after which the question stays open
 
 
-def within(
+def bounded_order(
     graph: MemoryGraph, most: int, deadline: float | None = None, states: int = STATES
 ) -> tuple[int, ...] | None:
     """An order of a peak of at most `most` bytes, or None: there is none.

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import gcd, lcm
 
-from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.rules import Rules
+from memopt.solvers.placement.skyline_corners import CornerSearch
 from memopt.solvers.placement.strips import Strip, sections_of
 from memopt.solvers.problems.placement import Item
 

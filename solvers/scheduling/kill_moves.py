@@ -41,7 +41,7 @@ COMPARISONS = 1_500_000
 
 
 @dataclass(frozen=True)
-class Kills:
+class KillMoves:
     """The kill-moves of a graph whose operators are numbered topologically."""
 
     graph: MemoryGraph

@@ -11,7 +11,7 @@ from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, bi
 from memopt.solvers.theory.contraction import Contraction
 
 
-class LocalGroup(NamedTuple):
+class SmallGroup(NamedTuple):
     """As `Group`; `size` in bytes, rounded up."""
 
     size: int
@@ -21,11 +21,11 @@ class LocalGroup(NamedTuple):
     is_output: bool
 
 
-class Local(NamedTuple):
+class SmallModule(NamedTuple):
     """As `MemoryGraph`; bytes are rounded up, `inplace` is (operator, result, operand)."""
 
     predecessors: tuple[tuple[int, ...], ...]
-    groups: tuple[LocalGroup, ...]
+    groups: tuple[SmallGroup, ...]
     workspace: tuple[int, ...]
     inplace: tuple[tuple[int, int, int], ...]
 
@@ -52,7 +52,7 @@ class Local(NamedTuple):
 
 def cut_out(
     graph: MemoryGraph | Contraction, operators: Sequence[int], members: int, before: int
-) -> tuple[Local, list[int]]:
+) -> tuple[SmallModule, list[int]]:
     """Return the operators (in a legal order, all they hold in the mask `members`) as a problem of
     their own, and the groups of `graph` that they touch.
 
@@ -62,11 +62,11 @@ def cut_out(
     place = {v: i for i, v in enumerate(operators)}
     touched = sorted({g for v in operators for g in graph.touches[v]})
     done = members | before
-    groups: list[LocalGroup] = []
+    groups: list[SmallGroup] = []
     for g in touched:
         group, touchers = graph.groups[g], graph.toucher_masks[g]
         groups.append(
-            LocalGroup(
+            SmallGroup(
                 graph.sizes[g],
                 tuple([place[v] for v in bits(graph.writer_masks[g] & members)]),
                 tuple([place[v] for v in bits(graph.reader_masks[g] & members)]),
@@ -84,7 +84,7 @@ def cut_out(
             if not groups[index[c.operand]].is_output
         )
     waited = graph.before if isinstance(graph, Contraction) else graph.predecessors.__getitem__
-    local = Local(
+    local = SmallModule(
         tuple([tuple([place[p] for p in waited(v) if p in place]) for v in operators]),
         tuple(groups),
         tuple([graph.extra[v] for v in operators]),
@@ -93,12 +93,12 @@ def cut_out(
     return local, touched
 
 
-def is_sequence(local: Local) -> bool:
+def is_sequence(local: SmallModule) -> bool:
     """Whether the operators can run in one order only: each needs the one before it."""
     return all(v - 1 in before for v, before in enumerate(local.predecessors) if v)
 
 
-def along(local: Local, order: Sequence[int]) -> tuple[list[int], list[int]]:
+def along(local: SmallModule, order: Sequence[int]) -> tuple[list[int], list[int]]:
     """Levels before each step and at the end, and steps, of a legal order in bytes: as `profile`,
     which checks that it is one."""
     touches: list[list[int]] = [[] for _ in order]

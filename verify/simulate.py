@@ -18,10 +18,10 @@ from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.verify.contents import Content, Contents
 from memopt.verify.groups import Reading
 from memopt.verify.memories import Where, check_memory, named_memories
-from memopt.verify.places import check_reach, end_of
+from memopt.verify.placement import check_reach, end_of
 
 
-def run_on_paper(
+def simulate(
     block: Block, memory: Reading, where: Where, model: ModelAttr, plan: PlanAttr
 ) -> dict[str, int]:
     """Every write against every content that is still read. Returns the bytes that the buffers and

@@ -7,7 +7,7 @@ from oracles import optimum, random_graph
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling.within import within
+from memopt.solvers.scheduling.bounded_order import bounded_order
 
 
 def test_the_least_peak_can_be_had_and_nothing_below(fuzz: float) -> None:
@@ -17,11 +17,11 @@ def test_the_least_peak_can_be_had_and_nothing_below(fuzz: float) -> None:
         graph = random_graph(rng, rng.choice((5, 8, 11)))
         least = optimum(graph)
         for most in {least, least + rng.randint(1, 9), (least + sum(graph.sizes)) // 2}:
-            order = within(graph, max(most, least))
+            order = bounded_order(graph, max(most, least))
             assert order is not None
             assert profile(graph, order).peak <= max(most, least), graph
-        assert within(graph, least - 1) is None, graph
-        above += within(graph, rng.randint(-1, least - 1)) is None
+        assert bounded_order(graph, least - 1) is None, graph
+        above += bounded_order(graph, rng.randint(-1, least - 1)) is None
     assert above
 
 
@@ -32,12 +32,12 @@ def test_a_question_that_stays_open_is_not_answered() -> None:
         if _is_open(graph)
     )
     with pytest.raises(clock.TimeIsOverError):
-        within(graph, optimum(graph) - 1, states=1)
+        bounded_order(graph, optimum(graph) - 1, states=1)
 
 
 def _is_open(graph: MemoryGraph) -> bool:
     try:
-        within(graph, optimum(graph) - 1, states=1)
+        bounded_order(graph, optimum(graph) - 1, states=1)
     except clock.TimeIsOverError:
         return True
     return False

@@ -10,8 +10,8 @@ from oracles import optimum, random_graph, random_order
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
-from memopt.solvers.scheduling import kills
-from memopt.solvers.scheduling.kills import Frontier, Kills
+from memopt.solvers.scheduling import kill_moves
+from memopt.solvers.scheduling.kill_moves import Frontier, KillMoves
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, renumber
 
@@ -23,45 +23,45 @@ def some_answer_is_wrong(rng: random.Random) -> bool:
 
 
 def without_inplace_branches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Kills, "_inplace", ())
+    monkeypatch.setattr(KillMoves, "_inplace", ())
 
 
 def whatever_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Kills, "covers", True)
+    monkeypatch.setattr(KillMoves, "covers", True)
 
 
 def workspace_is_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = Kills._events.func  # pyright: ignore[reportPrivateUsage]
+    old = KillMoves._events.func  # pyright: ignore[reportPrivateUsage]
 
-    def events(self: Kills) -> tuple[int, ...]:
+    def events(self: KillMoves) -> tuple[int, ...]:
         graph = self.graph
         bare = MemoryGraph(
             graph.names, graph.predecessors, graph.groups, (), graph.inplace, graph.alignment
         )
-        return old(Kills(bare))
+        return old(KillMoves(bare))
 
-    monkeypatch.setattr(Kills, "_events", property(events))
+    monkeypatch.setattr(KillMoves, "_events", property(events))
 
 
 def dead_results_are_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = Kills._events.func  # pyright: ignore[reportPrivateUsage]
+    old = KillMoves._events.func  # pyright: ignore[reportPrivateUsage]
 
-    def events(self: Kills) -> tuple[int, ...]:
+    def events(self: KillMoves) -> tuple[int, ...]:
         read = tuple(g if g.readers else replace(g, is_output=True) for g in self.graph.groups)
-        return old(Kills(replace(self.graph, groups=read)))
+        return old(KillMoves(replace(self.graph, groups=read)))
 
-    monkeypatch.setattr(Kills, "_events", property(events))
+    monkeypatch.setattr(KillMoves, "_events", property(events))
 
 
 def commit_past_a_valley(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = Kills.moves
+    old = KillMoves.moves
 
     def moves(
-        self: Kills, done: int, frontier: Frontier, deadline: float | None = None
+        self: KillMoves, done: int, frontier: Frontier, deadline: float | None = None
     ) -> list[tuple[int, int, bool]]:
         return [(move, last, True) for move, last, _ in reversed(old(self, done, frontier))]
 
-    monkeypatch.setattr(Kills, "moves", moves)
+    monkeypatch.setattr(KillMoves, "moves", moves)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_up_to_its_last_operator_a_minimal_move_only_allocates(fuzz: float) -> N
         for v in random_order(rng, graph)[: rng.randrange(len(graph))]:
             done |= 1 << v
         start = graph.level(done)
-        kills = Kills(graph)
+        kills = KillMoves(graph)
         for move, _, minimal in kills.moves(done, kills.advance(kills.start(), done)):
             inner, level = done, start
             while move & (move - 1) and minimal:
@@ -126,11 +126,11 @@ def test_many_minimal_sets_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
         drawn = {rng.getrandbits(12) | 1 << rng.randrange(12) for _ in range(rng.randint(1, 60))}
         stated = {s for s in drawn if not any(m != s and m & s == m for m in drawn)}
         for few in (0, 100):
-            monkeypatch.setattr(kills, "FEW", few)
-            found = kills.minimal_sets(drawn)
+            monkeypatch.setattr(kill_moves, "FEW", few)
+            found = kill_moves.minimal_sets(drawn)
             assert set(found) == stated and found == sorted(found, key=int.bit_count)
 
 
 def test_minimal_sets_of_thousands_are_left_when_time_is_over() -> None:
     with pytest.raises(clock.TimeIsOverError):
-        kills.minimal_sets({1 << i for i in range(kills.FEW + 1)}, clock.now())
+        kill_moves.minimal_sets({1 << i for i in range(kill_moves.FEW + 1)}, clock.now())
