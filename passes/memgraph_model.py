@@ -20,8 +20,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from memopt.dialects.attributes.model import REQUESTED, ModelAttr
-from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.runtimes import Requests, scratch_requests
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of
@@ -79,14 +79,15 @@ class MemgraphModelPass(ModulePass):
             asked = asked_scratch(func, old, model)
             if model != old or asked:
                 drop_plan(func)
-            if old.scratch.data in REQUESTED and old.scratch != model.scratch:
-                _drop_scratch(func, old)
+            requests = scratch_requests(old)
+            if requests and old.scratch != model.scratch:
+                _drop_scratch(func, old, requests)
             write_scratch(asked)
             func.attributes[MODEL] = model
 
 
-def _drop_scratch(func: FuncOp, model: ModelAttr) -> None:
+def _drop_scratch(func: FuncOp, model: ModelAttr, requests: Requests) -> None:
     """Forget what the model's kernels ask for; scratch that an operator declares itself stays."""
     for op in func.body.walk():
-        if requested(op, model):
+        if requests(op, model):
             op.attributes.pop(SCRATCH, None)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.attributes.model import REQUESTED
-from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.plan import share
@@ -139,9 +138,10 @@ def tflm_lays_scratch(extracted: Extracted) -> bool:
     it), and everything lies where we put it.
     """
     model, func = extracted.model, extracted.func
-    if model.scratch.data not in REQUESTED or "memgraph.source" not in func.attributes:
+    requests = scratch_requests(model)
+    if requests is None or "memgraph.source" not in func.attributes:
         return False
-    return model.io.data != "kept" or not any(requested(op, model) for op in func.body.block.ops)
+    return model.io.data != "kept" or not any(requests(op, model) for op in func.body.block.ops)
 
 
 def _place(

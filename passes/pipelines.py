@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.passes import ModulePass
 
-from memopt.dialects.attributes.model import CALLED
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import AnyTensor
 from memopt.passes.memgraph_branches import MemgraphBranchesPass
@@ -36,6 +35,7 @@ from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
+from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.registry import target_named, target_names
 

@@ -10,7 +10,6 @@ from memopt.analysis.weights import Weights
 from memopt.backends.tflm.extent import has_bytes_behind
 from memopt.backends.tflm.order import FINDS
 from memopt.dialects.attributes.operators import SourceAttr
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import place_of
@@ -18,6 +17,7 @@ from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
+from memopt.targets.cmsis_nn.scratch import requested
 from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices
 from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan

@@ -18,7 +18,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes.places import UnplacedAttr
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.functions import body_of, run_by
 from memopt.dialects.memgraph.plan import (
@@ -30,6 +29,7 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.write_plan import order_facts, write_plan
+from memopt.targets.cmsis_nn.scratch import requested
 from memopt.targets.tflm.arena import (
     ALIGNMENT,
     Request,

@@ -21,13 +21,13 @@ from xdsl.ir import Operation
 from memopt.backends.tflm.order import functions_of, written_order
 from memopt.backends.tflm.structs import DEVICE, EVAL_TENSOR, KERNELS, Build, Kernel, Site, Struct
 from memopt.dialects.attributes.operators import SourceAttr
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.formats.tflite import Model, Tensor
+from memopt.targets.cmsis_nn.scratch import requested
 from memopt.targets.tflm.arena import ALIGNMENT, tflm_arena
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little

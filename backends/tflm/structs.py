@@ -17,8 +17,8 @@ from math import prod
 from xdsl.ir import Operation
 
 from memopt.dialects.memgraph.structure import OpaqueOp
-from memopt.dialects.tflm_scratch import flag
 from memopt.formats.tflite import TENSOR_TYPES_BY_NAME, Operator, Tensor
+from memopt.targets.tflm.scratch import flag
 
 
 @dataclass(frozen=True)

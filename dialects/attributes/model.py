@@ -24,14 +24,10 @@ from memopt.dialects.attributes.operators import (
     parse_word,
 )
 from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.attributes.runtimes import scratch_words
 
 AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
 IO_KINDS = ("arena", "kept", "caller")
-CALLED = "cmsis-nn-calls"
-REQUESTED = ("tflm", "cmsis-nn")
-SCRATCHES = ("none", *REQUESTED, CALLED)
-"""Whose kernels' scratch is counted: what is written at the operators alone, what TensorFlow Lite
-Micro's kernels request, or, written at the operators again, that of kernels that call CMSIS-NN."""
 
 
 @irdl_attr_definition
@@ -142,7 +138,7 @@ class ModelAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         one_of(self.io.data, IO_KINDS, "io")
-        one_of(self.scratch.data, SCRATCHES, "scratch")
+        one_of(self.scratch.data, scratch_words(), "scratch")
         if not 1 <= self.alignment.data <= 1 << 20:
             raise VerifyException(f"alignment {self.alignment.data} is not within 1 .. 1048576")
 

@@ -13,8 +13,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
-from memopt.dialects.attributes.model import REQUESTED, AliasKind, ModelAttr
-from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.attributes.model import AliasKind, ModelAttr
+from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.foreign import memory_described
 from memopt.dialects.memgraph.alias_rules import check_alias, check_gathered
 from memopt.dialects.memgraph.errors import MemoptError
@@ -55,15 +55,16 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         if gathered := check_gathered(op, aliases):
             sizes = enumerate(answer.results)
             results = tuple(None if r in gathered else size for r, size in sizes)
-            asked = model.scratch.data in REQUESTED and requested(op, model)
-            if asked or scratch_list(op) or answer.workspace:
+            requests = scratch_requests(model)
+            if (requests and requests(op, model)) or scratch_list(op) or answer.workspace:
                 raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
             answer = replace(answer, results=results)
     scratch = scratch_list(op)
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
-    if model.scratch.data in REQUESTED and answer.executes:
-        workspace = requested(op, model) or ()
+    requests = scratch_requests(model)
+    if requests and answer.executes:
+        workspace = requests(op, model) or ()
         return answer if workspace == answer.workspace else replace(answer, workspace=workspace)
     return answer
 

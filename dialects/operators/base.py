@@ -31,6 +31,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.interface import (
     Alias,
     MemoryInterface,
@@ -88,7 +89,7 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
             continue
         if not isinstance(v.op, ComputeOp) or not v.op.operands:
             return False
-        if not v.op.WRITTEN and not (v.op.FOLDS and model.target.data != "tflm"):
+        if not v.op.WRITTEN and not (v.op.FOLDS and not interpreter_of(model)):
             return False
         waiting += [o for o in v.op.operands if o not in seen]
         seen.update(v.op.operands)

@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.names import place_of
@@ -350,8 +351,8 @@ class DepthwiseConv2DOp(ConvBase):
         answer, kept = super().memory(model), self.kept_in_place
         if not kept or not answer.executes:
             return answer
-        if model.target.data == "tflm":
-            raise MemoptError("in_place, as no kernel of TensorFlow Lite Micro is", place_of(self))
+        if runtime := interpreter_of(model):
+            raise MemoptError(f"in_place, as no kernel of {runtime} is", place_of(self))
         given = scratch_list(self)
         if given is not None and sum(s.bytes.data for s in given) < kept:
             raise MemoptError(f"in_place, with less scratch than {kept} B", place_of(self))

@@ -4,15 +4,12 @@ from dataclasses import replace
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.attributes.model import CALLED, ModelAttr
+from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import model_of
+from memopt.targets.cmsis_nn import CALLED, CMSIS_NN, CMSIS_NN_MVE
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
-
-CMSIS_NN = "cmsis-nn"
-CMSIS_NN_MVE = "cmsis-nn-mve"
-"""Instruction sets, as it were, of kernels that call CMSIS-NN, with the vector extension too."""
 
 
 def with_called(target: Target, model: ModelAttr) -> Target:

@@ -15,13 +15,13 @@ from memopt import targets
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.targets.core.target import Target
 
-SHARED = "core"  # the one entry of targets/ that is no target
+SHARED = ("core", "cmsis_nn")  # what targets share, and a library that they call
 
 
 @cache
 def all_targets() -> dict[str, Target]:
     """Name -> target, numbers in names in the order of numbers."""
-    names = [info.name for info in iter_modules(targets.__path__) if info.name != SHARED]
+    names = [info.name for info in iter_modules(targets.__path__) if info.name not in SHARED]
     found: dict[str, Target] = {}
     for module in sorted(names, key=_natural):
         target = import_module(f"{targets.__name__}.{module}").TARGET

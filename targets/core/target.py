@@ -11,6 +11,8 @@ from memopt.targets.core.timing import Timing
 class Target:
     """One board or runtime. Its name is that of its file, with dashes.
 
+    `interpreter` is the name of the runtime that runs every operator of a model's file by a kernel
+    of its own, none in place; "" where code is generated.
     `output` is what `memopt compile` writes for it: a C project, a .tflite file, or nothing (it is
     only planned for). `model` are the keys of #memgraph.model that it brings along. `isa` are the
     instruction sets that kernels may use, the best first; `c` is portable C. `platform` are the
@@ -30,6 +32,7 @@ class Target:
 
     output: Literal["", "c", "tflite"] = ""
     name: str = ""
+    interpreter: str = ""
     model: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
     isa: tuple[str, ...] = ("c",)
     compiler: str = ""

@@ -7,5 +7,6 @@ from memopt.targets.core.target import Target
 
 TARGET = Target(
     "tflite",
+    interpreter="TensorFlow Lite Micro",
     model={"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
 )

@@ -24,7 +24,6 @@ from xdsl.traits import IsTerminator
 from memopt.analysis.liveness import live_range
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.attributes.places import ScratchAttr
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, run_by, subgraph_of
 from memopt.dialects.memgraph.names import place_of
@@ -38,6 +37,7 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.targets.cmsis_nn.scratch import requested
 
 ALIGNMENT = 16
 

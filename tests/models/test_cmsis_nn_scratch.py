@@ -12,12 +12,12 @@ from xdsl.ir import Operation
 from memopt.cli.opt import main
 from memopt.compile.driver import new_context
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes, requested
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.targets.cmsis_nn.scratch import cmsis_nn_bytes, requested
 from memopt.targets.tflm.arena import tflm_arena
 
 # Bytes of TFLM's whole arena on a Cortex-M4, emulated: with its reference kernels the tail, with

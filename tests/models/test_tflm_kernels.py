@@ -11,9 +11,9 @@ from tflm_runner import Answer, Job, random_inputs, run
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.formats import tflite_control
 from memopt.targets.tflm.arena import file_operators, tflm_arena
+from memopt.targets.tflm.scratch import scratch_bytes
 
 AXES = np.array([1, 2], np.int32)
 UNIT = (1.0,)

@@ -11,8 +11,8 @@ from tflm_plan import planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import file_operators, tflm_arena
+from memopt.targets.tflm.scratch import scratch_bytes
 
 RUNS = 10  # inputs per model in `make fuzz`
 IN_TFLM = (

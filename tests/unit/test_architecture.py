@@ -297,7 +297,7 @@ LISTS = (
     "frontends/onnx/folding.py",
     "frontends/onnx/expansions",
     "backends/c/kernels",
-    "dialects/tflm_scratch.py",
+    "targets/tflm/scratch.py",
     "backends/tflm/structs.py",
 )
 

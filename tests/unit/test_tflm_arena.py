@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block
 
 from memopt.dialects.memgraph.structure import OpaqueOp
-from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import Request, greedy
+from memopt.targets.tflm.scratch import scratch_bytes
 
 ONLINE = -1
 CASES = 20_000

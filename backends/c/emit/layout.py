@@ -20,8 +20,9 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.attributes.memories import MemoryAttr, MemoryKind
-from memopt.dialects.attributes.model import REQUESTED, ModelAttr
+from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.memgraph.custom import is_declared
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
@@ -147,7 +148,7 @@ def check_model(func: FuncOp, target: str | None) -> ModelAttr:
         raise MemoptError(
             f"C backend: planned for target {model.target.data}, not for {wanted}", place
         )
-    if model.scratch.data in REQUESTED:
+    if scratch_requests(model) is not None:
         raise MemoptError(
             f"C backend: planned for scratch = {model.scratch.data}, generated code has none", place
         )

@@ -8,7 +8,7 @@ one CMSIS-NN.
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.layout import Layout
-from memopt.dialects.attributes.model import CALLED
+from memopt.targets.cmsis_nn import CALLED
 
 MAKE = """\
 # make CMSIS_NN=1 CMSIS_NN_DIR=...: int8 operators by the CMSIS-NN in that folder.

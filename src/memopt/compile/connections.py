@@ -1,4 +1,5 @@
-"""Rooms that must not know each other, connected: what passes ask of a backend.
+"""Rooms that must not know each other, connected: what passes ask of a backend, and the IR of
+runtimes.
 
 `import memopt` connects them, so before anything else of it runs; backends are loaded when they are
 asked.
@@ -6,7 +7,9 @@ asked.
 
 from typing import TYPE_CHECKING
 
+from memopt.dialects.attributes.runtimes import connect_runtimes
 from memopt.targets.core.kernels import Asked, connect_kernels
+from memopt.targets.core.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -43,5 +46,6 @@ def _c_any_fast(isa: tuple[str, ...]) -> bool:
 
 
 def connect() -> None:
-    """Say which backend knows the kernels of which targets."""
+    """Say which backend knows the kernels of which targets, and who knows the runtimes."""
+    connect_runtimes(RUNTIMES)
     connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls, _c_fast, _c_any_fast))

@@ -2,7 +2,7 @@
 
 Each kernel calls the library where the build has it (`-DMEMOPT_CMSIS_NN=ON`, CMSIS_NN_DIR) and
 memopt's own kernel where it has not. Scratch is what TensorFlow Lite Micro's plan counts for the
-same functions (dialects/cmsis_nn_scratch.py).
+same functions (targets/cmsis_nn/scratch.py).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,6 @@ from memopt.backends.c.kernels.pooling import pool_2d_stored
 from memopt.backends.c.kernels.softmax import softmax_of_bytes
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.scalars import input_radius, softmax_scaling
-from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes
 from memopt.dialects.memgraph.plan import is_gathered
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
@@ -30,7 +29,8 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.window import WindowedOp
-from memopt.targets.core.planned_for import CMSIS_NN, CMSIS_NN_MVE
+from memopt.targets.cmsis_nn import CMSIS_NN, CMSIS_NN_MVE
+from memopt.targets.cmsis_nn.scratch import cmsis_nn_bytes
 
 Filtered = Conv2DOp | DepthwiseConv2DOp
 Pooled = AveragePool2DOp | MaxPool2DOp

@@ -22,10 +22,10 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.tflm_scratch import operand, scratch_bytes
+from memopt.targets.core.registry import all_targets
+from memopt.targets.tflm.scratch import operand, scratch_bytes
 
 INT8, INT16 = IntegerType(8), IntegerType(16)
-VECTOR = frozenset({"cortex-m52", "cortex-m55", "cortex-m85"})  # Arm's, with the vector extension
 
 
 def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
@@ -34,7 +34,8 @@ def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
     if IN_FILE in op.attributes:
         return None
     if model.scratch.data == "cmsis-nn":
-        return cmsis_nn_bytes(op, model.target.data in VECTOR)
+        board = all_targets().get(model.target.data)
+        return cmsis_nn_bytes(op, board is not None and "mve" in board.isa)
     return scratch_bytes(op)
 
 
