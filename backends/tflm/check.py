@@ -17,8 +17,8 @@ from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
-from memopt.targets.cmsis_nn.scratch import requested
 from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices
+from memopt.targets.tflm.scratch import requested
 from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 

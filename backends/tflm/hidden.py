@@ -29,7 +29,6 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.write_plan import order_facts, write_plan
-from memopt.targets.cmsis_nn.scratch import requested
 from memopt.targets.tflm.arena import (
     ALIGNMENT,
     Request,
@@ -40,6 +39,7 @@ from memopt.targets.tflm.arena import (
     tflm_requests,
     write_scratch,
 )
+from memopt.targets.tflm.scratch import requested
 
 
 def unknown_scratch(func: FuncOp) -> list[str]:

@@ -27,8 +27,8 @@ from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.formats.tflite import Model, Tensor
-from memopt.targets.cmsis_nn.scratch import requested
 from memopt.targets.tflm.arena import ALIGNMENT, tflm_arena
+from memopt.targets.tflm.scratch import requested
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little
 

@@ -9,7 +9,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from memopt.dialects.arithmetic.scalars import quantized_range
 from memopt.dialects.arithmetic.stored import Array, limits_of, per_tensor, unknown
-from memopt.dialects.operators.base import ROUNDING, TYPES, Kernels
+from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.unary import FunctionOp, by_floats, requantizer
 
 
@@ -18,9 +18,6 @@ class BoundedOp(FunctionOp):
     (activations.cc: QuantizedReluX)."""
 
     ENDS: ClassVar[tuple[float, float]]
-
-    def scratch(self, kernels: Kernels) -> None:
-        """TensorFlow Lite Micro has no such kernel."""
 
     @property
     def takes_bytes(self) -> bool:
@@ -60,9 +57,6 @@ class GeluOp(FunctionOp):
     name = "memgraph.gelu"
     approximate = opt_prop_def(UnitAttr)
     assembly_format = "$input (`approximate` $approximate^)?" + ROUNDING + " " + TYPES
-
-    def scratch(self, kernels: Kernels) -> None:
-        """TensorFlow Lite Micro has no such kernel."""
 
     @property
     def takes_bytes(self) -> bool:

@@ -20,10 +20,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, RowsMode
-
-POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
-
+from memopt.dialects.operators.base import TYPES, ComputeOp, RowsMode
 
 FINER = 19
 """Bits that TensorFlow Lite Micro's sums of int8 have more."""
@@ -65,10 +62,6 @@ class AddNOp(ComputeOp):
     @property
     def rows_mode(self) -> RowsMode | None:
         return None
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        """add_n.cc: a pointer per operand."""
-        return (POINTER * len(self.inputs),)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -1,7 +1,7 @@
 """What all computing operations share: their memory behaviour and the parts of their syntax."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -49,11 +49,6 @@ Range = tuple[Array, Array]
 
 Places = tuple[int, tuple[int, ...]]
 """An element of a tensor, and how many there are from it to the next along each dimension."""
-
-Kernels = Literal["reference", "cmsis-nn", "cmsis-nn-mve"]
-"""TensorFlow Lite Micro's kernels: its own, CMSIS-NN's of a core with the DSP extension (Cortex-M4,
-M7, M33), and of one with the vector extension (Cortex-M55, M85)."""
-
 
 TYPES = "attr-dict `:` functional-type(operands, results)"
 
@@ -364,11 +359,6 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Where the elements of a result lie in an operand, if all of them are its elements; None
         if they are not."""
         return None
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...] | None:
-        """Bytes of each scratch buffer that TensorFlow Lite Micro's kernels ask for when they are
-        prepared, in the order of the requests, not rounded up; None where they are not known."""
-        return ()
 
     def macs(self) -> int:
         """Multiplications of one run, those with padding included; what only moves, compares or

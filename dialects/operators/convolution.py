@@ -1,6 +1,5 @@
 """Convolutions."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -13,7 +12,6 @@ from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.stored import (
     Array,
     element_of,
-    is_small_integer,
     is_stored,
     per_tensor,
     unknown,
@@ -32,7 +30,7 @@ from memopt.dialects.memgraph.tensors import (
     encoding_of,
     shape_of,
 )
-from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, Range, RowsMode
+from memopt.dialects.operators.base import TYPES, ComputeOp, Range, RowsMode
 from memopt.dialects.operators.filtering import FILTERING, FilteringOp
 from memopt.dialects.operators.products import (
     convolution_reals,
@@ -41,7 +39,6 @@ from memopt.dialects.operators.products import (
     real_products,
     requantized,
     sums_between,
-    unpacked_weights,
     whole_products,
 )
 from memopt.dialects.operators.real_bounds import of_reals, products_off
@@ -84,17 +81,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         )
         bias = out if self.bias is None else elements_of(self.bias)
         self.require(bias == out, f"a bias of {bias} for {out} channels")
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        unpacked = unpacked_weights(self.weights)
-        if kernels == "reference" or not is_small_integer(self.input):
-            return unpacked
-        size = self.cmsis_nn_buffer(mve=kernels == "cmsis-nn-mve")
-        return (size,) if size else ()
-
-    @abstractmethod
-    def cmsis_nn_buffer(self, mve: bool) -> int:
-        """Bytes of CMSIS-NN's one scratch buffer, 0 for none (`arm_*_get_buffer_size`)."""
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return self.taps(self.window, r) if operand == 0 else None
@@ -262,37 +248,6 @@ class Conv2DOp(ConvBase):
 
     name = "memgraph.conv_2d"
 
-    def cmsis_nn_buffer(self, mve: bool) -> int:
-        """arm_convolve_wrapper_s8, _s4 and _s16: the window's columns, several at a time."""
-        kernel, stride, dilation, pad = self.window.sizes
-        channels, plain = shape_of(self.input)[3], dilation == (1, 1)
-        window = kernel[0] * kernel[1] * channels
-        if element_of(self.input) == INT16:
-            return 4 * window if window < FAST_INT16 and plain and not mve else 0
-        if kernel == (1, 1) and plain and pad[:2] == (0, 0):
-            return 0
-        if not mve:
-            rounded = window if element_of(self.weights) == INT4 else -(-window // 4) * 4
-            return 4 * rounded
-        row = shape_of(self.input)[1] == 1 and kernel[0] == 1 and dilation[1] == 1
-        if row and stride[1] * channels % 4 == 0:
-            return self._one_row_buffer()
-        return 64 * -(-window // 16)
-
-    def _one_row_buffer(self) -> int:
-        """arm_convolve_1_x_n_s8 of the vector kernels: a padded end of the row."""
-        kernel, stride, _, pad = self.window.sizes
-        (_, _, width, channels), out = shape_of(self.input), shape_of(self.result)[2]
-        total = (out - 1) * stride[1] + kernel[1] - width
-        odd = total - 2 * int(total / 2)  # C's remainder: -1 where the last columns are not read
-        right = max(1, -(-(pad[1] + odd) // stride[1])) if pad[1] + odd else 0
-        left = -(-pad[1] // stride[1])
-        if right + max(out - right - left, 0) + left != out:
-            return 64 * -(-kernel[1] * channels // 16)
-        first = kernel[1] * channels
-        end = right if odd else pad[1]
-        return max(first + pad[1] * channels, first - channels + end * channels)
-
 
 @irdl_op_definition
 class DepthwiseConv2DOp(ConvBase):
@@ -382,19 +337,3 @@ class DepthwiseConv2DOp(ConvBase):
         if operand or source != self.groups.value.data or made % source:
             return None
         return tuple(c // (made // source) for c in range(made))
-
-    def cmsis_nn_buffer(self, mve: bool) -> int:
-        """arm_depthwise_conv_wrapper_s8 and _s4; the int16 kernel asks for nothing."""
-        kernel, _, dilation, pad = self.window.sizes
-        shape, out = shape_of(self.input), shape_of(self.result)
-        optimised = shape[3] == out[3] and shape[0] == 1 and dilation == (1, 1)
-        if not optimised or element_of(self.input) == INT16:
-            return 0
-        if mve:
-            return 4 * DEPTHWISE_BLOCK * kernel[0] * kernel[1]
-        by_three = kernel == (3, 3) and max(pad[:2]) <= 1
-        return (
-            0
-            if by_three and element_of(self.weights) == INT8
-            else 2 * shape[3] * kernel[0] * kernel[1]
-        )

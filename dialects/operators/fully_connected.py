@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
-    IntegerType,
     UnitAttr,
 )
 from xdsl.irdl import (
@@ -19,8 +18,6 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.stored import (
     Array,
-    element_of,
-    is_small_integer,
     is_stored,
     need_reals,
     per_tensor,
@@ -40,7 +37,6 @@ from memopt.dialects.operators.base import (
     ACTIVATION,
     ROUNDING,
     TYPES,
-    Kernels,
     Range,
     is_constant_expression,
 )
@@ -50,7 +46,6 @@ from memopt.dialects.operators.products import (
     need_room,
     real_products,
     requantized,
-    unpacked_weights,
     whole_products,
 )
 from memopt.dialects.operators.real_bounds import of_reals, products_off
@@ -114,19 +109,6 @@ class FullyConnectedOp(WeighingOp):
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if operand == 0 and self.accumulates else None
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        unpacked = unpacked_weights(self.weights)
-        if kernels == "reference" or not is_small_integer(self.input):
-            return unpacked
-        size = self.cmsis_nn_buffer(mve=kernels == "cmsis-nn-mve")
-        return (size,) if size else ()
-
-    def cmsis_nn_buffer(self, mve: bool) -> int:
-        """arm_fully_connected_s8: row sums, scratch only of weights that are not constant."""
-        known = is_constant_expression(self.weights, GENERIC)
-        int8 = element_of(self.input) == IntegerType(8) == element_of(self.weights)
-        return 4 * shape_of(self.weights)[0] if mve and int8 and not known else 0
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         total = (

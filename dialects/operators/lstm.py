@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerType, UnitAttr
+from xdsl.dialects.builtin import Float32Type, FloatAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -19,7 +19,6 @@ from memopt.dialects.arithmetic.scalars import float32, quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
-    element_of,
     is_stored,
     limits_of,
     need_double_rounding,
@@ -29,8 +28,8 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
-from memopt.dialects.memgraph.tensors import AnyTensor, element_bits, elements_of, shape_of
-from memopt.dialects.operators.base import ROUNDING, TYPES, Kernels
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
 
@@ -203,13 +202,6 @@ class LstmOp(StatefulOp):
             brought = rescale_wide(sums, *numbers) if wide else rescale(self, sums, *numbers)
             total = total + _int16(brought)
         return _int16(total)
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        """unidirectional_sequence_lstm.cc: four gates, each batch x state of the cell's type;
-        CMSIS-NN has three where the cell is int16."""
-        each = self.batches * shape_of(self.result)[2] * element_bits(element_of(self.cell)) // 8
-        narrow = kernels != "reference" and element_of(self.cell) == IntegerType(16)
-        return (each,) * (3 if narrow else 4)
 
     def macs(self) -> int:
         """Every gate takes the input and what is hidden; three products are element by element."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat
-from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
@@ -14,15 +13,14 @@ from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
     element_of,
-    is_small_integer,
     is_stored,
     need_double_rounding,
     per_tensor,
     stored_bits,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import elements_of, rows_of, shape_of
-from memopt.dialects.operators.base import Kernels, Range
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
+from memopt.dialects.operators.base import Range
 from memopt.dialects.operators.over_axes import OverAxesOp
 from memopt.dialects.operators.real_bounds import means_between
 
@@ -44,9 +42,6 @@ class MeanOp(OverAxesOp):
     def goes_in_turn(self) -> bool:
         """Return whether it is one of reals."""
         return super().goes_in_turn and isinstance(element_of(self.input), AnyFloat)
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        return sum_scratch(self.input, self.result, len(self.axes))
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
@@ -88,12 +83,6 @@ class MeanOp(OverAxesOp):
         return [
             self.stored(rescale(self, total, *divided(in_scale / out_scale, count))).reshape(shape)
         ]
-
-
-def sum_scratch(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...]:
-    """reduce_common.cc, PrepareMeanOrSumHelper: sums, an index, the resolved axes."""
-    sums = (4 * elements_of(result),) if is_small_integer(source) else ()
-    return (*sums, 4 * len(shape_of(source)), 4 * axes)
 
 
 def divided(real: float, count: int) -> tuple[int, int]:

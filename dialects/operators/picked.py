@@ -25,7 +25,7 @@ from memopt.dialects.arithmetic.stored import (
     per_tensor,
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, Kernels
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,3 @@ class MirroredOp(PickingOp):
     """What `picked` is, of the operand's own stretches alone, mirrored at the ends."""
 
     name = "memgraph.mirrored"
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        """mirror_pad.cc: elements per dimension of output and input."""
-        rank = 4 * len(shape_of(self.input))
-        return rank, rank

@@ -21,7 +21,6 @@ from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
-    is_small_integer,
     is_stored,
     per_tensor,
     stored_bits,
@@ -29,7 +28,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, rows_of, shape_of
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels, Range
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Range
 from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.window import (
     WindowedOp,
@@ -113,11 +112,6 @@ class AveragePool2DOp(PoolBase):
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:
         return "absent" if self.count_include_pad is None else "zero"
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        """arm_avgpool_s8 and _s16: a sum per channel."""
-        has_sums = kernels == "cmsis-nn" and is_small_integer(self.input)
-        return (4 * shape_of(self.input)[3],) if has_sums else ()
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """average_pool.h: what is padded does not count, unless `count_include_pad`."""

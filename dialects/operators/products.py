@@ -19,13 +19,8 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import elements_of, encoding_of
+from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.base import Range
-
-
-def unpacked_weights(weights: SSAValue) -> tuple[int, ...]:
-    """conv.cc, depthwise_conv.cc, fully_connected.cc: int4 weights are unpacked, a byte each."""
-    return (elements_of(weights),) if integer_type(element_of(weights)) == (4, False) else ()
 
 
 def real_products(rows: Array, filters: Array) -> Array:

@@ -23,8 +23,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels
-from memopt.dialects.operators.mean import sum_scratch
+from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.over_axes import OverAxesOp
 
 
@@ -52,9 +51,6 @@ class ReduceSumOp(ReductionOp):
     """The sum over `axes`; with `keep_dims` these stay as 1."""
 
     name = "memgraph.reduce_sum"
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        return sum_scratch(self.input, self.result, len(self.axes))
 
     def reduced(self, values: Array) -> Array:
         import numpy as np
@@ -99,9 +95,6 @@ class ReduceProdOp(ReductionOp):
     name = "memgraph.reduce_prod"
     INTEGERS: ClassVar[bool] = False
 
-    def scratch(self, kernels: Kernels) -> None:
-        """TensorFlow Lite Micro has no such kernel."""
-
     def reduced(self, values: Array) -> Array:
         import numpy as np
 
@@ -120,10 +113,6 @@ class ExtremeOp(ReductionOp):
     @property
     def goes_in_turn(self) -> bool:
         return True
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        """reduce_common.cc, PrepareMinMaxHelper: an index, the resolved axes."""
-        return 4 * len(shape_of(self.input)), 4 * len(self.axes)
 
     def reduced(self, values: Array) -> Array:
         need_same_numbers(self, self.input, self.result)

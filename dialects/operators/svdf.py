@@ -25,7 +25,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES
 from memopt.dialects.operators.hybrid import asymmetric, symmetric
 from memopt.dialects.operators.products import whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
@@ -153,12 +153,6 @@ class SvdfOp(StatefulOp):
         limits = np.iinfo(dtype_of(self.state))
         clipped = np.clip(scaled, limits.min, limits.max) + per_tensor(self, self.state)[1]
         return clipped.astype(dtype_of(self.state))  # which may wrap round
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
-        """svdf_common.cc: batch x filters, and for int8 batch x units, four bytes each."""
-        batch, filters = shape_of(self.input)[0], shape_of(self.feature)[0]
-        each = (4 * batch * filters, 4 * batch * (filters // self.rank.value.data))
-        return each if is_stored(self.input) else each[:1]
 
     def macs(self) -> int:
         """Every filter takes the input, and what it remembers."""

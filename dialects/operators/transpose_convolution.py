@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from math import gcd
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
-from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, stored_bits
+from memopt.dialects.arithmetic.stored import Array, is_stored, stored_bits
 from memopt.dialects.memgraph.tensors import channels_of, elements_of, encoding_of, shape_of
-from memopt.dialects.operators.base import Kernels
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.window import channels_last, first_spatial
@@ -69,15 +67,6 @@ class TransposeConv2DOp(FilteringOp):
         found = [a // stride for a in at if a % stride == 0 and 0 <= a < rows * stride]
         step = dilation // gcd(dilation, stride)
         return range(found[0], found[-1] + 1, step) if found else range(0)
-
-    def scratch(self, kernels: Kernels) -> tuple[int, ...] | None:
-        """transpose_conv.cc: an accumulator per element of the result. Not known of CMSIS-NN:
-        arm_transpose_conv_s8_get_buffer_size is another formula in each release."""
-        if element_of(self.input) == IntegerType(16):
-            return (8 * elements_of(self.result),)
-        if element_of(self.input) != IntegerType(8):
-            return ()
-        return (4 * elements_of(self.result),) if kernels == "reference" else None
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
         """Tap after tap, so that those of an element do not depend on the others'."""

@@ -13,14 +13,14 @@ REQUESTS = {
     "cmsis-nn": "memopt.targets.cmsis_nn.scratch",
     CALLED: "",
 }
-"""`scratch` of a memory model -> the module whose `requested(op, model)` says what kernels request,
+"""`scratch` of a memory model -> the module whose `requests(op, model)` says what kernels request,
 "" where scratch is written at the operations."""
 
 
 @cache
 def _requests(word: str) -> Requests | None:
     module = REQUESTS.get(word)
-    return import_module(module).requested if module else None
+    return import_module(module).requests if module else None
 
 
 @cache

@@ -37,7 +37,7 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of
-from memopt.targets.cmsis_nn.scratch import requested
+from memopt.targets.tflm.scratch import requested
 
 ALIGNMENT = 16
 

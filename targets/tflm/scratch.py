@@ -1,6 +1,10 @@
-"""Scratch that TensorFlow Lite Micro's reference kernels ask for when they are prepared.
+"""Scratch that TensorFlow Lite Micro's reference kernels request when they are prepared.
 
-    scratch_bytes(op)    # (256, 64) for an SVDF, () for none, None where it is not known
+    scratch_bytes(op)     # (256, 64) for an SVDF, () for none, None where it is not known
+    requested(op, model)  # the same of the kernels that the memory model names
+
+A typed operation that requests something has a function here, registered by its class; one that
+stays opaque is known by its name in the file.
 
 The file knows nothing of it: TFLM plans it at run time, around the tensors that have offsets.
 Source: the kernels' Prepare functions in tensorflow/tflite-micro (named at each formula), which
@@ -9,6 +13,7 @@ no other callers. CMSIS-NN's kernels ask for more.
 """
 
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -19,30 +24,128 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.arithmetic.stored import (
+    element_of,
+    integer_type,
+    is_small_integer,
+    is_stored,
+)
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.runtimes import scratch_requests
+from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp
 from memopt.dialects.memgraph.tensors import element_bits, elements_of, shape_of
-from memopt.dialects.operators.add_n import POINTER
+from memopt.dialects.operators.activations import BoundedOp, GeluOp
+from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.by_name import ASKS_FOR_NOTHING
-from memopt.dialects.operators.mean import sum_scratch
-from memopt.dialects.operators.products import unpacked_weights
+from memopt.dialects.operators.convolution import ConvBase
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.lstm import LstmOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.picked import MirroredOp
+from memopt.dialects.operators.reductions import ExtremeOp, ReduceProdOp, ReduceSumOp
+from memopt.dialects.operators.svdf import SvdfOp
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
+
+INT8: Attribute = IntegerType(8)
+INT16: Attribute = IntegerType(16)
+POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 
 
+def requests(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
+    """Return what the reference kernel requests; None also of a custom operator of the file, whose
+    kernel is the user's."""
+    return None if IN_FILE in op.attributes else scratch_bytes(op)
+
+
+def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
+    """Return what `op` requests in TFLM with the kernels of `model`, the reference kernels if it
+    names none; None where that is not known."""
+    return (scratch_requests(model) or requests)(op, model)
+
+
+@singledispatch
 def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
     """Bytes of each scratch buffer of `op` in the order of the requests, not rounded up.
 
     None where TFLM has no such kernel or its requests are not known (custom operators).
     """
-    if isinstance(op, OpaqueOp):
-        name = op.op_name.data
-        if name in ASKS_FOR_NOTHING:
-            return ()
-        formula = FORMULAS.get(name)
-        return formula(op) if formula else None
-    if isinstance(op, AssignVariableOp):
+    return () if isinstance(op, ComputeOp | AssignVariableOp) else None
+
+
+@scratch_bytes.register
+def _(op: OpaqueOp) -> tuple[int, ...] | None:
+    name = op.op_name.data
+    if name in NO_SCRATCH:
         return ()
-    return op.scratch("reference") if isinstance(op, ComputeOp) else None
+    formula = FORMULAS.get(name)
+    return formula(op) if formula else None
+
+
+@scratch_bytes.register
+def _(op: BoundedOp | GeluOp | ReduceProdOp) -> None:
+    """There is no such kernel."""
+
+
+@scratch_bytes.register
+def _(op: ConvBase | FullyConnectedOp) -> tuple[int, ...]:
+    return unpacked_weights(op.weights)
+
+
+@scratch_bytes.register
+def _(op: MeanOp | ReduceSumOp) -> tuple[int, ...]:
+    return sum_scratch(op.input, op.result, len(op.axes))
+
+
+@scratch_bytes.register
+def _(op: ExtremeOp) -> tuple[int, ...]:
+    """reduce_common.cc, PrepareMinMaxHelper: an index, the resolved axes."""
+    return 4 * len(shape_of(op.input)), 4 * len(op.axes)
+
+
+@scratch_bytes.register
+def _(op: MirroredOp) -> tuple[int, ...]:
+    """mirror_pad.cc: elements per dimension of output and input."""
+    rank = 4 * len(shape_of(op.input))
+    return rank, rank
+
+
+@scratch_bytes.register
+def _(op: AddNOp) -> tuple[int, ...]:
+    """add_n.cc: a pointer per operand."""
+    return (POINTER * len(op.inputs),)
+
+
+@scratch_bytes.register
+def _(op: SvdfOp) -> tuple[int, ...]:
+    """svdf_common.cc: batch x filters, and for int8 batch x units, four bytes each."""
+    batch, filters = shape_of(op.input)[0], shape_of(op.feature)[0]
+    each = (4 * batch * filters, 4 * batch * (filters // op.rank.value.data))
+    return each if is_stored(op.input) else each[:1]
+
+
+@scratch_bytes.register
+def _(op: LstmOp) -> tuple[int, ...]:
+    """unidirectional_sequence_lstm.cc: four gates, each batch x state of the cell's type."""
+    return (op.batches * shape_of(op.result)[2] * element_bits(element_of(op.cell)) // 8,) * 4
+
+
+@scratch_bytes.register
+def _(op: TransposeConv2DOp) -> tuple[int, ...]:
+    """transpose_conv.cc: an accumulator per element of the result."""
+    size = {INT8: 4, INT16: 8}.get(element_of(op.input), 0)
+    return (size * elements_of(op.result),) if size else ()
+
+
+def unpacked_weights(weights: SSAValue) -> tuple[int, ...]:
+    """conv.cc, depthwise_conv.cc, fully_connected.cc: int4 weights are unpacked, a byte each."""
+    return (elements_of(weights),) if integer_type(element_of(weights)) == (4, False) else ()
+
+
+def sum_scratch(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...]:
+    """reduce_common.cc, PrepareMeanOrSumHelper: sums, an index, the resolved axes."""
+    sums = (4 * elements_of(result),) if is_small_integer(source) else ()
+    return (*sums, 4 * len(shape_of(source)), 4 * axes)
 
 
 def operand(op: OpaqueOp, position: int) -> SSAValue | None:
@@ -114,11 +217,11 @@ def _transpose_conv(op: OpaqueOp) -> tuple[int, ...] | None:
     if source is None:
         return None
     count, type_ = elements_of(op.results[0]), element_of(source)
-    if type_ == IntegerType(8):
+    if type_ == INT8:
         return (4 * count,)
-    if type_ != IntegerType(16):
+    if type_ != INT16:
         return ()
-    widened = bias is not None and element_of(bias) == IntegerType(16)
+    widened = bias is not None and element_of(bias) == INT16
     return (8 * count, *((8 * elements_of(bias),) if bias is not None and widened else ()))
 
 
@@ -148,3 +251,23 @@ FORMULAS: dict[str, Callable[[OpaqueOp], tuple[int, ...] | None]] = {
     "TRANSPOSE_CONV": _transpose_conv,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
 }
+
+NO_SCRATCH = frozenset(
+    {
+        *("ABS", "ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D"),
+        *("BATCH_MATMUL", "BATCH_TO_SPACE_ND", "BROADCAST_ARGS", "BROADCAST_TO", "CALL_ONCE"),
+        *("CAST", "CEIL", "CONCATENATION", "COS", "CUMSUM", "DEPTH_TO_SPACE", "DEQUANTIZE"),
+        *("DIV", "DYNAMIC_UPDATE_SLICE", "ELU", "EMBEDDING_LOOKUP", "EQUAL", "EXP"),
+        *("EXPAND_DIMS", "FILL", "FLOOR", "FLOOR_DIV", "FLOOR_MOD", "GATHER", "GATHER_ND"),
+        *("GREATER", "GREATER_EQUAL", "HARD_SWISH", "IF", "L2_NORMALIZATION", "L2_POOL_2D"),
+        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOG", "LOGICAL_AND", "LOGICAL_NOT"),
+        *("LOGICAL_OR", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "MUL"),
+        *("NEG", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU", "QUANTIZE", "READ_VARIABLE"),
+        *("RELU", "RELU6", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
+        *("REVERSE_V2", "ROUND", "RSQRT", "SELECT_V2", "SHAPE", "SIN", "SLICE", "SOFTMAX"),
+        *("SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQRT", "SQUARE"),
+        *("SQUARED_DIFFERENCE", "SQUEEZE", "STRIDED_SLICE", "SUB", "TANH", "TRANSPOSE"),
+        *("UNPACK", "VAR_HANDLE", "WHILE", "ZEROS_LIKE", "UNINITIALIZED"),
+    }
+)
+"""Names in the file of kernels that ask for no scratch."""

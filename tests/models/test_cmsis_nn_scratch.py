@@ -17,8 +17,9 @@ from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_model import MemgraphModelPass
-from memopt.targets.cmsis_nn.scratch import cmsis_nn_bytes, requested
+from memopt.targets.cmsis_nn.scratch import cmsis_nn_bytes
 from memopt.targets.tflm.arena import tflm_arena
+from memopt.targets.tflm.scratch import requested
 
 # Bytes of TFLM's whole arena on a Cortex-M4, emulated: with its reference kernels the tail, with
 # CMSIS-NN's everything. Beyond the head, the latter keep 32 bytes for a FULLY_CONNECTED and 4 for
