@@ -23,7 +23,7 @@ def variable_bytes(ops: Iterable[Operation]) -> int:
 
 def initial_of(op: VariableOp, weights: Weights) -> Array:
     """What a variable holds before the first run: what it says, else zeros, of int8 the zero point
-    (TensorFlow Lite Micro, micro_interpreter_graph.cc, ResetVariableTensors)."""
+    (ResetVariableTensors of its runtime)."""
     import numpy as np
 
     if op.initial is not None:

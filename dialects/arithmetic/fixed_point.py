@@ -1,4 +1,4 @@
-"""TensorFlow Lite Micro's fixed-point arithmetic on whole numpy arrays: the functions of
+"""Fixed-point arithmetic of TFLite's reference kernels on whole numpy arrays: the functions of
 arithmetic.py, element by element, on int64."""
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""The functions of int16 that TensorFlow Lite Micro looks up in tables, between whose entries it
-draws lines (kernels/internal/common.h, reference/integer_ops/logistic.h and tanh.h), one number at
-a time and bit for bit."""
+"""The functions of int16 that TFLite's reference kernels look up in tables, between whose entries
+they draw lines (kernels/internal/common.h, reference/integer_ops/logistic.h and tanh.h), one number
+at a time and bit for bit."""
 
 import math
 from collections.abc import Callable
@@ -71,7 +71,9 @@ def to_units(op: Operation, scale: float, powers: tuple[int, ...]) -> tuple[int,
     while multiplier <= 32767.0 / 2 and shift <= 30:
         multiplier, shift = multiplier * 2, shift + 1
     if not 1 <= multiplier < 65536:
-        raise unknown(op, f"an input scale of {scale:g}, with which TFLM's int32 overflow")
+        raise unknown(
+            op, f"an input scale of {scale:g}, with which an int32 of the kernel overflows"
+        )
     return int(multiplier), shift
 
 

@@ -1,8 +1,8 @@
 """The fixed-point numbers of int8 and int16 arithmetic, one at a time.
 
-Everything here equals TensorFlow Lite Micro bit for bit (kernels/internal/quantization_util.cc,
-kernels/kernel_util.cc) and gemmlowp (fixedpoint/fixedpoint.h), whose names are given. A
-*multiplier* stands for the real number `multiplier * 2**(shift - 31)`; a positive shift is to the
+Everything here equals TFLite's reference kernels (kernels/internal/quantization_util.cc,
+kernels/kernel_util.cc) bit for bit, and gemmlowp (fixedpoint/fixedpoint.h), whose names are given.
+A *multiplier* stands for the real number `multiplier * 2**(shift - 31)`; a positive shift is to the
 left. Raw fixed-point values are plain integers in the range of an int32.
 """
 

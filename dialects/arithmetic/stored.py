@@ -154,15 +154,15 @@ def rounding_of(op: Operation) -> str:
 
 
 def need_double_rounding(op: Operation) -> None:
-    """Raise MemoptError unless the operation's integers are rounded as TensorFlow Lite Micro's."""
+    """Raise MemoptError unless the operation's integers are rounded as `tflm_double` says."""
     name = rounding_of(op)
     if name not in ("", "tflm_double"):
         raise unknown(op, f"its integers are computed as tflm_double, not {name}")
 
 
 def need_rounding(op: Operation) -> None:
-    """Raise MemoptError unless it is known how the operation's integers are rounded: as TensorFlow
-    Lite Micro's, or those of uint8 once, as TensorFlow Lite's."""
+    """Raise MemoptError unless it is known how the operation's integers are rounded: twice, or
+    those of uint8 once."""
     if integer_type(element_of(op.results[0])) != (8, True) or not rounds_once(op):
         need_double_rounding(op)
 

@@ -1,7 +1,7 @@
 """What a plan rests on: the memory model that it is for, and what lies over what in any plan.
 
-#memgraph.model<target = tflm, alignment = 16, io = arena, views = off, inplace = off,
-                scratch = tflm>
+#memgraph.model<target = generic, alignment = 16, io = arena, views = on, inplace = off,
+                scratch = none>
 #memgraph.alias<operand = 0, kind = slice, byte_offset = 16>
 """
 

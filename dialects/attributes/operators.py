@@ -66,7 +66,7 @@ def parse_int_list(parser: AttrParser) -> tuple[int, ...]:
 
 
 def parse_word(parser: AttrParser) -> str:
-    """An identifier in which dashes may stand: `cortex-m4`."""
+    """An identifier in which dashes may stand: `some-target`."""
     text = parser.parse_identifier()
     while parser.parse_optional_punctuation("-"):
         text += "-" + parser.parse_identifier()

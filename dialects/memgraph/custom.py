@@ -6,7 +6,7 @@
 With a state its last operand is a variable of that many bytes, of this operator alone.
 """
 
-from typing import Final, cast
+from typing import cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Operation
@@ -19,20 +19,6 @@ OPTIONS = "custom_options"
 IN_FILE = "memgraph.custom_in_file"
 """An attribute of a typed operation: what the file calls it, which is a custom operator there. A
 runtime that the file is for has a kernel of which nothing is known."""
-
-COMPILED: Final = {
-    "DISPATCH_OP": "LiteRT's accelerators",
-    "NeutronGraph": "NXP's eIQ Neutron",
-    "edgetpu-custom-op": "Google's Edge TPU",
-    "ethos-u": "Arm's Ethos-U",
-    "vsi-npu": "VeriSilicon's NPU",
-}
-"""Custom operators that are programs of an NPU, which its compiler made of others."""
-
-
-def npu_of(name: str) -> str:
-    """Return the NPU whose program an operator is, "" for any other."""
-    return COMPILED.get(name.removeprefix(PREFIX), "")
 
 
 def declared(scratch: int, has_state: bool) -> DictionaryAttr:

@@ -23,7 +23,7 @@ from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, RowsMode
 
 FINER = 19
-"""Bits that TensorFlow Lite Micro's sums of int8 have more."""
+"""Bits that the reference kernel's sums of int8 have more."""
 
 
 def fine_sum(
@@ -44,7 +44,7 @@ def fine_sum(
 @irdl_op_definition
 class AddNOp(ComputeOp):
     """The sum of all operands, element by element, from the first to the last. That of stored
-    integers begins with the one that is 0, as TensorFlow Lite Micro's does: not with real 0."""
+    integers begins with the one that is 0, as TFLite's does: not with real 0."""
 
     name = "memgraph.add_n"
     WHOLE: ClassVar[bool] = True

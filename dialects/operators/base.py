@@ -71,7 +71,7 @@ REAL_RANGES = {
 def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
     """Whether `value` is known before run time: a constant, or a folding operation on such.
 
-    TFLite Micro runs every operator of its file, so there only constants themselves are constant,
+    An interpreter runs every operator of its file, so there only constants themselves are constant,
     and what no file has.
     """
     waiting: list[SSAValue] = [value]
@@ -156,7 +156,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """The results of these operands, as numpy arrays of the stored types and shapes.
 
-        Integers are what TensorFlow Lite Micro computes, bit for bit; of float32 each element is
+        Integers are those of TFLite's reference kernels, bit for bit; of float32 each element is
         computed by itself, so that it does not depend on the others. Raises MemoptError for types
         and attributes to which no runtime gives a meaning, or none that is known here.
         """

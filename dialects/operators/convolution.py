@@ -51,9 +51,7 @@ from memopt.dialects.operators.window import (
     windows,
 )
 
-INT4, INT8, INT16, INT32 = (IntegerType(n) for n in (4, 8, 16, 32))
-DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
-FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
+INT32 = IntegerType(32)
 
 
 class ConvBase(FilteringOp, WindowedOp, WeighingOp):

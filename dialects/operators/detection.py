@@ -92,7 +92,7 @@ class DetectionPostprocessOp(ComputeOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """Return the results of detection_postprocess.cc; of equal scores the first is first, as
-        TensorFlow Lite Micro sorts them."""
+        the kernel sorts them."""
         import numpy as np
 
         if any(is_stored(v) for v in self.results):

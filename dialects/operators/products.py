@@ -55,7 +55,7 @@ def requantized(
     factors, shift = multipliers(list(reals))
     if bits == 16 and (bias is None or str(bias.dtype) == "int64"):
         steps = rescale_wide(total, factors, shift)
-        need_int32(op, steps)  # TFLM cuts it off
+        need_int32(op, steps)  # of which the reference kernel keeps 32 bits
         return steps
     need_int32(op, total)
     return rescale(op, total, factors, shift)
@@ -65,7 +65,7 @@ def need_products(
     op: Operation, source: SSAValue, weights: SSAValue, result: SSAValue, channels: int
 ) -> tuple[int, tuple[float, ...]]:
     """(bits of the activations, scales of the weights). Raises MemoptError for stored tensors that
-    TensorFlow Lite Micro does not multiply so."""
+    the reference kernels do not multiply so."""
     bits = stored_bits(op, source, result, unsigned=True)
     unsigned = integer_type(element_of(source)) == (8, True)
     known = ((8, True),) if unsigned else ((8, False), (4, False))

@@ -85,8 +85,8 @@ class LeakyReluOp(FunctionOp):
 
     @property
     def slopes(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """(multiplier, shift) of what is below zero and of what is above: of doubles, as TFLM; of
-        uint8 of floats, as LiteRT."""
+        """(multiplier, shift) of what is below zero and of what is above: of doubles; of uint8 of
+        floats."""
         real = float32 if integer_type(element_of(self.input)) == (8, True) else float
         in_scale, out_scale = (per_tensor(self, v)[0] for v in (self.input, self.result))
         slopes = real(in_scale * float32(self.alpha.value.data)), in_scale

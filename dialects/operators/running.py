@@ -26,7 +26,7 @@ from memopt.dialects.operators.base import TYPES, ComputeOp
 class CumulativeSumOp(ComputeOp):
     """The sum of the elements up to each along `axis`, with `exclusive` of those before it, with
     `reverse` from the other end. That of stored integers begins with the one that is 0, as
-    TensorFlow Lite Micro's does: not with real 0."""
+    TFLite's does: not with real 0."""
 
     name = "memgraph.cumulative_sum"
     WHOLE: ClassVar[bool] = True

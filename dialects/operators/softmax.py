@@ -107,7 +107,7 @@ class SoftmaxOp(ComputeOp):
 
     def in_tenths(self) -> tuple[int, int]:
         """Of int16: (multiplier, shift) from its steps to those of the exponential's table, 6553.5
-        to 1. Raises MemoptError for scales that TensorFlow Lite Micro does not take."""
+        to 1. Raises MemoptError for scales that the reference kernel does not take."""
         stored_bits(self, self.input, self.result)
         scale, zero = per_tensor(self, self.result)
         if zero or abs(scale * 32768 - 1) > 0.001:

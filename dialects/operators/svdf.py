@@ -96,7 +96,7 @@ class SvdfOp(StatefulOp):
     @property
     def reals(self) -> tuple[float, float]:
         """What a product with the input is multiplied by to be remembered, and the sum over time to
-        be the result; in float32, as TFLM."""
+        be the result; in float32, as in the reference kernel."""
         scale = [float32(per_tensor(self, v)[0]) for v in (self.input, self.feature, self.time)]
         state, made = (float32(per_tensor(self, v)[0]) for v in (self.state, self.result))
         return (

@@ -144,8 +144,8 @@ def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:
 def requantizer(op: UnaryOp, values: tuple[int, int], low: int, high: int) -> Callable[[int], int]:
     """One stored integer to another scale, clamped to low .. high; both tensors have one scale.
 
-    Refuses scales with which TFLM's product leaves an int32 for one of `values`, the least and
-    the largest.
+    Refuses scales with which the product leaves an int32 for one of `values`, the least and the
+    largest.
     """
     need_double_rounding(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
@@ -225,7 +225,7 @@ class SigmoidOp(FunctionOp):
 
     def in_units(self) -> tuple[int, int]:
         """(multiplier, shift) of what is looked up for an int16. Raises MemoptError for scales that
-        TensorFlow Lite Micro does not take."""
+        the reference kernel does not take."""
         (scale, zero), (out_scale, out_zero) = (
             per_tensor(self, v) for v in (self.input, self.result)
         )
@@ -248,7 +248,8 @@ class SigmoidOp(FunctionOp):
         left = left if multiplier or not scale else frexp(scale)[1] + 27
         if left < 0:
             raise unknown(
-                self, f"an input scale of {scale:g}, with which TFLM shifts by {left} bits"
+                self,
+                f"an input scale of {scale:g}, with which the kernel shifts by {left} bits",
             )
         radius = input_radius(4, left)
 

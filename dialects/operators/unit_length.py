@@ -76,7 +76,7 @@ class L2NormalizationOp(VectorsOp):
 
 
 def need_unit_scale(op: L2NormalizationOp) -> None:
-    """Raise MemoptError for other stored integers than TFLM and LiteRT have (l2norm.cc)."""
+    """Raise MemoptError for other stored integers than the reference kernel has (l2norm.cc)."""
     bits = stored_bits(op, op.input, op.result, unsigned=True)
     zero = 128 if is_unsigned(op.result) else 0
     alike = is_unsigned(op.input) == is_unsigned(op.result)
@@ -152,7 +152,7 @@ class LogSteps:
 
     @staticmethod
     def of(op: LogSoftmaxOp) -> "LogSteps":
-        """Raises MemoptError for other stored integers than TFLM has (log_softmax.cc)."""
+        """Raises MemoptError for other stored integers than log_softmax.cc has."""
         if stored_bits(op, op.input, op.result) != 8 or per_tensor(op, op.result) != (1 / 16, 127):
             raise unknown(op, "an int8 logarithm of softmax needs scale 1/16 and zero point 127")
         if shape_of(op.input)[-1] >= 1 << 12:

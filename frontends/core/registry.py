@@ -1,7 +1,7 @@
 """Frontends, found by their files: each package or file of `frontends/` has a `FRONTEND`.
 
     frontend_named("onnx").read(data, "net.onnx", path, shapes)
-    frontend_of(".tflite").interpreter       # "tflm"
+    frontend_of(".tflite").interpreter       # the target that runs such files as they are
 
 So a new format is one new file or folder. Nothing of a format is loaded before it is read; what has
 to be known earlier (for `--help`, or to tell formats apart) stands in its `FRONTEND`.
@@ -20,6 +20,7 @@ from memopt import frontends
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.shapes import Shapes, check_shapes
+from memopt.targets.core.registry import all_targets
 
 SHARED = "core"  # the one entry of frontends/ that is no format
 
@@ -37,9 +38,6 @@ class Frontend:
     `rules`: rewrite rules that belong to reading it, so every way of reading it ends with them.
     `rounds_freely`: whether runtimes round results as they like, so that rules that round otherwise
     are applied without being asked for.
-    `interpreter`: the target whose runtime runs such files as they are, and whose writer gives them
-    back; "" for none. `planned`: the module whose `read_planned(data, name)` reads a plan that
-    stands in such a file; "" if none can.
     """
 
     suffix: str
@@ -48,9 +46,18 @@ class Frontend:
     fixes_shapes: bool = False
     rules: tuple[str, ...] = ()
     rounds_freely: bool = False
-    interpreter: str = ""
-    planned: str = ""
     name: str = ""  # its file's
+
+    @property
+    def interpreter(self) -> str:
+        """The target whose runtime runs such files as they are, and whose writer gives them back;
+        "" for none."""
+        return next((t.name for t in all_targets().values() if t.output == self.name), "")
+
+    @property
+    def planned(self) -> bool:
+        """Whether such a file may have a plan inside."""
+        return bool(self.interpreter)
 
     def read(
         self, data: bytes, name: str, path: Path | None, shapes: Shapes, fixed: Fixed
@@ -69,7 +76,9 @@ class Frontend:
 
     def read_planned(self, data: bytes, name: str) -> ModuleOp:
         """The planned module of a file that has its plan inside. Raises MemoptError."""
-        module: ModuleOp = import_module(self.planned).read_planned(data, name)
+        module = self.read(data, name, None, {}, {})
+        reader = all_targets()[self.interpreter].plan_reader
+        import_module(reader).give_plan(module, data, name)
         return module
 
 

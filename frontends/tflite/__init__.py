@@ -7,6 +7,4 @@ FRONTEND = Frontend(
     reader=f"{__name__}.read",
     looks=lambda data: data[4:8] == b"TFL3",
     fixes_shapes=True,
-    interpreter="tflm",
-    planned=f"{__name__}.planned",
 )

@@ -35,14 +35,14 @@ def activation(node: Node) -> ActivationAttr | None:
 
 
 def rounding(node: Node) -> RoundingAttr | None:
-    """Return how a quantized result is rounded: as TFLM does, and LiteRT's reference also of uint8,
-    but for `matrix_rounding`."""
+    """Return how a quantized result is rounded: twice, as TFLite says, but for
+    `matrix_rounding`."""
     return RoundingAttr.new((StringAttr("tflm_double"),)) if is_quantized(node.result) else None
 
 
 def matrix_rounding(node: Node) -> RoundingAttr | None:
-    """The same of FULLY_CONNECTED: LiteRT rounds it once. Of int8, too, but that is TFLM's as well,
-    which rounds twice."""
+    """Return how FULLY_CONNECTED is rounded: of uint8 once; of int8 runtimes differ, and here it is
+    rounded twice."""
     unsigned = integer_type(node.result.element_type) == (8, True) and is_quantized(node.result)
     return RoundingAttr.new((StringAttr("tflite_single"),)) if unsigned else rounding(node)
 

@@ -22,7 +22,7 @@ def need_variables(*values: SSAValue) -> None:
 
 def svdf(node: Node, kind: Kind) -> Operation:
     """Return the layer of float32, also with int8 weights, or of int8 with memories of int8 or
-    int16, whose activation TFLM takes for that of the type."""
+    int16, whose activation runtimes take for that of the type."""
     values = [node.operand(i) for i in (0, 1, 2, 4)]
     source, feature, time, state = map(element_of, values)
     stored, made = is_stored(values[0]), node.result.element_type
@@ -69,7 +69,7 @@ PARTS = (*range(1, 11), 0, *range(11, 18), *range(20, 24))
 
 def lstm(node: Node, kind: Kind, of_reals: Kind) -> Operation:
     """Of float32, or of int8 or int16 with int8 weights and a cell of int16: without peepholes,
-    projection, normalization and weights shared by gates, as TFLM has it. Of reals with any."""
+    projection, normalization and weights shared by gates. Of reals with any."""
     need(len(node.types) in (20, 24), f"{len(node.types)} operands (20 and 24 have one)")
     if node.element(0) == ELEMENTS["float32"] and _is_rare(node):
         return _real_lstm(node, of_reals)

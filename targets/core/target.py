@@ -14,9 +14,11 @@ class Target:
     `interpreter` is the name of the runtime that runs every operator of a model's file by a kernel
     of its own, none in place; "" where code is generated.
     `output` is what `memopt compile` writes for it: a C project, a .tflite file, or nothing (it is
-    only planned for). `model` are the keys of #memgraph.model that it brings along. `isa` are the
-    instruction sets that kernels may use, the best first; `c` is portable C. `platform` are the
-    files of backends/c/project/firmware/ around a model.
+    only planned for). `plan_reader` is the module whose `give_plan(module, data, name)` gives what
+    a frontend read from such a file the plan that stands in it.
+    `model` are the keys of #memgraph.model that it brings along. `isa` are the instruction sets
+    that kernels may use, the best first; `c` is portable C. `platform` are the files of
+    backends/c/project/firmware/ around a model.
 
     What follows is empty for a host. `memories` are (name, start, length) for the linker: code in
     the first, data in the last, weights in `constants`. `rooms` are more memory of the board,
@@ -33,6 +35,7 @@ class Target:
     output: Literal["", "c", "tflite"] = ""
     name: str = ""
     interpreter: str = ""
+    plan_reader: str = ""
     model: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
     isa: tuple[str, ...] = ("c",)
     compiler: str = ""

@@ -8,5 +8,6 @@ from memopt.targets.core.target import Target
 TARGET = Target(
     "tflite",
     interpreter="TensorFlow Lite Micro",
+    plan_reader=f"{__name__}.planned",
     model={"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
 )

@@ -298,6 +298,7 @@ LISTS = (
     "frontends/onnx/expansions",
     "backends/c/kernels",
     "targets/tflm/scratch.py",
+    "targets/cmsis_nn/scratch.py",
     "backends/tflm/structs.py",
 )
 

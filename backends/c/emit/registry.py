@@ -22,7 +22,7 @@ from memopt.backends.c.emit.call import Lower, element_kind, need_layout, need_r
 from memopt.backends.c.inline.pulled_rows import can_make, row_scratch
 from memopt.backends.c.inline.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.rows.row_calls import RowForm
-from memopt.dialects.memgraph.custom import is_declared, name_of_custom, npu_of
+from memopt.dialects.memgraph.custom import PREFIX, is_declared, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, is_gathered
 from memopt.dialects.memgraph.structure import OpaqueOp
@@ -30,6 +30,7 @@ from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import RowOp
+from memopt.formats.accelerators import npu_of
 
 ANY = "any"  # a kernel that moves bytes of any type
 
@@ -242,7 +243,7 @@ def need_no_npu(op: OpaqueOp) -> None:
     """Raise MemoptError for a program of an NPU, or the memory that one works in."""
     readers = [use.operation for result in op.results for use in result.uses]
     for one in (op, *readers):
-        npu = npu_of(one.op_name.data) if isinstance(one, OpaqueOp) else ""
+        npu = npu_of(one.op_name.data.removeprefix(PREFIX)) if isinstance(one, OpaqueOp) else ""
         if npu:
             text = f"the file was compiled for {npu}, which alone runs it; give what it was made of"
             raise refuse(one, text)

@@ -1,4 +1,4 @@
-"""A planned .tflite file read back as a planned function, so that its plan can be verified.
+"""The plan that stands in a .tflite file, given to its functions, so that it can be verified.
 
 The order is the file's; the offsets are those of its `OfflineMemoryAllocation`, and what that
 leaves open lies where TFLM's planner will put it.
@@ -31,7 +31,6 @@ from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
 from memopt.dialects.memgraph.write_plan import Facts, write_plan
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.formats.tflite import read_model
-from memopt.frontends.tflite.read import read
 from memopt.targets.tflm.arena import (
     is_unread,
     tensor_indices,
@@ -44,20 +43,18 @@ RULES = ModelAttr("tflm", 16, "arena", views=False, inplace=False, scratch="tflm
 PLAN_NAME = "OfflineMemoryAllocation"
 
 
-def read_planned(data: bytes, name: str) -> ModuleOp:
-    """Import a .tflite together with its offline plan.
+def give_plan(module: ModuleOp, data: bytes, name: str) -> None:
+    """Give an imported .tflite its offline plan.
 
     Nothing is known of a bound, so the plan claims none. Raises MemoptError if the file has no
     plan or one that does not fit its tensors.
     """
-    module = read(data, name)
     offsets = _plan_in(data, name)
     main = only_function(module)
     depth_of(main)
     for func in functions(module):
         func.attributes[MODEL] = RULES
     _plan(main, offsets, name)
-    return module
 
 
 def _plan(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> None:
