@@ -1,1 +1,2 @@
-"""What follows from a function, derived once."""
+"""Analyses of a function: facts derived from its IR once and read by passes, targets and
+backends."""

@@ -163,7 +163,8 @@ class _Search:
         self.go(source, back)
 
     def go(self, value: SSAValue, allowed: Array) -> None:
-        """Of those that may go only the allowed ones still may."""
+        """Remove the channels of `value` from those that may be left out, but for the `allowed`
+        ones."""
         if value in self.gone and (self.gone[value] & ~allowed).any():
             self.gone[value] &= allowed
             self.changed = True
@@ -190,7 +191,8 @@ class _Search:
 
 
 def claims(value: OpResult, gone: Array, found: Intervals, constants: Constants) -> ChannelsAttr:
-    """What goes of a tensor's channels, and why."""
+    """Return the attribute that states which channels (`gone`) are left out of a tensor, each with
+    its interval and the reason."""
     import numpy as np
 
     interval, op = found.of[value], value.op

@@ -1,4 +1,4 @@
-"""What a function computes: every operation evaluated in the order in which it stands.
+"""Evaluation of a function in numpy: every operation in the order in which it stands.
 
 values = evaluate(func, weights, [image])      # the array of every tensor
 values[func.get_return_op().operands[0]]

@@ -36,7 +36,7 @@ def function_memory(
 
 
 def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """What `op` does to memory: a hyper-node what is inside it, all others as they say."""
+    """Return the effect of `op` on memory; for a hyper-node, that of the operations inside it."""
     if not isinstance(op, HyperNode):
         return behaviour_of(op, model)
     hill, level_in, level_out = inner_profile(op, model)

@@ -45,7 +45,8 @@ def inner_profile(node: HyperNode, model: ModelAttr) -> tuple[int, int, int]:
 
 
 def _outside_arena(value: SSAValue, model: ModelAttr) -> bool:
-    """Whether a value that crosses a hyper-node's border is a constant, or the caller's buffer."""
+    """Return whether a value that crosses a hyper-node's border is a constant, or the caller's
+    buffer."""
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
     if model.io.data == "caller" and block is not None and isinstance(block.parent_op(), FuncOp):
         last = block.last_op

@@ -62,7 +62,7 @@ class Interval:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether every value is a finite number."""
+        """Return whether every value is a finite number."""
         import numpy as np
 
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
@@ -78,7 +78,10 @@ class Intervals:
 
 
 def intervals(func: FuncOp, constants: Constants) -> Intervals:
-    """Of all tensors of a function. Raises MemoptError where constants cannot be read."""
+    """Return the interval of each channel of all tensors of a function.
+
+    Raises MemoptError where constants cannot be read.
+    """
     block = body_of(func)
     found: dict[SSAValue, Interval] = {
         value: whole_type(value) if ends is None else _declared(value, *ends)
@@ -101,7 +104,8 @@ def intervals(func: FuncOp, constants: Constants) -> Intervals:
 
 
 def has_intervals(value: SSAValue) -> bool:
-    """Whether a tensor has channels of stored integers of 8 bits, of one scale, or of float32."""
+    """Return whether a tensor has channels of stored integers of 8 bits, of one scale, or of
+    float32."""
     if not is_buffer(value.type) or not shape_of(value) or not elements_of(value):
         return False
     if is_stored(value):

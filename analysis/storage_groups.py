@@ -91,7 +91,7 @@ class BlockMemory:
         return next(found)[1]  # what it reads of the group it reads at one place, or it must not
 
     def read_by(self, op: Operation) -> list[SSAValue]:
-        """What an operation reads, of what is gathered the parts."""
+        """Return the values that `op` reads; for a gathered value, its parts."""
         values = read_values(op)
         if not self.gathered:
             return values
@@ -169,7 +169,7 @@ class _Union:
             self.pins[b] = [*self.pins.get(b, ()), *moved]
 
     def fits_caller(self, op: Operation, aliases: Sequence[Alias]) -> bool:
-        """Whether the caller's buffers stay apart, and whole, when `aliases` are joined."""
+        """Return whether the caller's buffers stay apart, and whole, when `aliases` are joined."""
         values = {op.results[a.result] for a in aliases} | {op.operands[a.operand] for a in aliases}
         if not any(self.find(v)[0] in self.pins for v in values):
             return True
@@ -340,7 +340,7 @@ def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage,
 
 
 def _share_touches(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]) -> None:
-    """Who writes a tensor, writes its parts; who reads a tensor that is joined, reads them."""
+    """Give the writers of a tensor to its parts, and the readers of a joined tensor to its rows."""
     joined: dict[int, list[Storage]] = {}
     for op, alias in parts:
         group, base, _ = _part_of(answer, op, alias)
@@ -446,7 +446,7 @@ def _add_last(indices: list[int], index: int) -> None:
 
 
 def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> bool:
-    """Whether `op` reads bytes of the operand's group otherwise than as the operand itself.
+    """Return whether `op` reads bytes of the operand's group otherwise than as the operand itself.
 
     Then it must not run in place: in x + x[0], every element needs the first one, and what is
     gathered of x and y has the elements of x elsewhere.

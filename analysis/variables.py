@@ -12,7 +12,7 @@ from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
 
 
 def variables_of(ops: Iterable[Operation]) -> list[VariableOp]:
-    """Those that are memory of which the size is known, in order."""
+    """Return the variables whose size is known, in the order of `ops`."""
     return [op for op in ops if isinstance(op, VariableOp) and bytes_of(op.result.type) is not None]
 
 
@@ -22,8 +22,8 @@ def variable_bytes(ops: Iterable[Operation]) -> int:
 
 
 def initial_of(op: VariableOp, weights: Weights) -> Array:
-    """What a variable holds before the first run: what it says, else zeros, of int8 the zero point
-    (ResetVariableTensors of its runtime)."""
+    """Return the contents of a variable before the first run: its initial value, else zeros, of
+    int8 the zero point (ResetVariableTensors of its runtime)."""
     import numpy as np
 
     if op.initial is not None:

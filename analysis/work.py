@@ -1,4 +1,4 @@
-"""What an operation has to do: multiplications, and the constants that it reads.
+"""Work of an operation: its multiplications, and the constants that it reads.
 
 work_of(op, model).macs        # 2359296, None where nobody knows
 function_work(func).weights    # bytes, each constant once
@@ -24,10 +24,13 @@ from memopt.dialects.rows.state import MOVING
 
 @dataclass(frozen=True)
 class Work:
-    """Of one operation or of several: `macs` multiplications, None if no operation knows its own;
-    `weights` bytes of constant operands in the model's own types, biases included, None for a graph
-    without constants of operations that nobody knows (the JSON importer leaves weights out);
-    `unknown` the kinds of the operations whose multiplications are not among `macs`."""
+    """Work of one operation or of several.
+
+    `macs` are multiplications, None if no operation knows its own; `weights` are bytes of constant
+    operands in the model's own types, biases included, None for a graph without constants of
+    operations that nobody knows (the JSON importer leaves weights out); `unknown` are the kinds of
+    the operations whose multiplications are not among `macs`.
+    """
 
     macs: int | None
     weights: int | None
@@ -63,7 +66,8 @@ def function_work(func: FuncOp) -> Work:
 
 
 def _identity(constant: SSAValue) -> Hashable:
-    """What stands for a constant: itself, but each operator in rows has a copy, name included."""
+    """Return the key by which a constant is counted once: the value itself, or for the copies that
+    each operator in rows has, their type, attributes (name included) and operands."""
     op = constant.owner
     if isinstance(op, Operation) and isinstance(op.parent_op(), RowOpOp):
         what = frozenset({**op.attributes, **op.properties}.items())
@@ -89,5 +93,5 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
 
 
 def _makers(op: Operation) -> list[ComputeOp]:
-    """What makes the operands that are no buffers, so that `op` does it as it reads them."""
+    """Return the operations that `op` does as it reads operands that are no buffers."""
     return [v.op for v in pulled_by(op) if isinstance(v.op, ComputeOp)]

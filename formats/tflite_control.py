@@ -67,7 +67,8 @@ def serialize(edges: Sequence[Edges]) -> bytes:
 
 
 def remap(data: bytes, positions: Sequence[Sequence[int]]) -> bytes:
-    """The same edges after operators moved: operator i of subgraph g is now `positions[g][i]`.
+    """Return the bytes of the same edges after operators moved: operator i of subgraph g is now
+    `positions[g][i]`.
 
     Raises ValueError for bytes of another format, and if an edge now points backwards.
     """

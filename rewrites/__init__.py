@@ -97,8 +97,8 @@ class Rule(RewritePattern, ABC):
         self.sites = sites or Sites()
 
     def takes(self, op: Operation) -> bool:
-        """Whether the rule, which is legal here, is to be applied: asked last, of a rule that is
-        applied by search."""
+        """Return whether the rule, which is legal here, is to be applied: called last, by rules
+        that are applied by search."""
         return self.sites.takes(op)
 
     def derived(self, made: Operation, op: Operation) -> None:
@@ -132,8 +132,11 @@ class FunctionRule(Rule, ABC):
 
     @abstractmethod
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
-        """Whether anything changed, after which nothing is left to do. Raises MemoptError, for
-        instance where constants cannot be read."""
+        """Rewrite the function and return whether anything changed, after which nothing is left to
+        do.
+
+        Raises MemoptError, for instance where constants cannot be read.
+        """
 
 
 RULES: dict[str, str] = {

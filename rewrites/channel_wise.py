@@ -283,7 +283,8 @@ class ChannelWise(Rule):
 
 
 def parts_weighed(op: WeighingOp) -> list[SSAValue]:
-    """What a sum of products over channels reads beside one another; nothing where it does not."""
+    """Return the joined tensors over whose channels `op` sums products; nothing for other
+    operands."""
     whole = joined(op.operands[0])
     found = parts_of(whole) if whole is not None and adds_channels(op) else []
     return found if all(map(channels_of, found)) else []
@@ -300,14 +301,14 @@ def stacked(op: MeanOp) -> list[SSAValue]:
 
 
 def claims_channels(op: Operation) -> bool:
-    """Whether channels of the function were left out for what others are between, which is not
-    derived of partial sums."""
+    """Return whether channels of the function were left out because of intervals of other tensors,
+    which cannot be derived of partial sums."""
     return op.parent is not None and any(is_narrowed(other) for other in op.parent.ops)
 
 
 def adds_channels(op: WeighingOp) -> bool:
-    """Whether an element of the result is a sum over all channels of a pixel of floats, or of bytes
-    so few that no sum leaves an int32; with constants."""
+    """Return whether an element of the result is a sum over all channels of a pixel of floats, or
+    of bytes so few that no sum leaves an int32; with constants."""
     source, weights, bias = op.weighed
     constants = [weights] if bias is None else [weights, bias]
     if not all(is_constant_expression(v, GENERIC) for v in constants):
@@ -324,7 +325,8 @@ def adds_channels(op: WeighingOp) -> bool:
 
 
 def parts_of(whole: ComputeOp) -> list[SSAValue]:
-    """What is joined; for a part that is joined itself, and for nobody else a buffer, its parts."""
+    """Return the operands that `whole` joins; for one that is joined itself and read by `whole`
+    alone, or gathered, its parts."""
     found: list[SSAValue] = []
     for part in whole.operands:
         inner = joined(part)
@@ -346,7 +348,7 @@ def partial_type(op: ComputeOp) -> Attribute:
 
 
 def added_up(op: WeighingOp | MeanOp, parts: Sequence[SSAValue]) -> AccumulateOp:
-    """What adds up the parts, as the operation did."""
+    """Return the operation that adds up the parts with the activation and the bias of `op`."""
     if isinstance(op, MeanOp):
         types, mean = [op.result.type], {"mean": UnitAttr()}
         return AccumulateOp(operands=[parts], result_types=types, properties=mean)

@@ -262,8 +262,8 @@ def convertible(func: FuncOp) -> list[ComputeOp]:
 
 
 def is_better_outside(op: ComputeOp, chosen: set[Operation]) -> bool:
-    """Whether fewer bytes are transposed if the operation stays as it is: at the border, on the
-    side where tensors are larger."""
+    """Return whether fewer bytes are transposed if the operation stays channels first: at the
+    border, on the side where tensors are larger."""
     if not op.ELEMENTWISE or len(op.operands) != 1:
         return False
     before, after = (bytes_of(v.type) or 0 for v in (op.operands[0], op.results[0]))
@@ -273,7 +273,7 @@ def is_better_outside(op: ComputeOp, chosen: set[Operation]) -> bool:
 
 
 def has_form(op: ComputeOp) -> bool:
-    """Whether the operation can work on images channels last."""
+    """Return whether the operation can work on images channels last."""
     images = [v for v in (*op.operands, *op.results) if is_channels_first(v)]
     if not images or op.reordered(LAST) is None or is_constant_expression(op.results[0], GENERIC):
         return False
@@ -293,14 +293,15 @@ def broadcasts(value: SSAValue) -> bool:
 
 
 def is_turned(result: SSAValue) -> bool:
-    """Whether a result of what is converted has the dimensions of its images, which some say of
-    themselves: a mean that keeps its dimensions says nothing of what is left of them."""
+    """Return whether a result of a converted operation has the dimensions of its images, which some
+    operations state themselves: a mean that keeps its dimensions says nothing of those that are
+    left."""
     return len(shape_of(result)) == len(LAST)
 
 
 @dataclass
 class Turned:
-    """What was put channels last: values by what they were."""
+    """Values that were put channels last, by the values that they replace."""
 
     rewriter: PatternRewriter
     of: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])

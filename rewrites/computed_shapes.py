@@ -97,7 +97,8 @@ class ComputedShapes(Rule):
 
 
 def is_reshape(data: SSAValue, result: SSAValue) -> bool:
-    """Whether one can be the other: as many elements, stored in the same way."""
+    """Return whether `result` can be a reshape of `data`: as many elements, stored in the same
+    way."""
     return (
         is_buffer(data.type)
         and is_buffer(result.type)
@@ -108,7 +109,7 @@ def is_reshape(data: SSAValue, result: SSAValue) -> bool:
 
 
 def is_known(value: SSAValue) -> bool:
-    """Whether it reads no element that is only known at run time."""
+    """Return whether `value` depends on no element that is only known at run time."""
     found, waiting = {value}, [value]
     while waiting:
         op = waiting.pop().owner

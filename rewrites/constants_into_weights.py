@@ -314,7 +314,8 @@ class ConstantsIntoWeights(Rule):
 
 @dataclass(frozen=True)
 class Site:
-    """What an operation with constants may go into, and what that does to a constant."""
+    """Operation with a constant, the producer whose weights may take the constant, and the form of
+    it."""
 
     form: type[PerChannelOp]
     producer: WeighingOp
@@ -346,7 +347,8 @@ class Site:
 
 
 def is_of_filters(constant: SSAValue, made: WeighingOp) -> bool:
-    """Whether it has one number for each filter, beside the channel that this makes."""
+    """Return whether the constant has one number for each filter, along the channels that these
+    make."""
     result = made.results[0]
     shape = shape_of(result)
     axis = channel_axis(result) if made.IS_SPATIAL else len(shape) - 1
@@ -357,8 +359,8 @@ def is_of_filters(constant: SSAValue, made: WeighingOp) -> bool:
 
 
 def is_kept_once(weights: SSAValue) -> bool:
-    """Whether weights are constant and stored as reals, for one reader alone: so that what is
-    computed of them takes their place, and is no second table, or a larger one."""
+    """Return whether weights are constant and stored as reals, for one reader alone: so that the
+    computed ones take their place, and are no second table, or a larger one."""
     while isinstance(weights, OpResult) and weights.has_one_use():
         if isinstance(weights.op, ConstantOp):
             return isinstance(element_of(weights), AnyFloat)

@@ -95,7 +95,8 @@ class DivisionAsProduct(FunctionRule):
 
 
 def are_powers_of_two(divisors: Array | None) -> bool:
-    """Whether each is one, and it and its reciprocal are normal numbers of float32."""
+    """Return whether each divisor is a power of two that is a normal number of float32, as its
+    reciprocal."""
     import numpy as np
 
     if divisors is None:

@@ -158,7 +158,7 @@ class FramesAsRows(Rule):
 
 
 def is_sequence(op: WindowedOp) -> bool:
-    """Whether all that a window sees is one row of several places."""
+    """Return whether a window sees one row of several places alone."""
     source, result = op.operands[0], op.results[0]
     kernel, _, _, pad = cast("WindowAttr", op.properties["window"]).sizes
     shape = shape_of(source)
@@ -169,8 +169,8 @@ def is_sequence(op: WindowedOp) -> bool:
 
 
 def reads_bytes(op: Operation) -> bool:
-    """Whether it is the same to an operation in which of both directions places lie: it reshapes
-    them, or takes all of both together."""
+    """Return whether the direction in which places lie makes no difference to an operation: it
+    reshapes them, or takes all of both directions together."""
     axes = op.properties.get("axes")
     together = axes is not None and {1, 2} <= set(integers(cast("DenseArrayBase[Any]", axes)))
     return isinstance(op, ComputeOp) and (op.IS_VIEW or together)
@@ -184,7 +184,7 @@ def turned_type(type_: Attribute) -> AnyTensor:
 
 
 def turned(value: SSAValue, op: Operation, rewriter: PatternRewriter) -> SSAValue:
-    """The same bytes one place wide, for an operation; of a reshape, what it reads."""
+    """Return the same bytes one place wide, for an operation to read; of a reshape, its operand."""
     made = value.op if isinstance(value, OpResult) else None
     source = made.input if isinstance(made, ReshapeOp) else value
     return as_type(source, turned_type(value.type), op, rewriter)

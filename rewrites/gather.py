@@ -159,13 +159,15 @@ def gathered_of(operands: int, results: int = 1) -> ArrayAttr[ArrayAttr[AliasAtt
 
 
 def is_read(value: SSAValue, so: Callable[[Operation, int], bool]) -> bool:
-    """Whether somebody reads a value, and everybody `so`: by which operand which operation does."""
+    """Return whether a value is read at all, and by each (operation, operand number) for which `so`
+    holds."""
     readers = [(use.operation, use.index) for use in value.uses]
     return bool(readers) and all(so(*reader) for reader in readers)
 
 
 def joined(value: SSAValue) -> ComputeOp | None:
-    """What makes a value by joining the channels of values that are stored as it is."""
+    """Return the operation that makes a value by joining the channels of values that are stored
+    alike; None if another one makes it."""
     op = value.owner
     if not isinstance(op, ComputeOp) or not op.GATHERS or op.activation_name:
         return None
@@ -174,7 +176,8 @@ def joined(value: SSAValue) -> ComputeOp | None:
 
 
 def joins_channels(op: ComputeOp) -> bool:
-    """Whether operands differ in channels alone: the second dimension of NCHW, else the last."""
+    """Return whether operands differ in channels alone: the second dimension of NCHW, else the
+    last."""
     result = op.results[0]
     rank = len(shape_of(result))
     channels = channel_axis(result)
@@ -185,20 +188,21 @@ def joins_channels(op: ComputeOp) -> bool:
 
 
 def reads_parts(reader: Operation, operand: int) -> bool:
-    """Whether what reads the result can read its parts, or is gathered itself."""
+    """Return whether the reader of a joined value can read its parts, or is gathered itself."""
     if not isinstance(reader, ComputeOp):
         return False
     return is_gathered(reader) if ALIAS in reader.attributes else reader.reads_parts(operand)
 
 
 def reads_stack(axis: int, reader: Operation, operand: int) -> bool:
-    """The same of what is joined along another dimension than the channels."""
+    """Return whether the reader can read the parts of a value that is joined along `axis`, another
+    dimension than the channels."""
     if not isinstance(reader, ComputeOp) or ALIAS in reader.attributes:
         return False
     return reader.reads_stack(operand, axis)
 
 
 def is_alike(part: SSAValue, whole: SSAValue) -> bool:
-    """Whether a part is made when the network runs, and stored as the whole is."""
+    """Return whether a part is made when the network runs, and stored as the whole is."""
     same = element_of(part) == element_of(whole) and numbers_of(part) == numbers_of(whole)
     return same and not is_constant_expression(part, GENERIC)

@@ -1,5 +1,6 @@
-"""What computes channel by channel does so for each part of a concatenation (SERENITY's kernel-wise
-partitioning, equations 7 and 8): its results are joined instead of its operands.
+"""Operations that compute channel by channel are split over the parts of a concatenation
+(SERENITY's kernel-wise partitioning, equations 7 and 8): their results are joined instead of the
+operands.
 
 Before:
     !a = tensor<1x4x4x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
@@ -195,7 +196,8 @@ class KernelWise(Rule):
 
 
 def takes_parts(reader: Operation, operand: int) -> bool:
-    """Whether it reads parts, or joins channels of what it reads, and so may be gathered itself."""
+    """Return whether the reader reads parts, or joins channels of its operands, and so may be
+    gathered itself."""
     joins = isinstance(reader, ConcatOp) and joined(reader.result) is reader
     return joins or reads_parts(reader, operand)
 

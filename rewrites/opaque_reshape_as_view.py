@@ -69,7 +69,7 @@ class OpaqueReshapeAsView(Rule):
 
 
 def is_whole_view(op: OpaqueOp) -> bool:
-    """Whether the result can be the operand: one buffer each, of the same size."""
+    """Return whether the result can be the operand: one buffer each, of the same size."""
     if len(op.results) != 1 or not op.operands or op.stateful is not None:
         return False
     source, result = op.operands[0], op.results[0]
@@ -81,7 +81,7 @@ def is_whole_view(op: OpaqueOp) -> bool:
 
 
 def has_views(op: Operation) -> bool:
-    """Whether reshapes cost nothing in the function that `op` stands in."""
+    """Return whether reshapes cost nothing in the function that `op` stands in."""
     outer = op.parent_op()
     while outer is not None and not isinstance(outer, FuncOp):
         outer = outer.parent_op()

@@ -199,7 +199,8 @@ class PadIntoWindow(Rule):
 
 
 def same_elements(before: SSAValue, after: SSAValue) -> bool:
-    """Whether the two mean the same by a stored element, and a window reads both in one order."""
+    """Return whether the two mean the same by a stored element, and a window reads both in one
+    order."""
     layouts = [encoding_of(v).layout.data or "nhwc" for v in (before, after)]  # as it reads none
     same = element_of(before) == element_of(after) and numbers_of(before) == numbers_of(after)
     return same and layouts[0] == layouts[1]
@@ -218,7 +219,7 @@ def widened(op: WindowedOp, pad: PadOp) -> WindowAttr | None:
 
 
 def counts_alike(op: WindowedOp, pad: PadOp, window: WindowAttr) -> bool:
-    """Whether the window's padding counts as what the pad writes."""
+    """Return whether the window's padding counts as the value that the pad writes."""
     value = float(pad.value.value.data)
     if op.padding == "zero":
         return value == 0.0
@@ -232,7 +233,8 @@ def counts_alike(op: WindowedOp, pad: PadOp, window: WindowAttr) -> bool:
 
 
 def is_lowest(value: float, tensor: SSAValue) -> bool:
-    """Whether no stored element is less than real `value`, which a pad writes: 0 as zero point."""
+    """Return whether no stored element is less than real `value`, which a pad writes: 0 as zero
+    point."""
     element = element_of(tensor)
     if not isinstance(element, IntegerType) or value != 0.0:
         return False

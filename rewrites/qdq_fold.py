@@ -245,7 +245,7 @@ CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may d
 
 @dataclass(frozen=True)
 class Stored:
-    """What a `dequantize` reads, and what comes behind it: a transposition of constants, or a
+    """Operand of a `dequantize`, and the operation behind it: a transposition of constants, or a
     view."""
 
     value: SSAValue
@@ -280,7 +280,7 @@ class QdqFold(Rule):
                 self.changed(new, rewriter)
 
     def _join(self, op: QuantizeOp, before: DequantizeOp, rewriter: PatternRewriter) -> None:
-        """What is stored again is read as it was, or in other steps."""
+        """Read what is stored again as it was stored first, or store it in other steps."""
         self.changed(op, rewriter)
         same = before.input.type == op.result.type
         if same and not any(use.operation.has_trait(IsTerminator) for use in op.result.uses):
@@ -355,7 +355,7 @@ def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -
 
 
 def is_one(op: ComputeOp) -> bool:
-    """Whether the operation and those around it were one operator of the file."""
+    """Return whether the operation and those around it were one operator."""
     source = op.attributes.get(SOURCE)
     around = [v.owner for v in op.operands] + [u.operation for r in op.results for u in r.uses]
     known = [o.attributes.get(SOURCE, source) for o in around if isinstance(o, Operation)]
@@ -371,7 +371,7 @@ def only_quantized(value: SSAValue) -> QuantizeOp | None:
 
 
 def per_tensor(value: SSAValue) -> bool:
-    """Whether the tensor stores integers of 8 bits, in one quantization."""
+    """Return whether the tensor stores integers of 8 bits, in one quantization."""
     kind = integer_type(element_of(value))
     return kind is not None and kind[0] == 8 and len(encoding_of(value).scales) == 1
 
@@ -386,7 +386,7 @@ def stored(value: SSAValue) -> Stored | None:
 
 
 def transposition(value: SSAValue) -> TransposeOp | None:
-    """What transposes a constant."""
+    """Return the operation that transposes a constant; None where there is none."""
     op = value.owner
     if isinstance(op, TransposeOp) and is_constant_expression(value, GENERIC):
         return op
@@ -394,13 +394,13 @@ def transposition(value: SSAValue) -> TransposeOp | None:
 
 
 def viewed(value: SSAValue) -> ComputeOp | None:
-    """What gives a tensor another shape."""
+    """Return the operation that gives a tensor another shape; None where there is none."""
     op = value.owner
     return op if isinstance(op, ComputeOp) and op.IS_VIEW else None
 
 
 def keeps_axis(value: SSAValue, moved: ComputeOp) -> bool:
-    """Whether the dimension along which scales stand is there behind a view, where it was."""
+    """Return whether the dimension along which scales stand is at the same place behind a view."""
     ahead = encoding_of(value).axis.data + 1
     return not moved.IS_VIEW or shape_of(value)[:ahead] == shape_of(moved.results[0])[:ahead]
 
@@ -455,7 +455,7 @@ def requantized(
 
 
 def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
-    """Whether the operation has a meaning of these integers."""
+    """Return whether the operation has a meaning of these integers."""
     if op.takes_stored:
         meanings = {(element_of(q.result), numbers_of(q.result)) for q in made}
         return (
@@ -473,8 +473,8 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
 
 
 def has_weights(op: WeighingOp, read: list[Stored]) -> bool:
-    """Whether weights are constant integers around zero, of a scale or one per filter, and the bias
-    is of the sums' steps."""
+    """Return whether weights are constant integers around zero, of a scale or one per filter, and
+    the bias is of the sums' steps."""
     source, weights, *bias = read
     kind, encoding = integer_type(element_of(weights.value)), weights.encoding
     middle = HALF if kind == (8, True) and len(encoding.scales) == 1 else 0
@@ -496,5 +496,5 @@ def has_weights(op: WeighingOp, read: list[Stored]) -> bool:
 
 
 def folds(op: Operation) -> bool:
-    """Whether it could be computed before run time; constants stay."""
+    """Return whether the operation could be computed before run time; constants stay."""
     return isinstance(op, ComputeOp) and op.FOLDS

@@ -184,7 +184,7 @@ def is_reshape(op: Operation) -> bool:
 
 
 def same_numbers(a: SSAValue, b: SSAValue) -> bool:
-    """Whether two tensors store numbers in the same way."""
+    """Return whether two tensors store numbers in the same way."""
     tensors = is_buffer(a.type) and is_buffer(b.type)
     return tensors and element_of(a) == element_of(b) and numbers_of(a) == numbers_of(b)
 

@@ -107,7 +107,7 @@ class SignedBytes(FunctionRule):
 
 
 def is_unsigned(value: SSAValue) -> bool:
-    """Whether it is of bytes without a sign, of one quantization."""
+    """Return whether the value is of bytes without a sign, of one quantization."""
     unsigned = is_buffer(value.type) and integer_type(element_of(value)) == (8, True)
     return unsigned and per_tensor(value)
 
@@ -136,12 +136,13 @@ def signed_results(func: FuncOp) -> dict[OpResult, None]:
 
 
 def is_border(op: ComputeOp, result: SSAValue) -> bool:
-    """Whether the operation only takes the sign away."""
+    """Return whether the operation only takes the sign away."""
     return isinstance(op, QuantizeOp) and op.input.type == signed(result)
 
 
 def is_free(value: OpResult, found: Container[SSAValue]) -> bool:
-    """Whether whoever makes or reads the result minds no sign, if those of `found` have one."""
+    """Return whether the maker and the readers of the result work on signed bytes as well, if the
+    values of `found` are signed."""
     made = value.op
     if not rounds_even(made) and not any(v in found for v in made.operands):
         return False
@@ -154,6 +155,6 @@ def is_free(value: OpResult, found: Container[SSAValue]) -> bool:
 
 
 def readers(value: SSAValue) -> list[Operation]:
-    """Those that read the value, but for who gives it out."""
+    """Return the operations that read the value, but for the one that returns it."""
     users = [use.operation for use in value.uses]
     return [op for op in users if not op.has_trait(IsTerminator)]

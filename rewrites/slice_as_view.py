@@ -129,7 +129,8 @@ def stretches(op: ComputeOp) -> list[int] | None:
 
 
 def can_be_cut(op: ComputeOp) -> bool:
-    """Whether results are stored as operand 0 is, which is a buffer that is made at run time."""
+    """Return whether results are stored as operand 0 is, which is a buffer that is made at run
+    time."""
     source = op.operands[0]
     gathered = isinstance(source.owner, Operation) and is_gathered(source.owner)
     return not gathered and all(is_alike(source, v) for v in op.results)

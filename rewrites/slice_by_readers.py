@@ -128,7 +128,8 @@ def results_of(op: ComputeOp) -> list[tuple[int, SSAValue]]:
 
 
 def takes_pixels(op: ComputeOp, result: int) -> bool:
-    """Whether a result is channels that lie one behind the other, of pixels at even distances."""
+    """Return whether a result is channels that lie one behind the other, of pixels at even
+    distances."""
     places = op.lies_at(result, 0)
     if places is None:
         return False

@@ -243,7 +243,7 @@ class Graph:
 
 
 def check(certificate: Any) -> str:
-    """What the certificate proves, for people. Raises RejectedError with the first fault."""
+    """Return the proven bound as a line. Raises RejectedError with the first fault."""
     schema(certificate)
     text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(text.encode()).hexdigest()

@@ -44,7 +44,7 @@ def sooner(deadline: float | None, seconds: float) -> float | None:
 
 
 def late(deadline: float | None) -> bool:
-    """Whether there is a deadline, and it is over."""
+    """Return whether there is a deadline, and it is over."""
     return deadline is not None and now() >= deadline
 
 

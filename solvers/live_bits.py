@@ -1,4 +1,4 @@
-"""What is taken while something is live, as bits: units of an arena, or objects.
+"""Bits in use over time: units of an arena, or objects, each taken while something is live.
 
     taken = LiveBits([0, 3])
     taken.add(0, 4, 0b1)                 # in steps 0 to 3
@@ -37,7 +37,7 @@ class LiveBits:
             leaf >>= 1
 
     def within(self, lower: int, upper: int) -> int:
-        """What is taken in a step of [lower, upper)."""
+        """Return the bits that are taken in a step of [lower, upper)."""
         leaf, spanned = self._nodes(lower, upper)
         whole, begun = self._whole, self._begun
         taken = 0

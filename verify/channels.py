@@ -149,8 +149,8 @@ def _check(op: Operation, reading: Reading) -> int:
 
 
 def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
-    """What an operation makes that has lost nothing: where it never falls, it is between what it
-    makes of the least values and of the greatest; else anything."""
+    """Return the intervals of the results of an operation that has lost no channel: for a monotone
+    one, between its results for the least and for the greatest values; else anything."""
     made: list[Known | None] = [anything(v) if is_buffer(v.type) else None for v in op.results]
     known = [reading.known.get(v) for v in op.operands]
     if not isinstance(op, ComputeOp) or not op.MONOTONE or None in known:

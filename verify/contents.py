@@ -1,4 +1,7 @@
-"""What memory holds while a function runs on paper, and what a write would destroy.
+"""Contents of memory while a function is simulated, and the contents that a write would destroy.
+
+No two contents lie over each other but for a result in place of an operand that dies, so the
+contents in the way of a write are found by its neighbours, without a look at all that live.
 
 No two contents lie over each other but for a result in place of an operand that dies, so what is in
 the way of a write is found by its neighbours and not by looking at all that lives.
@@ -75,7 +78,7 @@ class Contents:
         insort(self.apart.setdefault(content.memory, []), (content.start, number))
 
     def _beside(self, new: Content) -> list[int]:
-        """Of `apart`, those that share a byte with `new`."""
+        """Return the numbers of the contents in `apart` that share a byte with `new`."""
         row = self.apart.get(new.memory, [])
         at = bisect_left(row, (new.start, -1))
         found: list[int] = []

@@ -153,8 +153,8 @@ class _Pieces:
                 self.piece[value] = here
 
     def keeps_whole(self, op: Operation, aliases: Sequence[Alias], whole: set[SSAValue]) -> bool:
-        """Whether each of the caller's buffers, `whole`, would stay a piece of its own, no larger
-        than it is, with these aliases."""
+        """Return whether each of the caller's buffers, `whole`, would stay a piece of its own, no
+        larger than it is, with these aliases."""
         values = {op.results[a.result] for a in aliases} | {op.operands[a.operand] for a in aliases}
         pieces = [self.piece[v] for v in values if v in self.piece]
         if not any(v in whole for piece in pieces for v in piece):
@@ -278,19 +278,20 @@ def check_addends(op: Operation, addends: Sequence[SSAValue], in_order: bool) ->
 
 
 def _alignment(found: Reading, group: Group, model: ModelAttr) -> int:
-    """What suits every value in the group that is no view of another."""
+    """Return the bytes of alignment that suit every value in the group that is no view of
+    another."""
     own = {alignment_of(v, model) for v in group.places if v.owner not in found.views}
     return lcm(*own) if own else model.alignment.data
 
 
 def _arrives_in_rows(argument: SSAValue) -> bool:
-    """Whether it stays with the caller, who hands over its rows one by one."""
+    """Return whether `argument` stays with the caller, who hands over its rows one by one."""
     readers = [use.operation for use in argument.uses]
     return bool(readers) and all(isinstance(op, ReceiveOp | StateOp) for op in readers)
 
 
 def _is_kept(value: SSAValue) -> bool:
-    """Whether it lies in what stays from run to run, which is outside the arena."""
+    """Return whether `value` lies in a state that stays from run to run, outside the arena."""
     if not isinstance(value.owner, RecallOp):
         return False
     return not any(isinstance(use.operation, JoinOp) for use in value.uses)
@@ -352,7 +353,11 @@ def _part(found: Reading) -> None:
 
 
 def _touch(found: Reading, step: int, op: Operation) -> None:
-    """What an operation does to the groups in its step, and what it overwrites."""
+    """Record the groups that an operation reads and writes in its step, and those that it
+    overwrites.
+
+    Raises MemoptError for an alias in place that would destroy bytes which are still read.
+    """
     groups, of_value = found.groups, found.of_value
     for value in found.reads[step]:
         at = of_value.get(value)

@@ -1,4 +1,4 @@
-"""What a plan says of its partition, checked: parts run one after the other, in their numbers.
+"""Check of a plan's partition: parts run one after the other, in their numbers.
 
     %a = ... {memgraph.partition = 0 : i64, memgraph.order = 0 : i64}
     %b = ... {memgraph.partition = 1 : i64, memgraph.order = 1 : i64}

@@ -43,7 +43,8 @@ class StalePlanError(MemoptError):
 
 @dataclass(frozen=True)
 class Verified:
-    """What the verifier recomputed, in bytes; `arena` is None for a plan without offsets."""
+    """Figures that the verifier recomputed, in bytes; `arena` is None for a plan without
+    offsets."""
 
     plan: PlanAttr
     peak: int

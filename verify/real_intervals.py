@@ -1,4 +1,4 @@
-"""What the verifier knows of float32 numbers: how far a kernel may be off, and functions of them.
+"""Intervals of float32 numbers for the verifier: rounding errors of kernels, and functions of them.
 
 A sum of n rounded numbers, in whatever order, is off by less than 1.01 n 2**-24 times the sum of
 what they are without signs, for n below 2**17, and n times the smallest float32 for what is too
@@ -32,7 +32,7 @@ Ends = tuple[Array, Array]
 
 
 def is_real(value: SSAValue) -> bool:
-    """Whether elements are float32 numbers that stand for themselves."""
+    """Return whether elements are float32 numbers that stand for themselves."""
     return not is_stored(value) and str(element_of(value)) == "f32"
 
 

@@ -12,7 +12,8 @@ ENDS = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-
 def even_range(
     activation: str, scale: float, zero_point: int, low: int, high: int
 ) -> tuple[int, int]:
-    """What an activation leaves of low .. high, where 6 and the like are rounded to even."""
+    """Return the part of low .. high that an activation leaves, where 6 and the like are rounded to
+    even."""
     import numpy as np
 
     least, most = ENDS[activation]
@@ -27,7 +28,8 @@ def even_range(
 
 
 def even_requantizer(source: float, weights: float, result: float) -> Callable[[int], int]:
-    """The same as onnxruntime does it, in float32, halves to the even integer."""
+    """Return the function that rescales a sum as onnxruntime does: in float32, halves to the even
+    integer."""
     import numpy as np
 
     real = np.float32(source) * np.float32(weights) / np.float32(result)

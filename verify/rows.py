@@ -25,10 +25,13 @@ from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_row
 
 @dataclass
 class Walk:
-    """What has been seen of a block: the tensor and the row that a value is, the rows of each
-    operator that have run, and which operand of it reads which tensor; `readers` are the operators
-    by their values; of what is received how many rows, and the first. `slides`: rows stay from run
-    to run, so some are not computed."""
+    """State of a walk over a block of rows.
+
+    `source` is the tensor and the row that a value is; `done` are the rows of each operator that
+    have run; `reads` says which operand of it reads which tensor; `readers` are the operators by
+    their values; `received` is how many rows have arrived of an input, and `first` the first of
+    them. `slides`: rows stay from run to run, so some are not computed.
+    """
 
     source: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
     done: dict[SSAValue, list[int]] = field(default_factory=dict[SSAValue, list[int]])

@@ -1,4 +1,4 @@
-"""The plan verifier's run on paper: every executing operation writes the bytes of its results.
+"""Simulation of a plan for its verifier: every executing operation writes the bytes of its results.
 
 No byte that somebody still reads may be overwritten.
 """
@@ -190,7 +190,8 @@ def _overwritten(
 
 
 def _added_to(value: SSAValue, memory: Reading, where: Where) -> list[SSAValue]:
-    """What is added to where `value` is, all of which lies there. Raises MemoptError."""
+    """Return the other values that are added up in the buffer of `value`. Raises MemoptError if one
+    of them lies elsewhere."""
     op = memory.added[value]
     others = [v for v in op.operands if memory.added.get(v) is op]
     for other in others:

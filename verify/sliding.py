@@ -23,7 +23,7 @@ Reads = Mapping[tuple[SSAValue, int], object]
 
 
 def tensor_of(state: StateOp) -> object:
-    """What rows of a state are rows of, as in `Source`."""
+    """Return the tensor whose rows a state holds, in the form of `Source`."""
     is_argument = isinstance(state.of, BlockArgument)
     return state.of if is_argument else (state.of, state.number.data)
 
@@ -43,7 +43,7 @@ def check_kept(
 
 
 def _check_turns(state: StateOp, place: Mapping[Operation, int]) -> None:
-    """What a state holds is read, then it slides, then rows are retained."""
+    """Check that a state is read, then slides, then has rows retained. Raises MemoptError."""
     name, users = name_of(state.result), [use.operation for use in state.result.uses]
     slides = [op for op in users if isinstance(op, SlideOp)]
     if len(slides) != 1:
@@ -100,8 +100,8 @@ def _check_same(state: StateOp, r: int, reads: Reads, received: Mapping[SSAValue
 def _follows_from(
     tensor: object, r: int, by: int, reads: Reads, received: Mapping[SSAValue, int]
 ) -> Sequence[tuple[object, int, int]] | None:
-    """Of which rows the same has to be true, if row `r` of a tensor is to be row `r` + `by` of the
-    run before; None if it is not."""
+    """Return the rows that must be equal in both runs for row `r` of a tensor to be row `r` + `by`
+    of the run before; None if it is not that row."""
     if not isinstance(tensor, tuple):
         value = cast("SSAValue", tensor)  # or None, of which nothing is received
         slides = value in received and received[value] == by and r + by < (rows_of(value) or 0)
@@ -129,7 +129,7 @@ def _follows_from(
 
 
 def _has_all_taps(whole: ComputeOp, r: int) -> bool:
-    """Whether row `r` of the results is made as every other row of which this is true."""
+    """Return whether row `r` of the results is made with every tap, as all other such rows are."""
     window: Any = whole.properties.get("window")
     if sums_rows(whole) or "resize" in whole.name or "depth_to_space" in whole.name:
         return False  # a part of the whole; by where in a row or block it is

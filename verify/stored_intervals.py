@@ -1,4 +1,5 @@
-"""What the verifier knows of values of each channel, stored or real, and of those that are left.
+"""Intervals of the values of each channel, stored or real, for the verifier, and the channels that
+are left.
 
 Functions and sums of stored integers are tried: all values of one operand, all pairs of two; those
 of reals stand in real_intervals.py. What moves values keeps their interval. The channels are those
@@ -66,13 +67,15 @@ class Known:
 
 @dataclass
 class Reading:
-    """What is known of tensors, and the constants; `constant` gives None for other values."""
+    """Intervals of tensors that are known, and the constants; `constant` gives None for other
+    values."""
 
     constant: Callable[[SSAValue], Array | None]
     known: dict[SSAValue, Known] = field(default_factory=dict[SSAValue, Known])
 
     def taken(self, value: SSAValue) -> tuple[SSAValue, dict[int, tuple[int, ...]]]:
-        """The constant that some channels are taken of, and which, by dimension."""
+        """Return the constant of which a chain of takes chooses channels, and the channels by
+        dimension."""
         kept: dict[int, tuple[int, ...]] = {}
         while isinstance(value.owner, TakeOp):
             axis = value.owner.axis.value.data
@@ -143,8 +146,10 @@ def between(value: SSAValue, least: Array, most: Array) -> Known:
 
 @singledispatch
 def after(op: ComputeOp, reading: Reading) -> list[Known] | None:
-    """What is known of the results; None for what works in no such way by channels. Raises
-    MemoptError where operands have lost other channels than each other."""
+    """Return the intervals of the results; None for operations that do not work channel by channel.
+
+    Raises MemoptError where operands have lost other channels than each other.
+    """
     return None
 
 
@@ -165,7 +170,7 @@ def has_integers(value: SSAValue) -> bool:
 
 
 def has_numbers(value: SSAValue) -> bool:
-    """Whether anything may be known of the elements."""
+    """Return whether intervals of the elements can be known."""
     return has_integers(value) or is_real(value)
 
 
@@ -399,7 +404,7 @@ def _between_types(op: UnaryOp, reading: Reading) -> list[Known] | None:
 
 @after.register
 def _softmax(op: SoftmaxOp, reading: Reading) -> list[Known] | None:
-    """Of real numbers parts of 1, whatever is read, all of whose channels are needed."""
+    """Return parts of 1, whatever real numbers are read; all channels are needed."""
     import numpy as np
 
     known = reading.known.get(op.input)

@@ -1,4 +1,4 @@
-"""What stays from one run to the next: its users keep the order that they have in the file."""
+"""Check of variables: the users of a variable keep the order that they have in the file."""
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation

@@ -1,4 +1,5 @@
-"""What the verifier knows of sums of products with weights, and that they may be narrower.
+"""Intervals of sums of products with weights for the verifier, and whether their channels may be
+left out.
 
 Of each filter the sum that is least and that is greatest is added up product by product, for every
 set of taps that a window has in the image; of real numbers as far as kernels may be off
@@ -32,8 +33,11 @@ ROOM = 1 << 31  # what a sum must stay below
 
 
 def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
-    """What is known of the result; None where that is anything and no channel may be missing.
-    Raises MemoptError where what was left out is missed."""
+    """Return the interval of the result; None where it may be anything and no channel may be
+    missing.
+
+    Raises MemoptError where a channel that was left out is missed.
+    """
     import numpy as np
 
     source, known = op.operands[0], reading.known.get(op.operands[0])
@@ -100,7 +104,7 @@ def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
 
 
 def _zero_point(value: SSAValue) -> int:
-    """Of stored integers; 0 of real numbers."""
+    """Return the zero point of stored integers; 0 of real numbers."""
     return (encoding_of(value).zero_points or (0,))[0]
 
 
@@ -140,7 +144,8 @@ def _real_ends(
 def _check_lost_zeros(
     op: WeighingOp, by_tap: Array, known: Known, gone: Array, left: tuple[int, ...]
 ) -> None:
-    """What was left out of real numbers adds zeros, wherever the window is."""
+    """Check that the channels of real numbers that were left out add zeros, wherever the window
+    is."""
     used = (by_tap[list(left)] != 0).any((0, 1))
     if (used & gone & ~((known.low == 0) & (known.high == 0))).any():
         text = f"{name_of(op.operands[0])} has lost a channel that is not zero and is read here"
@@ -252,7 +257,8 @@ def _check_folded(
     left: tuple[int, ...],
     added: Array,
 ) -> None:
-    """What left channels out adds nothing, or stands in the bias, at every place."""
+    """Check that the channels that were left out add nothing, or stand in the bias, at every
+    place."""
     import numpy as np
 
     zp, filters = encoding_of(op.operands[0]).zero_points[0], list(left)

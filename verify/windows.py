@@ -24,7 +24,7 @@ def _property(op: Operation, name: str) -> Any:
 
 
 def sums_rows(whole: Operation) -> bool:
-    """Whether the operator sums over the rows of operand 0."""
+    """Return whether the operator sums over the rows of operand 0."""
     if not isinstance(whole, ComputeOp):
         return foreign_sums_rows(whole)
     rows, out = rows_of(whole.operands[0]), rows_of(whole.results[0])
@@ -47,7 +47,7 @@ class Reader:
 
 
 def reader_of(whole: Operation) -> Reader:
-    """What is looked up of an operator."""
+    """Return the facts about an operator that all of its rows share."""
     return Reader(whole, tuple(rows_of(v) for v in whole.operands), sums_rows(whole))
 
 
@@ -57,7 +57,8 @@ def windows_of(whole: Operation, k: int, r: int) -> range | None:
 
 
 def rows_read(reader: Reader, k: int, r: int) -> range | None:
-    """The same of an operator that was looked up."""
+    """Return the rows of operand `k` that row `r` of the reader's result needs, None if all of
+    it."""
     whole, rows = reader.whole, reader.rows[k]
     if rows is None:
         return None
@@ -118,7 +119,8 @@ def _reaching(window: Any, r: int, rows: int) -> range:
 
 
 def _resized(whole: ComputeOp, r: int, rows: int) -> range:
-    """Of the runtimes' float32, or of 1024ths, as of int8."""
+    """Return the rows that row `r` of a resize reads, by the runtimes' arithmetic: float32, or
+    1024ths of int8."""
     out = rows_of(whole.results[0]) or 0
     half = 0.5 if _property(whole, "half_pixel_centers") is not None else 0.0
     corners = _property(whole, "align_corners") is not None

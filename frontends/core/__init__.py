@@ -1,1 +1,1 @@
-"""What importers share."""
+"""Parts that importers of all formats share."""

@@ -27,8 +27,11 @@ Reference = TypeVar("Reference", WeightsAttr, None, WeightsAttr | None)
 def elements(
     type_: TensorType[Attribute], raw: bytes | None, reference: Reference
 ) -> Inline | Reference:
-    """What a constant holds: its bytes (little-endian; None: nobody should look at them) if there
-    are few of them, or if they stand nowhere else, and text can say them; else `reference`."""
+    """Return the contents of a constant: its bytes if there are few of them or they stand nowhere
+    else, and text can say them; else `reference`.
+
+    `raw` is little-endian; None if nobody should look at the bytes.
+    """
     if raw is not None and (reference is None or len(raw) <= INLINE_BYTES):
         found = inline(type_, raw)
         if found is not None:

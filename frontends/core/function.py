@@ -51,7 +51,10 @@ class Draft(Generic[Key]):
             self.values[key] = self.block.insert_arg(type_, len(self.block.args))
 
     def origin(self, op: Operation, key: Key, name: str | None) -> SSAValue:
-        """What makes a value before any operator runs; without a name it has one of its own."""
+        """Add an operation that makes a value before any operator runs, and return the value.
+
+        Without a `name` the value has one of its own.
+        """
         if name is not None:
             name_results(op, [name])
         self.head.append(op)
@@ -108,7 +111,7 @@ def name_results(op: Operation, names: Sequence[str]) -> None:
 
 
 def sha256_of(data: bytes) -> str:
-    """What weights are referred to by, with their key in the file."""
+    """Return the hash by which weights of a file are referred to, beside their key in it."""
     return hashlib.sha256(data).hexdigest()
 
 

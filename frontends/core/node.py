@@ -65,7 +65,10 @@ class Node:
 
 
 class Entry:
-    """What a format's operator becomes: `build(node, *kinds)`, one of these kinds of operation.
+    """Table entry of a format's operator: `build(node, *kinds)` makes one of these kinds of
+    operation.
+
+    So a table is all that knows both names; questions about the operator are answered by its kinds.
 
     So a table is all that knows both names; what is asked of the operator is asked of its kinds.
     """

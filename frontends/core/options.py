@@ -24,7 +24,7 @@ def text_of(value: bytes) -> str:
 
 
 def readable_options(entries: Mapping[str, Any], absent: Sequence[int]) -> DictionaryAttr:
-    """Those that can be read; `absent` operands are listed by position."""
+    """Return the options that text can say; `absent` operands are listed by position."""
     found = {key: readable(value) for key, value in entries.items()}
     if absent:
         found["absent"] = ArrayAttr([IntegerAttr(i, i64) for i in absent])

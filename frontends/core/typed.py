@@ -1,4 +1,4 @@
-"""What all frontends need to build a typed operation, or to see that none fits.
+"""Construction of typed operations for all frontends, or the reason why none fits.
 
 need(alpha == 1, "alpha = 2 (1 has one)")     # NotTyped: the operator stays opaque, and why
 build(ops.SoftmaxOp, [x], [type_], {"axis": number(3), "beta": real(1.0)})

@@ -74,7 +74,7 @@ def tensor_type(
 
 
 def is_quantized(type_: TensorType[Attribute]) -> bool:
-    """Whether the elements are integers that stand for real numbers."""
+    """Return whether the elements are integers that stand for real numbers."""
     return isinstance(type_.encoding, EncodingAttr) and type_.encoding.quantized
 
 

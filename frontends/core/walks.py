@@ -1,4 +1,5 @@
-"""What takes elements at steps, as start, sizes and steps of `memgraph.strided`."""
+"""Slices and other operators that take elements at steps, as start, sizes and steps of
+`memgraph.strided`."""
 
 from collections.abc import Mapping, Sequence
 from math import prod

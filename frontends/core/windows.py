@@ -1,4 +1,4 @@
-"""What sliding windows and slices of all formats have in common."""
+"""Arithmetic of sliding windows and slices that all formats share."""
 
 
 def same_padding(size: int, out: int, kernel: int, stride: int, dilation: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""What must hold of the nodes and tensors of a JSON graph, and an order in which nodes can run."""
+"""Checks of the nodes and tensors of a JSON graph, and an order in which nodes can run."""
 
 import heapq
 from collections.abc import Sequence

@@ -47,7 +47,7 @@ class Waits:
 
 @dataclass
 class _Use:
-    """What the nodes so far did to a storage; -1: no node has written it."""
+    """Use of a storage by the nodes so far; a `writer` of -1: no node has written it."""
 
     writer: int = -1
     readers: list[int] = field(default_factory=list[int])
@@ -90,7 +90,10 @@ def waits_of(
     storages: dict[str, Storage],
     given: Collection[str],
 ) -> Waits:
-    """Who follows whom; `given` are the graph's inputs. Raises MemoptError."""
+    """Return the nodes that each node has to follow; `given` are the graph's inputs.
+
+    Raises MemoptError for a read of bytes that are overwritten before they are made.
+    """
     waits = Waits([set() for _ in nodes], [[] for _ in nodes])
     writers: dict[str, list[int]] = {name: [] for name in storages}
     for node in nodes:

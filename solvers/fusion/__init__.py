@@ -17,7 +17,8 @@ RULES = tuple(_FOUND)
 def contractions(
     graph: MemoryGraph, rule: str = "auto", time_limit: float | None = None
 ) -> list[Chain]:
-    """What a rule contracts; none overlap. After `time_limit` seconds what was found.
+    """Return the chains that a rule contracts; none overlap. After `time_limit` seconds, those so
+    far.
 
     Raises ProblemError for an unknown rule.
     """

@@ -55,7 +55,7 @@ class Joint:
 
     @property
     def settled(self) -> bool:
-        """Whether no order has a smaller arena."""
+        """Return whether no order has a smaller arena."""
         return self.placement.arena == self.lower_bound
 
 
@@ -132,7 +132,8 @@ def solve(
 
 
 def _aligned_alike(graph: MemoryGraph) -> bool:
-    """Whether all offsets are multiples of the graph's alignment, and asked no more."""
+    """Return whether all offsets must be multiples of the graph's alignment, and of nothing
+    else."""
     asked = (graph.offset_alignment or graph.alignment, *(g.alignment for g in graph.groups))
     return not graph.has_parts and set(asked) <= {None, graph.alignment}
 

@@ -31,7 +31,7 @@ def restricted(graph: MemoryGraph, chosen: Choice | None) -> MemoryGraph:
 
 
 def first_choice(graph: MemoryGraph, order: Sequence[int]) -> Choice:
-    """What is used where nothing is chosen."""
+    """Return the candidates that `profile` uses where nothing is chosen."""
     return tuple([c for c in profile(graph, order).inplace if c is not None])
 
 

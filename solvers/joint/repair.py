@@ -48,13 +48,14 @@ class Asking:
         return clock.late(self.deadline) or (self.left is not None and self.left <= 0)
 
     def live(self, problem: PlacementProblem, lower: int, upper: int) -> list[Item]:
-        """What has bytes in steps [lower, upper), there."""
+        """Return the items with bytes in steps [lower, upper), cut to these."""
         return narrowed([i for i in problem.items if i.pieces], lower, upper)
 
     def ask(
         self, items: Sequence[Item], pinned: Mapping[int, int] = coarse.ANYWHERE
     ) -> coarse.Answer:
-        """Whether they fit, if some are `pinned` to offsets; not known when it has ended."""
+        """Ask CP-SAT whether the items fit, some `pinned` to offsets; no answer once questions have
+        ended."""
         if not items:
             return coarse.Answer(True, ())
         pieces = sum(len(i.pieces) for i in items)
@@ -113,7 +114,7 @@ def _repaired(
 
 
 def narrowed(items: Sequence[Item], lower: int, upper: int) -> list[Item]:
-    """What is live in steps [lower, upper), there."""
+    """Return the items that are live in steps [lower, upper), cut to these."""
     result: list[Item] = []
     for item in items:
         pieces = tuple(

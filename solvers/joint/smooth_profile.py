@@ -37,7 +37,7 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class _Cost:
-    """What a step of so many bytes costs; `limit` is the peak allowed."""
+    """Cost of a step by its bytes; `limit` is the peak allowed."""
 
     limit: int
     floor: int

@@ -217,7 +217,7 @@ def hint(program: Program, visits: Sequence[Sequence[Visit]]) -> None:
 
 @dataclass(frozen=True)
 class Solved:
-    """What CP-SAT said: `status` as its own, the objective's proven bound, and the visits."""
+    """Answer of CP-SAT: its status in three flags, the objective's proven bound, and the visits."""
 
     feasible: bool
     infeasible: bool

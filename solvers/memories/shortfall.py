@@ -15,7 +15,8 @@ TRIED = 50  # steps that are looked at for one that alone explains the shortfall
 
 
 def shortfall(problem: MemoryProblem, seconds: float | None, work: float) -> NoRoomError:
-    """What is missing from a problem that has no assignment."""
+    """Return the error that states how many bytes a problem without an assignment lacks, and in
+    which step."""
     program = new_program(problem, short=True)
     found = run(program, seconds, work)
     missing, exact = max(1, found.bound), False

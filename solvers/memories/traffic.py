@@ -142,7 +142,7 @@ def moved_bytes(problem: TrafficProblem, kept: Kept) -> int:
 def least_traffic(
     problem: TrafficProblem, rule: str = "belady", time_limit: float | None = None
 ) -> Traffic:
-    """What is moved under a rule, verified. `time_limit` in seconds is for `exact`.
+    """Return the traffic under a rule, verified. `time_limit` in seconds is for `exact`.
 
     Raises ProblemError for a malformed problem and an unknown rule.
     """

@@ -25,7 +25,7 @@ METHODS = tuple(_FOUND)
 
 
 def options() -> tuple[Option, ...]:
-    """What the strategies' files declare (`OPTIONS`)."""
+    """Return the options that the strategies' files declare (`OPTIONS`)."""
     return declared_options(_FOUND, "prove", "solve")
 
 

@@ -25,8 +25,10 @@ def few_units(items: Sequence[Item]) -> int | None:
 
 
 class AddressBits:
-    """What `AddressSpace` is, by other means; `unit` is `unit_of(items)`, where that is known.
-    `offsets[i]` is that of item i, or -1."""
+    """Address space as `AddressSpace`, kept in bit sets.
+
+    `unit` is `unit_of(items)`, where that is known; `offsets[i]` is that of item i, or -1.
+    """
 
     def __init__(self, items: Sequence[Item], unit: int | None = None) -> None:
         self.offsets = [-1] * len(items)

@@ -32,7 +32,8 @@ Rectangles = list[tuple[int, int, int, int]]  # steps [from, to), address above 
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether it `fits` as it was asked, None if that was not found out, and the offsets, bytes."""
+    """Answer to one question: whether the items fit (None: not decided), and their offsets in
+    bytes."""
 
     fits: bool | None
     offsets: tuple[int, ...] | None = None

@@ -26,7 +26,7 @@ PAIRS = 3_000_000  # that are listed at all, 200 B each
 
 
 def crowded(items: tuple[Item, ...]) -> bool:
-    """Whether there are more than `PAIRS` of pieces that are live together."""
+    """Return whether there are more than `PAIRS` of pieces that are live together."""
     return pairs_of(items) > PAIRS
 
 

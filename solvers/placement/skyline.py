@@ -29,7 +29,8 @@ class Valley:
 
 
 class Skyline:
-    """What is placed so far. `weights` say how often the search failed at each event."""
+    """Skyline of the items placed so far. `weights` say how often the search failed at each
+    event."""
 
     def __init__(self, strip: Strip, height: int, rules: Rules) -> None:
         self.strip, self.rules = strip, rules
@@ -87,7 +88,8 @@ class Skyline:
         return chosen, fewest
 
     def ordered(self, v: Valley) -> list[int]:
-        """What leaves no step behind first: level with the wall beside it, from wall to wall."""
+        """Return the items of a valley, those first that leave no step: level with the wall beside
+        them, from wall to wall."""
         if len(v.items) < 2 or not self.rules.flush:
             return sorted(v.items, key=self.rank.__getitem__)
         s, many = self.strip, len(self.rank)
@@ -111,7 +113,8 @@ class Skyline:
         return reason
 
     def next_level(self, v: Valley) -> int:
-        """What is next in the section lies on a wall's level, or on another item in the valley."""
+        """Return the lowest level on which the next item of the section can lie, if not on the
+        floor: a wall's, or that of another item in the valley."""
         others = v.inside & ~self.strip.covering[v.at]
         lowest = min(v.walls)
         while others:

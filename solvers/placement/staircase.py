@@ -30,8 +30,11 @@ Profile = list[int]  # bytes, by section
 
 
 class StairSearch(CornerSearch):
-    """As `CornerSearch`, in each section from `floor` up to `ceiling` (units). `mirrored`: address
-    0 is the end of the arena; `pinned` are the offsets (bytes) of what is in parts."""
+    """Corner search in a strip that reaches in each section from `floor` up to `ceiling` (units).
+
+    `mirrored`: address 0 is the end of the arena; `pinned` are the offsets (bytes) of the bases in
+    parts.
+    """
 
     def __init__(
         self,
@@ -87,7 +90,8 @@ class Beside:
         return [ends for _, ends in sorted(found, key=lambda f: f[0])]
 
     def search(self, height: int, ends: tuple[bool, ...], rules: Rules) -> StairSearch:
-        """Whether the rest fits below `height` bytes; `ends` is one of `choices(height)`."""
+        """Return the search for the rest below `height` bytes; `ends` is one of
+        `choices(height)`."""
         profiles = self._profiles(height, ends)
         assert profiles is not None
         floor, ceiling, pinned = profiles
@@ -100,7 +104,8 @@ class Beside:
         return StairSearch(self.strip, floor, ceiling, rules, mirrored, pinned)
 
     def offsets_of(self, search: StairSearch, height: int) -> list[int]:
-        """Of all items by index, of a search below `height` that found an answer."""
+        """Return the offsets of all items by index, from a search below `height` that found an
+        answer."""
         assert search.found is not None
         offsets = [0] * self.count
         for index, offset in search.pinned.items():

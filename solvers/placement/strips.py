@@ -1,4 +1,4 @@
-"""What is left to search once the simple things are done: independent strips of compressed time.
+"""Independent strips of compressed time: the search problems left after simple reductions.
 
     blocks_of(items)        # [Block(base=3, items=(...)), ...]
     strip_of(block.items)   # sections, units, masks

@@ -107,7 +107,7 @@ class Tenant:
 
     @cached_property
     def in_parts(self) -> bool:
-        """Whether something of it lies above its offset, and dies alone."""
+        """Return whether some part of it lies above its offset, and dies alone."""
         return any(h.at for h in self.heights)
 
     @cached_property
@@ -313,6 +313,6 @@ def moved_bytes(problem: MemoryProblem, visits: Sequence[Sequence[Visit]]) -> tu
 
 
 def cost_of(problem: MemoryProblem, visits: Sequence[Sequence[Visit]]) -> int:
-    """What the traffic costs: bytes times the cost of their bank."""
+    """Return the cost of the traffic: bytes times the cost of their bank."""
     moved = moved_bytes(problem, visits)
     return sum(m * b.cost for m, b in zip(moved, problem.banks, strict=True))

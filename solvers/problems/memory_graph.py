@@ -122,7 +122,7 @@ class MemoryGraph:
 
     @cached_property
     def has_parts(self) -> bool:
-        """Whether a tensor is in parts that come or die alone."""
+        """Return whether a tensor is in parts that come or die alone."""
         return any(g.piece is not None for g in self.groups)
 
     @cached_property
@@ -229,7 +229,8 @@ class MemoryGraph:
 
     # -- the model ------------------------------------------------------------------------------
     def resident(self, group: int, done: int) -> bool:
-        """Whether `group` is resident after executing exactly `done` (an ideal as a bit mask)."""
+        """Return whether `group` is resident after executing `done` alone (an ideal as a bit
+        mask)."""
         g = self.groups[group]
         if not g.is_input and not self.writer_masks[group] & done:
             return False
@@ -299,7 +300,7 @@ def _check_group(graph: MemoryGraph, index: int, group: Group) -> None:
 
 
 def _check_reads(graph: MemoryGraph, order: Sequence[int]) -> None:
-    """What is read was written, in every order of the operators: by the reader or one before it.
+    """Check that in every order each group is written before it is read, or by its reader.
 
     Else the group would not be there when it is read, and bounds that count all that an operator
     touches, and integer programs that keep a group from writer to reader, would not hold.
@@ -386,7 +387,7 @@ def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
 
 
 def follow(graph: MemoryGraph, order: Sequence[int]) -> Profile:
-    """What `profile` says, derived again."""
+    """Return the profile of an order by walking through it: a second derivation of `profile`."""
     check_order(graph, order)
     sizes, writes, touches, candidates = graph.sizes, graph.writes, graph.touches, graph.candidates
     remaining = list(map(len, graph.touchers))

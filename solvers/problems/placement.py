@@ -98,12 +98,12 @@ class Item:
 
     @property
     def outline(self) -> tuple[tuple[tuple[int, int, int, int], ...], int]:
-        """What two items have in common that may change places."""
+        """Return a key that is equal for two items that may change places."""
         return tuple((p.lower, p.upper, p.size, p.at) for p in self.pieces), self.alignment
 
     @cached_property
     def in_parts(self) -> bool:
-        """Whether a piece begins above the offset."""
+        """Return whether a piece begins above the offset."""
         return any(p.at for p in self.pieces)
 
     @property
@@ -234,7 +234,8 @@ def _pieces(buffers: Sequence[Buffer], members: list[int]) -> Iterator[Piece]:
 
 
 def _column(buffers: Sequence[Buffer], members: list[int]) -> Iterator[Piece]:
-    """As `_pieces`; where members start at several addresses, cut at each start and end."""
+    """Yield the pieces of members; where these start at several addresses, cut at each start and
+    end."""
     starts = {buffers[i].at for i in members}
     if len(starts) == 1:
         (at,) = starts

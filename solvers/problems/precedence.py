@@ -23,7 +23,7 @@ OF_GROUPS = (
 
 
 def preceded(graph: MemoryGraph, predecessors: tuple[tuple[int, ...], ...]) -> MemoryGraph:
-    """The same operators and groups with these predecessors."""
+    """Return a graph of the same operators and groups with these predecessors."""
     other = replace(graph, predecessors=predecessors)
     vars(other).update({name: vars(graph)[name] for name in OF_GROUPS if name in vars(graph)})
     return other

@@ -35,8 +35,11 @@ class Limit:
 
 @dataclass(frozen=True)
 class CpAnswer:
-    """What CP-SAT said: `status` in its own word, UNKNOWN also where the process died or was late;
-    `bound` is proven for the objective, or None."""
+    """Answer of CP-SAT.
+
+    `status` is its own word, UNKNOWN also where the process died or was late; `bound` is proven for
+    the objective, or None.
+    """
 
     status: str
     bound: int | None = None
@@ -52,7 +55,7 @@ class CpAnswer:
 
     @property
     def found(self) -> bool:
-        """Whether there are values."""
+        """Return whether there are values."""
         return self.status in ("OPTIMAL", "FEASIBLE")
 
     @property

@@ -1,4 +1,4 @@
-"""Whether an assignment is a solution of a CP-SAT program: what it is given as a hint must be one.
+"""Check of hints for CP-SAT: an assignment given as a hint must be a solution of the program.
 
 CP-SAT completes and repairs hints on its way through presolve; where that goes wrong, a check fails
 in it and the process aborts. So a hint names all variables and is held against every constraint
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def fulfils(program: Any, values: Sequence[int]) -> bool:
-    """Whether `values`, one per variable of the CpModelProto, are a solution."""
+    """Return whether `values`, one per variable of the CpModelProto, are a solution."""
     if len(values) != len(program.variables):
         return False
     domains = (list(v.domain) for v in program.variables)

@@ -47,7 +47,8 @@ class Answer:
 
 
 class Model(Protocol):
-    """What `ilp.py` and `ilp_olla.py` state their programs with; expressions are overloaded."""
+    """Interface by which `ilp.py` and `ilp_olla.py` state their programs; expressions are
+    overloaded."""
 
     def new_bool_var(self, name: str) -> Any: ...
     def new_int_var(self, lower: int, upper: int, name: str) -> Any: ...
@@ -155,7 +156,7 @@ class CpSat(_Stated):
 
 
 def fulfils(program: Any, values: list[float]) -> bool:
-    """Whether whole `values`, one per variable, are a solution of the ModelProto."""
+    """Return whether whole `values`, one per variable, are a solution of the ModelProto."""
     x = np.array(values)
     variables, rows = program.variables, program.linear_constraints
     matrix = program.linear_constraint_matrix

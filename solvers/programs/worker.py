@@ -65,7 +65,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked again."""
+        """Return whether the process can answer another question."""
         return not self._closed and self._process.poll() is None
 
     @property

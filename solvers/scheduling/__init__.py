@@ -17,7 +17,7 @@ METHODS = tuple(_FOUND)
 
 
 def options() -> tuple[Option, ...]:
-    """What the methods' files declare (`OPTIONS`)."""
+    """Return the options that the methods' files declare (`OPTIONS`)."""
     return declared_options(_FOUND, "solve")
 
 

@@ -28,7 +28,7 @@ CHAIN = 64
 
 @dataclass(frozen=True)
 class Switches:
-    """What a search may use. All are safe; each can be taken away to see what it is worth."""
+    """Techniques of a search. All are safe; each can be taken away to see what it is worth."""
 
     kill_moves: bool = True
     commits: bool = True

@@ -19,7 +19,8 @@ def solve(
     bound: int | None = None,
     max_states: int | None = None,
 ) -> Schedule:
-    """As `search.solve`: the same optimum, usually with fewer states.
+    """Return an order of the least peak, with the optimum of `search.solve` and usually fewer
+    states.
 
     `bound` is a proven lower bound in bytes (T6 if none is given).
     """
@@ -46,7 +47,8 @@ def explore(
     ceiling: int | None = None,
     polish: search.Polish | None = None,
 ) -> Schedule:
-    """As `search.explore`, part by part; `max_bytes` are for one part at a time."""
+    """Search part by part, with the parameters of `search.explore`; `max_bytes` are for one part at
+    a time."""
     deadline = clock.deadline(limits.time_limit)
     most = limits.max_states
     bound = max(bound, graph.level(0))

@@ -1,4 +1,4 @@
-"""What the two integer programs share: where they start, and how answers become schedules."""
+"""Common parts of the two integer programs: their starts, and schedules out of their answers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -68,7 +68,8 @@ def over(program: IntegerProgram, group: int, step: int) -> list[Any]:
 
 
 def others(graph: MemoryGraph, candidate: InPlace) -> Iterator[int]:
-    """Who must have run before `candidate` can be used: all other users of its operand."""
+    """Yield the operators that must have run before `candidate` can be used: all other users of its
+    operand."""
     return bits(graph.toucher_masks[candidate.operand] & ~(1 << candidate.operator))
 
 

@@ -89,7 +89,8 @@ class KillMoves:
 
     @cached_property
     def covers(self) -> bool:
-        """Whether the proof holds: no operator's workspace is below minus what it always frees.
+        """Return whether the proof holds: no operator's workspace is below minus what it always
+        frees.
 
         What it frees cannot pay twice: what it takes over in place comes off first.
         """
@@ -135,7 +136,8 @@ class KillMoves:
 
     @cached_property
     def _until(self) -> tuple[int, ...]:
-        """What must have run before an event, or an in-place candidate, is over."""
+        """Return masks of the operators that must have run before each event, or in-place
+        candidate, is over."""
         return self._events + tuple(1 << last for _, last in self._inplace)
 
     @cached_property
@@ -152,11 +154,12 @@ class KillMoves:
         return result
 
     def start(self) -> Frontier:
-        """What nothing blocks before any operator has run."""
+        """Return the events that nothing blocks before any operator has run."""
         return tuple(e for e, blockers in enumerate(self._blocked_by) if not blockers)
 
     def advance(self, frontier: Frontier, done: int) -> Frontier:
-        """What nothing blocks at `done`, from that of an ideal within it."""
+        """Return the events that nothing blocks at `done`, from the frontier of an ideal within
+        it."""
         until, todo = self._until, ~done
         kept = [e for e in frontier if until[e] & todo]
         if len(kept) == len(frontier):
@@ -227,8 +230,10 @@ def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
 
 
 def _holds(need: int, ends: int, by_end: dict[int, list[int]]) -> bool:
-    """Whether one of the sets with one of these last operators lies in `need`. Mostly there are few
-    of thousands of operators, so they are not listed as `bits` does."""
+    """Return whether one of the sets with one of these last operators lies in `need`.
+
+    Mostly there are few of thousands of operators, so they are not listed as `bits` does.
+    """
     while ends:
         low = ends & -ends
         if any(m & need == m for m in by_end[low.bit_length() - 1]):

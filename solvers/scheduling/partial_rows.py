@@ -1,4 +1,4 @@
-"""What a graph of rows becomes where some operators are left whole: its numbers, without its IR.
+"""Graphs of rows in which some operators are left whole: their numbers, without their IR.
 
     some = Rows(graph, operator, tensor, sizes, cut, 4).with_whole({3, 4})
     profile(some.graph, some.like(order)).peak
@@ -123,7 +123,7 @@ class _Groups:
         return self.rows.operator[v] in self.in_rows
 
     def _is_inside(self, g: int) -> bool:
-        """Whether it is a sum that is not finished, of an operator that is whole."""
+        """Return whether group `g` is an unfinished sum of an operator that is whole."""
         group, operator = self.rows.graph.groups[g], self.rows.operator
         its = {operator[v] for v in (*group.writers, *group.readers)}
         return (

@@ -20,7 +20,7 @@ BUSY = -1  # or below: a span is within another one
 
 
 class Inside:
-    """Who is in the objects: spans [lower, upper) of steps, each with its object."""
+    """Spans [lower, upper) of steps that are in the objects, each with its object."""
 
     def __init__(self, spans: int) -> None:
         self._spans = np.empty((3, spans), np.int64)

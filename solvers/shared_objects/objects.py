@@ -45,7 +45,8 @@ class Objects:
         return self._first(free, reversed(self._different[:at]))
 
     def _are_few(self, free: int) -> bool:
-        """Whether to look at each of them takes less long than to look for a size that one has."""
+        """Return whether to look at each of the free objects is quicker than to look for a size
+        that one has."""
         return free.bit_count() ** 2 < len(self._different)
 
     def _first(self, free: int, sizes: Iterable[int]) -> int | None:

@@ -1,4 +1,4 @@
-"""What is live together: operator profiles, positional maxima, and the bound that they give.
+"""Profiles of buffers that are live together: positional maxima, and the bound that they give.
 
 The i-th positional maximum is the largest i-th size over all steps, sizes in falling order; no
 assignment has an i-th largest object below it, so their sum is a bound (Pisarchyk & Lee, 4.1).

@@ -1,1 +1,1 @@
-"""What is proven of every order: bounds, ideals, fusion, certificates."""
+"""Proofs about all orders: bounds, ideals, fusion, certificates."""

@@ -57,7 +57,8 @@ class Bound:
 
     @property
     def proof(self) -> Proof:
-        """What the bound rests on. Every way on from {} is a search, though of one state."""
+        """Return the kind of proof of the bound. Every way on from {} is a search, though of one
+        state."""
         return "search" if self.operator is None else "flow"
 
 
@@ -100,7 +101,7 @@ class FlowBound:
         return self.below(ceiling, deadline)
 
     def below(self, ceiling: Sequence[int], deadline: float | None = None) -> Bound:
-        """The same, given the upper bound of each operator's least step in bytes."""
+        """Return the bound, given the upper bound of each operator's least step in bytes."""
         graph = self.graph
         (value, operator), flows = _trivial(graph), 0
         best = max(ceiling, default=0)

@@ -265,7 +265,7 @@ def _stays_two(state: Contraction, nodes: Sequence[int], limits: _Limits) -> boo
 
 
 def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
-    """Whether the chain contracts something, or fixes an order that was free."""
+    """Return whether the chain contracts something, or fixes an order that was free."""
     if any(len(s.operators) > 1 for s in chain):
         return True
     order = [s.operators[0] for s in chain]

@@ -77,7 +77,7 @@ class Way:
             self._waiting.append((0, self._closure.walker.start, self._closure.frontier))
 
     def proof(self) -> dict[str, Any]:
-        """What `run` has found, once it is through."""
+        """Return the certificate's proof, once `run` is through."""
         found: dict[str, Any] = {"kind": "search", "states": self.states, "commits": self.commits}
         return found | {"backward": True} if self.backward else found
 

@@ -163,7 +163,7 @@ class _Table:
         self._count = len(graph)
 
     def members(self, mask: int) -> "Bits":
-        """Whether each operator is in the mask."""
+        """Return for each operator whether it is in the mask."""
         import numpy as np
 
         packed = np.frombuffer(mask.to_bytes(self._bytes, "little"), np.uint8)

@@ -101,7 +101,10 @@ def all_separable(
 def _shares(
     graph: MemoryGraph | Contraction, nodes: Sequence[int], members: int, near: int, rules: Rules
 ) -> bool:
-    """Whether (2) or (3) fails; what is not `near`, a mask with the members, is parallel to all."""
+    """Return whether (2) or (3) fails.
+
+    Operators that are not in `near`, a mask with the members, are parallel to all of them.
+    """
     for v in nodes:
         for g in graph.touches[v]:
             touchers = graph.toucher_masks[g]
@@ -202,7 +205,8 @@ def least_inner_level(sub: MemoryGraph, enough: int = -1) -> int | None:
 
 
 def least_inner_level_by_cuts(sub: MemoryGraph, enough: int = -1) -> int | None:
-    """The same by one min-cut per pair of a first operator (run) and a last one (not run)."""
+    """Return the least inner level by one min-cut per pair of a first operator (run) and a last one
+    (not run); None if there are too many pairs."""
     first = [v for v in range(len(sub)) if not sub.predecessors[v]]
     last = [v for v in range(len(sub)) if not sub.successors[v]]
     if len(first) * len(last) > 64:
@@ -267,7 +271,7 @@ def _decide(local: SmallModule, rules: Rules) -> tuple[tuple[int, ...], int] | N
 
 
 def _is_one_piece(levels: Sequence[int], steps: Sequence[int], rules: Rules) -> bool:
-    """Whether operators that can run in one order only may run in one go."""
+    """Return whether operators that can run in one order only may run in one go."""
     first, *inner, last = levels
     if not rules.inner_levels or min(inner) >= max(first, last):
         return True
@@ -379,8 +383,8 @@ def _predecessors(
 def _lives_inside(
     writers: tuple[int, ...], readers: tuple[int, ...], members: Sequence[tuple[int, ...]]
 ) -> bool:
-    """Whether a group that is neither there at the start nor at the end lives and dies inside one
-    module."""
+    """Return whether a group that is neither there at the start nor at the end lives and dies
+    inside one module."""
     touchers = {*writers, *readers}
     return len(touchers) == 1 and len(members[touchers.pop()]) > 1
 

@@ -1,4 +1,4 @@
-"""Whether a hyper-node that somebody else made may stay closed while its graph is scheduled.
+"""Check that a hyper-node of unknown origin may stay closed while its graph is scheduled.
 
 A function with `memgraph.fused` operations may come from a file. Its optimum is the flat graph's
 only if every such module is safe (theory.md T3), so this is derived again before any proof is
@@ -36,12 +36,14 @@ Known = dict[tuple[SmallModule, Chain], bool]
 
 
 def is_safe(graph: MemoryGraph, operators: Sequence[int]) -> bool:
-    """Whether running `operators` of the flat `graph` in one go, in this order, loses nothing."""
+    """Return whether running `operators` of the flat `graph` in one go, in this order, loses
+    nothing."""
     return is_safe_chain(graph, (tuple(operators),))
 
 
 def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]) -> bool:
-    """Whether T3 lets the module `sub` run in one go in `order`; `found` is what is fused in it."""
+    """Return whether T3 lets the module `sub` run in one go in `order`; `found` are the modules
+    fused in it."""
     hill = max(profile(sub, order).steps)
     contracted, nodes = contract(sub, found)
     if len(nodes) == 1:
@@ -53,7 +55,8 @@ def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]
 def is_safe_chain(
     graph: MemoryGraph, blocks: Chain, sides: Sides | None = None, known: Known | None = None
 ) -> bool:
-    """Whether running `blocks` of the flat `graph` in this order, others in between, loses nothing.
+    """Return whether running `blocks` of the flat `graph` in this order, others in between, loses
+    nothing.
 
     All of them together are separable, and what others can see at the boundaries, the hills and the
     levels, is the same as in the module's canonical chain (theory.md T2), which is derived again.
@@ -78,7 +81,8 @@ def is_safe_chain(
 
 
 def _is_safe_alone(local: SmallModule, blocks: Chain) -> bool:
-    """The same of a separable module as a problem of its own: nothing around it matters."""
+    """Answer `is_safe_chain` for a separable module as a problem of its own: nothing around it
+    matters."""
     if _is_sequence_cut_well(local, blocks):
         return True
     sub = local.problem()
@@ -95,8 +99,8 @@ def _is_safe_alone(local: SmallModule, blocks: Chain) -> bool:
 
 
 def _is_sequence_cut_well(local: SmallModule, blocks: Chain) -> bool:
-    """Whether the module can run in one order only, and the canonical chain of what its blocks
-    leave to see is its own: the same question, answered without search."""
+    """Return whether the module can run in one order only, and the shape of its blocks is that of
+    its canonical chain: the question of `_is_safe_alone`, answered without search."""
     order = [v for block in blocks for v in block]
     if order != list(range(len(order))) or not is_sequence(local):
         return False

@@ -11,7 +11,7 @@ from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, to
 
 
 def renumber(graph: MemoryGraph) -> tuple[MemoryGraph, tuple[int, ...]]:
-    """The same problem with operators in topological order, and the old index of each new one."""
+    """Return the problem with operators in topological order, and the old index of each new one."""
     old = topological_order(graph)
     if old == tuple(range(len(graph))):
         return graph, old
@@ -72,7 +72,7 @@ class Sides:
 
 
 def mask_bytes(graph: MemoryGraph) -> int:
-    """What Python takes for one set of operators."""
+    """Return the bytes that Python takes for one set of operators."""
     return 28 + len(graph) // 30 * 4
 
 

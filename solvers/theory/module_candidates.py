@@ -81,7 +81,7 @@ def add_siblings(
 def add_regions(
     found: Counted, graph: Contraction, ends: Iterable[tuple[int, int]], largest: int
 ) -> None:
-    """What lies between a fork and the join that closes it, with and without the two."""
+    """Add the nodes between a fork and the join that closes it, with and without the two."""
     for u, w in dict.fromkeys(ends):
         inner = graph.sides.down[u] & graph.sides.up[w]
         size = graph.count(inner)

@@ -1,4 +1,4 @@
-"""The same problem run backwards: what T1 and kill-moves say from the end of the graph.
+"""Memory graphs backwards, for T1 and kill-moves from the end of the graph.
 
 An order read from its last operator to its first takes operators back, one after the other. What
 is resident between two of them is what was resident before, so with
@@ -29,7 +29,7 @@ from memopt.solvers.theory.ideals import ancestors
 
 
 def reversible(graph: MemoryGraph) -> bool:
-    """Whether every order of `graph` has the same steps backwards in `backward(graph)`."""
+    """Return whether every order of `graph` has the same steps backwards in `backward(graph)`."""
     if graph.unread_inputs:
         return False
     up = ancestors(graph)

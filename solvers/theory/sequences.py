@@ -10,7 +10,8 @@ Shape = tuple[int, int, int]  # (hill, level before, level after) of a segment i
 
 
 def shape_along(levels: Sequence[int], steps: Sequence[int]) -> list[Shape]:
-    """What others see of the canonical chain; step i lies between levels i and i + 1."""
+    """Return the shape of the canonical chain that others see; step i lies between levels i and i +
+    1."""
     last = len(steps)
     low, high = 0, last
     falling: list[tuple[int, int]] = []  # (first step, first step behind) of each segment
@@ -48,7 +49,11 @@ def _falls(levels: Sequence[int], steps: Sequence[int], start: int) -> int | Non
 
 
 def _rises(levels: Sequence[int], steps: Sequence[int], low: int, end: int) -> int | None:
-    """The same backwards from `end`, not below `low`; of equal levels the first."""
+    """Return the start of a rising segment that ends at `end`, not below `low`; of equal levels the
+    first.
+
+    It is `_falls` backwards; None if no segment rises.
+    """
     best: int | None = None
     hill = top = steps[end - 1] if end > low else 0
     for i in range(end - 1, low - 1, -1):

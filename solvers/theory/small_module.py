@@ -12,7 +12,7 @@ from memopt.solvers.theory.contraction import Contraction
 
 
 class SmallGroup(NamedTuple):
-    """As `Group`; `size` in bytes, rounded up."""
+    """Group in plain numbers; `size` in bytes, rounded up."""
 
     size: int
     writers: tuple[int, ...]
@@ -22,7 +22,8 @@ class SmallGroup(NamedTuple):
 
 
 class SmallModule(NamedTuple):
-    """As `MemoryGraph`; bytes are rounded up, `inplace` is (operator, result, operand)."""
+    """Memory graph in plain numbers; bytes are rounded up, `inplace` is (operator, result,
+    operand)."""
 
     predecessors: tuple[tuple[int, ...], ...]
     groups: tuple[SmallGroup, ...]
@@ -40,7 +41,7 @@ class SmallModule(NamedTuple):
         return sum(g.size for g in self.groups if g.is_output and (g.is_input or g.writers))
 
     def problem(self) -> MemoryGraph:
-        """The same for solvers, without names."""
+        """Return the module as a graph for solvers, without names."""
         return MemoryGraph(
             ("",) * len(self.predecessors),
             self.predecessors,
@@ -94,7 +95,7 @@ def cut_out(
 
 
 def is_sequence(local: SmallModule) -> bool:
-    """Whether the operators can run in one order only: each needs the one before it."""
+    """Return whether the operators can run in one order only: each needs the one before it."""
     return all(v - 1 in before for v, before in enumerate(local.predecessors) if v)
 
 

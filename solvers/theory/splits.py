@@ -41,7 +41,7 @@ ALL_SPLIT_RULES = SplitRules()
 
 @dataclass(frozen=True)
 class Part:
-    """What runs between two splits as a problem of its own.
+    """Problem of the operators that run between two splits.
 
     `operators` are those of the whole graph at each of its places; `through` bytes are resident all
     the time without being touched.
@@ -143,7 +143,7 @@ def commits(
 
 
 def _nothing_lower(graph: MemoryGraph, low: int, high: int, level: int) -> bool:
-    """Whether no ideal between two ideals is below `level`, the second one's."""
+    """Return whether no ideal between two ideals is below `level`, the second one's."""
     if (high & ~low).bit_count() < 2:
         return True
     part = part_between(graph, low, high)
@@ -195,7 +195,7 @@ def splits(
 
 
 def _starts_level(graph: MemoryGraph, done: int, bound: int | None) -> bool:
-    """Whether counting the level at which a part starts cannot raise its peak.
+    """Return whether counting the level at which a part starts cannot raise its peak.
 
     It may, where all that can run next has a negative workspace.
     """

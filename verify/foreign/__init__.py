@@ -22,7 +22,7 @@ class Table(Protocol):
     """One dialect's operations, by their names without its own."""
 
     def sums_rows(self, name: str, op: Operation) -> bool:
-        """Whether the operator sums over the rows of operand 0."""
+        """Return whether the operator sums over the rows of operand 0."""
         ...
 
     def rows_read(self, name: str, op: Operation, k: int, r: int) -> range | None:
@@ -31,7 +31,7 @@ class Table(Protocol):
 
 
 def foreign_sums_rows(op: Operation) -> bool:
-    """Whether an operation of another dialect sums over the rows of operand 0."""
+    """Return whether an operation of another dialect sums over the rows of operand 0."""
     if registered(op) is not None:
         return asked(op).accumulates
     table, name = _table(op)

@@ -1,1 +1,1 @@
-"""Who decides what stays on the chip. One file per rule; its name is the rule's."""
+"""Rules that decide which tensors stay on the chip: one file per rule, whose name is the rule's."""

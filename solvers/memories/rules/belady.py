@@ -61,9 +61,12 @@ def solve(problem: TrafficProblem) -> Traffic:
 
 @dataclass
 class _Chip:
-    """What is on the chip, and the bytes of it. `gap_at` is the gap that each tensor is in, or
-    comes to next; `waiting` a heap of what no operator touches, what is used again last first, with
-    the gap that each had then: it has left the heap if it is in another by now."""
+    """Tensors on the chip (`inside`), and their bytes.
+
+    `gap_at` is the gap that each tensor is in, or comes to next; `waiting` is a heap of tensors
+    that no operator touches, the one whose next use is last first, with the gap that each had then:
+    it has left the heap if it is in another by now.
+    """
 
     problem: TrafficProblem
     gap_at: list[int]

@@ -43,7 +43,7 @@ def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
 
 
 class _Above:
-    """What an address space answers above a skyline: all is free."""
+    """Address space above a skyline, with the interface of `AddressSpace`: all of it is free."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.offsets = [-1] * len(items)

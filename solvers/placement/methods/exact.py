@@ -100,8 +100,11 @@ def improve(
     rules: Rules | None = None,
     progress: Progress | None = None,
 ) -> Proven:
-    """As `prove`, from `best`, and never worse than that; a short attempt if nothing limits it, and
-    none at all beyond `MOST` items."""
+    """Prove or improve `best`, never returning a worse placement.
+
+    A short attempt if nothing limits it, and none at all beyond `MOST` items. The other parameters
+    are those of `prove`.
+    """
     if nodes is None:
         nodes = ATTEMPT if seconds is None else UNLIMITED
     if nodes == ATTEMPT and any(i.in_parts for i in items):
@@ -133,7 +136,8 @@ class _Leaf:
     kept: CornerSearch | None = None  # at the goal, which is asked for again and again
 
     def search(self, height: int, keep: bool, rules: Rules, tell: Tell) -> CornerSearch:
-        """Whether all fits below `height` units; what is kept goes on where it stopped."""
+        """Return the search for a placement below `height` units; a kept one goes on where it
+        stopped."""
         if self.kept is not None and self.kept.height == height:
             return self.kept
         found = CornerSearch(self.strip, height, rules, tell)
@@ -217,7 +221,8 @@ class _Task:
     def _fits_beside(
         self, beside: Beside, height: int, nodes: int, deadline: float | None
     ) -> bool | None:
-        """As `fits`, but never a proof that it does not fit."""
+        """Answer `fits` for rectangles beside staircases: True, or None, never a proof that nothing
+        fits."""
         choices, before = beside.choices(height), self.nodes
         for turn, ends in enumerate(choices):
             kept = self.kept.get(ends) if height == self.goal else None
@@ -261,7 +266,8 @@ class _Task:
         )
 
     def _at_goal(self, nodes: int, deadline: float | None) -> None:
-        """Whether the bound is met, which rises with each no; or, whether the capacity is."""
+        """Decide whether the bound is met, which rises with each no; or, whether the capacity
+        is."""
         last = self.nodes + nodes
         while self._open(last, deadline):
             if self.fits(max(self.goal, self.bound), last - self.nodes, deadline) is None:
@@ -286,8 +292,8 @@ class _Task:
                 step = max(self.unit, step // 2)
 
     def fits(self, height: int, nodes: int, deadline: float | None) -> bool | None:
-        """Whether everything fits below `height`: takes the answer, or raises the bound above it.
-        None if that is not settled within `nodes`."""
+        """Decide whether everything fits below `height`: take the answer, or raise the bound above
+        it. None if that is not settled within `nodes`."""
         goal = max(self.goal, self.bound)
         if self.beside is not None:
             return self._fits_beside(self.beside, height, nodes, deadline)

@@ -49,7 +49,7 @@ PRINTED = ZhongRules(isolated=False, every_order=False)
 
 
 def solve(graph: MemoryGraph, time_limit: float | None) -> list[Chain]:
-    """What Algorithm 1 fuses, each a chain of one segment."""
+    """Return the modules that Algorithm 1 fuses, each as a chain of one segment."""
     return [(m.operators,) for m in modules(graph, time_limit)]
 
 
@@ -59,7 +59,7 @@ def modules(
     largest: int = LARGEST,
     rules: ZhongRules = CORRECTED,
 ) -> list[Module]:
-    """What Algorithm 1 fuses, as inner orders over `graph`; no two overlap.
+    """Return the modules that Algorithm 1 fuses, as inner orders over `graph`; no two overlap.
 
     `largest` is the most operators (contracted ones count once) of one sub-graph.
     After `time_limit` seconds those that have been found.

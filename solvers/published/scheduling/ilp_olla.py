@@ -125,7 +125,7 @@ class Program:
 
     @cached_property
     def one_by_one(self) -> bool:
-        """Whether two operators must not share a timestep."""
+        """Return whether two operators must not share a timestep."""
         return min(self.graph.extra) < 0 or self.graph.unread_inputs > 0
 
     @cached_property
@@ -169,7 +169,8 @@ class Program:
         return first, max((self.spans[v][1] for v in users), default=-1)
 
     def sinks(self, g: int) -> list[int]:
-        """Who reads `g` and does not write it, also without results of its own."""
+        """Return the operators that read `g` and do not write it, also those without results of
+        their own."""
         group = self.graph.groups[g]
         return sorted(set(group.readers) - set(group.writers))
 

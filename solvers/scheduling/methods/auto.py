@@ -40,8 +40,10 @@ def heuristics(graph: MemoryGraph, deadline: float | None = None) -> list[tuple[
 
 
 def met(graph: MemoryGraph, time_limit: float | None = None) -> Schedule | None:
-    """What heuristics and the bound T6 find, if they meet; else None. It takes a millisecond for a
-    graph of 20 operators, a tenth of what there is to do before a search."""
+    """Return the schedule of the heuristics if its peak meets the bound T6; else None.
+
+    It takes a millisecond for a graph of 20 operators, a tenth of the work before a search.
+    """
     deadline = clock.deadline(time_limit)
     orders = heuristics(graph, deadline)
     peak = profile(graph, orders[0]).peak

@@ -23,7 +23,7 @@ def solve(items: Sequence[Item]) -> list[int]:
 
 
 def until(items: Sequence[Item], deadline: float | None) -> list[int]:
-    """The same. Raises TimeIsOverError at the deadline."""
+    """Return the object of every item, as `solve`. Raises TimeIsOverError at the deadline."""
     inside = Inside(sum(len(spans_of(item)) for item in items))
     object_of: dict[int, int] = {}
     for stage in stages(items):

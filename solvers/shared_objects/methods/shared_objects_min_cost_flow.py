@@ -23,7 +23,7 @@ def solve(items: Sequence[Item]) -> list[int]:
 
 
 def until(items: Sequence[Item], deadline: float | None) -> list[int]:
-    """The same. Raises TimeIsOverError at the deadline."""
+    """Return the object of every item, as `solve`. Raises TimeIsOverError at the deadline."""
     if len(items) > LARGEST:
         raise ProblemError(
             f"min-cost flow takes {LARGEST:,} buffers at most, one arc per pair; these are "
