@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import erf, sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from xdsl.irdl import (
     irdl_op_definition,
@@ -42,11 +42,105 @@ class RealFunctionOp(FunctionOp):
         raise unknown(self, "stored integers")
 
 
+def real_function(
+    name: str,
+    words: str,
+    real: Callable[[Any, Array], Array],
+    c: str,
+    tflite: str = "",
+    onnx: str = "",
+) -> type[RealFunctionOp]:
+    """Return the operation `memgraph.<name>` of float32 alone; `real` is given numpy and x, the
+    others are as FunctionOp has them."""
+
+    def of_reals(op: RealFunctionOp, x: Array) -> Array:
+        import numpy as np
+
+        return real(np, x)
+
+    elsewhere = {"C": c, "TFLITE": tflite, "ONNX": onnx}
+    fields = {
+        **elsewhere,
+        "__annotations__": dict.fromkeys(elsewhere, ClassVar[str]),
+        "__doc__": f"{words}, element-wise.",
+        "__module__": __name__,
+        "name": f"memgraph.{name}",
+        "of_reals": of_reals,
+    }
+    kind = type(f"{name.title()}Op", (RealFunctionOp,), fields)
+    return irdl_op_definition(cast(type[RealFunctionOp], kind))
+
+
+SignOp = real_function(
+    "sign",
+    "1 above zero, -1 below, else 0",
+    lambda np, x: np.sign(x),
+    c="x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x - x",
+    tflite="SIGN",
+)
+SquareOp = real_function("square", "x * x", lambda np, x: x * x, c="x * x", tflite="SQUARE")
+FloorOp = real_function(
+    "floor",
+    "The largest whole number that is not above x",
+    lambda np, x: np.floor(x),
+    c="floorf(x)",
+    tflite="FLOOR",
+    onnx="Floor",
+)
+CeilOp = real_function(
+    "ceil",
+    "The smallest whole number that is not below x",
+    lambda np, x: np.ceil(x),
+    c="ceilf(x)",
+    tflite="CEIL",
+    onnx="Ceil",
+)
+RoundOp = real_function(
+    "round",
+    "The nearest whole number, halves to the even one",
+    lambda np, x: np.rint(x),
+    c="rintf(x)",
+    tflite="ROUND",
+    onnx="Round",
+)
+SinOp = real_function(
+    "sin",
+    "The sine",
+    lambda np, x: np.sin(x.astype(np.float64)),
+    c="sinf(x)",
+    tflite="SIN",
+    onnx="Sin",
+)
+CosOp = real_function(
+    "cos",
+    "The cosine",
+    lambda np, x: np.cos(x.astype(np.float64)),
+    c="cosf(x)",
+    tflite="COS",
+    onnx="Cos",
+)
+AtanOp = real_function(
+    "atan",
+    "The angle between -pi/2 and pi/2 whose tangent is x",
+    lambda np, x: np.arctan(x.astype(np.float64)),
+    c="atanf(x)",
+    onnx="Atan",
+)
+ErfOp = real_function(
+    "erf",
+    "The error function",
+    lambda np, x: np.vectorize(erf, otypes=[np.float64])(x.astype(np.float64)),
+    c="erff(x)",
+    onnx="Erf",
+)
+
+
 @irdl_op_definition
 class AbsOp(RealFunctionOp):
     """The absolute value, element-wise."""
 
     name = "memgraph.abs"
+    C: ClassVar[str] = "fabsf(x)"
     INTEGERS: ClassVar[bool] = True
     ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
@@ -78,32 +172,11 @@ class NegOp(RealFunctionOp):
     """-x, element-wise."""
 
     name = "memgraph.neg"
+    C: ClassVar[str] = "-x"
     ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
     def of_reals(self, x: Array) -> Array:
         return -x
-
-
-@irdl_op_definition
-class SignOp(RealFunctionOp):
-    """1 above zero, -1 below, else 0, element-wise."""
-
-    name = "memgraph.sign"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.sign(x)
-
-
-@irdl_op_definition
-class SquareOp(RealFunctionOp):
-    """x * x, element-wise."""
-
-    name = "memgraph.square"
-
-    def of_reals(self, x: Array) -> Array:
-        return x * x
 
 
 @irdl_op_definition
@@ -112,6 +185,7 @@ class SqrtOp(RealFunctionOp):
     refuse, it is that of zero."""
 
     name = "memgraph.sqrt"
+    C: ClassVar[str] = "sqrtf(x)"
     INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
@@ -141,6 +215,7 @@ class RsqrtOp(RealFunctionOp):
     runtimes may shift by 32 bits and more, which C leaves open, roots are 0."""
 
     name = "memgraph.rsqrt"
+    C: ClassVar[str] = "1.0f / sqrtf(x)"
     INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
@@ -182,6 +257,7 @@ class ExpOp(RealFunctionOp):
     """e to the power of x, element-wise."""
 
     name = "memgraph.exp"
+    C: ClassVar[str] = "expf(x)"
     INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
@@ -201,6 +277,7 @@ class LogOp(RealFunctionOp):
     """The natural logarithm, element-wise."""
 
     name = "memgraph.log"
+    C: ClassVar[str] = "logf(x)"
     INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
@@ -213,90 +290,6 @@ class LogOp(RealFunctionOp):
         if bits != 8:
             raise unknown(self, "a function of int16")
         return by_floats(self, _log)
-
-
-@irdl_op_definition
-class FloorOp(RealFunctionOp):
-    """The largest whole number that is not above x, element-wise."""
-
-    name = "memgraph.floor"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.floor(x)
-
-
-@irdl_op_definition
-class CeilOp(RealFunctionOp):
-    """The smallest whole number that is not below x, element-wise."""
-
-    name = "memgraph.ceil"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.ceil(x)
-
-
-@irdl_op_definition
-class RoundOp(RealFunctionOp):
-    """The nearest whole number, halves to the even one, element-wise."""
-
-    name = "memgraph.round"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.rint(x)
-
-
-@irdl_op_definition
-class SinOp(RealFunctionOp):
-    """The sine, element-wise."""
-
-    name = "memgraph.sin"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.sin(x.astype(np.float64))
-
-
-@irdl_op_definition
-class CosOp(RealFunctionOp):
-    """The cosine, element-wise."""
-
-    name = "memgraph.cos"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.cos(x.astype(np.float64))
-
-
-@irdl_op_definition
-class AtanOp(RealFunctionOp):
-    """The angle between -pi/2 and pi/2 whose tangent is x, element-wise."""
-
-    name = "memgraph.atan"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.arctan(x.astype(np.float64))
-
-
-@irdl_op_definition
-class ErfOp(RealFunctionOp):
-    """The error function, element-wise."""
-
-    name = "memgraph.erf"
-
-    def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
-        return np.vectorize(erf, otypes=[np.float64])(x.astype(np.float64))
 
 
 def _exp(x: Any) -> Any:

@@ -1,7 +1,8 @@
 """Functions of one number that leave what is above zero as it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import copysign, floor, isfinite
+from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import irdl_op_definition, prop_def
@@ -31,6 +32,10 @@ class EluOp(FunctionOp):
     """x, below zero exp(x) - 1, element-wise."""
 
     name = "memgraph.elu"
+    C: ClassVar[str] = "x < 0.0f ? expf(x) - 1.0f : x"
+    TFLITE: ClassVar[str] = "ELU"
+    ONNX: ClassVar[str] = "Elu"
+    ONNX_NUMBERS: ClassVar[Mapping[str, float]] = {"alpha": 1.0}
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np

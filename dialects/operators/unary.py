@@ -1,7 +1,7 @@
 """Element-wise operations of one operand."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import copysign, floor, frexp
 from typing import Any, ClassVar
 
@@ -109,6 +109,13 @@ class FunctionOp(UnaryOp):
         return None
 
     ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
+    C: ClassVar[str] = ""
+    """The expression of a float32 `x`; "" where it is more than one."""
+    TFLITE: ClassVar[str] = ""
+    """The operator of `.tflite` that is this function and has no options."""
+    ONNX: ClassVar[str] = ""
+    """The operator of ONNX that is this function of floats, with `ONNX_NUMBERS` as attributes."""
+    ONNX_NUMBERS: ClassVar[Mapping[str, float]] = {}
 
     @property
     def takes_bytes(self) -> bool:
@@ -267,6 +274,7 @@ class LogisticOp(SigmoidOp):
     """1 / (1 + exp(-x)), element-wise."""
 
     name = "memgraph.logistic"
+    C: ClassVar[str] = "1.0f / (1.0f + expf(-x))"
     POWERS: ClassVar[tuple[int, ...]] = (-12,)
 
     def of_reals(self, x: Array) -> Array:
@@ -297,6 +305,7 @@ class TanhOp(SigmoidOp):
     """The hyperbolic tangent, element-wise."""
 
     name = "memgraph.tanh"
+    C: ClassVar[str] = "tanhf(x)"
     POWERS: ClassVar[tuple[int, ...]] = (-12, -11)
 
     def of_reals(self, x: Array) -> Array:
@@ -326,6 +335,7 @@ class HardSwishOp(FunctionOp):
     """x * relu6(x + 3) / 6, element-wise."""
 
     name = "memgraph.hard_swish"
+    C: ClassVar[str] = "x * memopt_clamp_f32(x + 3.0f, 0.0f, 6.0f) / 6.0f"
 
     @property
     def takes_bytes(self) -> bool:

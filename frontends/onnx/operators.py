@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.attributes.quick import number, numbers
+from memopt.dialects.operators import operations
 from memopt.dialects.operators.activations import GeluOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
@@ -51,19 +52,12 @@ from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
     AbsOp,
-    AtanOp,
-    CeilOp,
-    CosOp,
-    ErfOp,
     ExpOp,
-    FloorOp,
     LogOp,
     NegOp,
-    RoundOp,
-    SinOp,
     SqrtOp,
 )
-from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
+from memopt.dialects.operators.rectifiers import LeakyReluOp
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
     ArgMinOp,
@@ -82,6 +76,7 @@ from memopt.dialects.operators.top_k import TopKOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.tree_ensemble import TreeEnsembleOp
 from memopt.dialects.operators.unary import (
+    FunctionOp,
     HardSwishOp,
     LogisticOp,
     Relu6Op,
@@ -128,12 +123,6 @@ def unary(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), {})
 
 
-def elu(node: Node, kind: Kind) -> Operation:
-    """Elu, where it goes to -1."""
-    need(node.get("alpha", 1.0) == 1.0, f"alpha = {node.get('alpha')} (1 has one)")
-    return unary(node, kind)
-
-
 def leaky_relu(node: Node, kind: Kind) -> Operation:
     plain(node)
     alpha = node.get("alpha", 0.01)
@@ -176,8 +165,11 @@ def gelu(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def of_reals(node: Node, kind: Kind) -> Operation:
-    """A function of real numbers alone."""
+def function(node: Node, kind: Kind) -> Operation:
+    """Return the function of floats that an operator with these attributes is."""
+    assert issubclass(kind, FunctionOp)
+    for name, value in kind.ONNX_NUMBERS.items():
+        need(node.get(name, value) == value, f"{name} = {node.get(name)} ({value:g} has one)")
     floating(node)
     return unary(node, kind)
 
@@ -365,35 +357,31 @@ def arg(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), {"axis": number(axis)})
 
 
+FUNCTIONS = [op for op in operations() if issubclass(op, FunctionOp) and op.ONNX]
 OPERATORS: Final[Mapping[str, Entry]] = {
+    **{op.ONNX: Entry(function, op) for op in FUNCTIONS},
     "Abs": Entry(unary, AbsOp),
     "Add": Entry(binary, AddOp),
     "And": Entry(binary, LogicalAndOp),
     "ArgMax": Entry(arg, ArgMaxOp),
     "ArgMin": Entry(arg, ArgMinOp),
-    "Atan": Entry(of_reals, AtanOp),
     "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
     "BatchNormalization": Entry(batch_normalization, BatchNormalizationOp),
     "Cast": Entry(cast, CastOp),
-    "Ceil": Entry(unary, CeilOp),
     "Clip": Entry(clip, ReluOp, Relu6Op),
     "Concat": Entry(movement.concat, ConcatOp),
     "CumSum": Entry(running_sum, CumulativeSumOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
     "ConvInteger": Entry(windows.convolution_of_integers, ConvIntegerOp),
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
-    "Cos": Entry(of_reals, CosOp),
     "DepthToSpace": Entry(movement.depth_to_space, DepthToSpaceOp),
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
     "Div": Entry(quotient, DivOp),
     "Dropout": Entry(movement.dropout, ReshapeOp),
-    "Elu": Entry(elu, EluOp),
     "Equal": Entry(binary, EqualOp),
-    "Erf": Entry(of_reals, ErfOp),
     "Exp": Entry(unary, ExpOp),
     "Expand": Entry(movement.expand, StridedOp),
     "Flatten": Entry(movement.reshape, ReshapeOp),
-    "Floor": Entry(unary, FloorOp),
     "Gather": Entry(movement.gather, GatherAlongOp),
     "GatherND": Entry(movement.gather_nd, GatherNdOp),
     "Gelu": Entry(gelu, GeluOp),
@@ -431,10 +419,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Relu": Entry(unary, ReluOp),
     "Reshape": Entry(movement.reshape, ReshapeOp),
     "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
-    "Round": Entry(unary, RoundOp),
     "ScatterND": Entry(scatter, ScatterUpdateOp),
     "Sigmoid": Entry(unary, LogisticOp),
-    "Sin": Entry(of_reals, SinOp),
     "Slice": Entry(movement.slice_, SliceOp),
     "Softmax": Entry(softmax, SoftmaxOp),
     "Split": Entry(movement.split, SplitOp),

@@ -3,6 +3,10 @@
 from xdsl.dialects.builtin import Float32Type, IntegerType, UnitAttr
 from xdsl.ir import Operation
 
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.real_functions import RealFunctionOp
+from memopt.dialects.operators.unary import FunctionOp
+from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, rounding
@@ -60,6 +64,13 @@ def negation(node: Node, kind: Kind) -> Operation:
     need(not is_quantized(node.type(0)), "integers with a scale (f32 has one)")
     wide = node.element(0) == IntegerType(64)
     return (unary if wide else sign)(node, kind)
+
+
+def entries() -> dict[str, Entry]:
+    """Return the operators that are a function without options, by name."""
+    named = [op for op in operations() if issubclass(op, FunctionOp) and op.TFLITE]
+    real = {op: real_function if issubclass(op, RealFunctionOp) else unary for op in named}
+    return {op.TFLITE: Entry(real[op], op) for op in named}
 
 
 def gelu(node: Node, kind: Kind) -> Operation:

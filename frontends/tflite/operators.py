@@ -60,21 +60,14 @@ from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
     AbsOp,
-    CeilOp,
-    CosOp,
     ExpOp,
-    FloorOp,
     LogOp,
     NegOp,
-    RoundOp,
     RsqrtOp,
-    SignOp,
-    SinOp,
     SqrtOp,
-    SquareOp,
 )
 from memopt.dialects.operators.real_lstm import RealLstmOp
-from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
+from memopt.dialects.operators.rectifiers import LeakyReluOp
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
     ArgMinOp,
@@ -116,12 +109,12 @@ from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.tflite import customs, elementwise, indices, moves, picks, products, rare
 from memopt.frontends.tflite.functions import (
+    entries,
     function,
     gelu,
     leaky_relu,
     magnitude,
     negation,
-    real_function,
     reciprocal_root,
     unary,
 )
@@ -187,6 +180,7 @@ def space_to_depth(node: Node, kind: Kind) -> Operation:
 
 
 OPERATORS: Final[Mapping[str, Entry]] = {
+    **entries(),
     "ABS": Entry(magnitude, AbsOp),
     "ADD": Entry(elementwise.binary, AddOp),
     "ADD_N": Entry(elementwise.plain, AddNOp),
@@ -200,12 +194,10 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     ),
     "BROADCAST_TO": Entry(moves.broadcast_to, StridedOp),
     "CAST": Entry(unary, CastOp),
-    "CEIL": Entry(real_function, CeilOp),
     "CONCATENATION": Entry(moves.concat, ConcatOp, ConcatRequantizedOp),
     "COMPLEX_ABS": Entry(elementwise.plain, ComplexAbsOp),
     "CONV_3D": Entry(rare.convolution_3d, Conv3DOp),
     "CONV_2D": Entry(products.convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
-    "COS": Entry(real_function, CosOp),
     "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
     "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
     "CUSTOM:Landmarks2TransformMatrix": Entry(customs.landmarks_to_matrix, LandmarksToMatrixOp),
@@ -223,14 +215,12 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DEPTH_TO_SPACE": Entry(moves.depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "DIV": Entry(elementwise.quotient, DivOp),
-    "ELU": Entry(unary, EluOp),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
     "EQUAL": Entry(elementwise.truth, EqualOp),
     "DYNAMIC_UPDATE_SLICE": Entry(elementwise.plain, DynamicUpdateSliceOp),
     "EXP": Entry(function, ExpOp),
     "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
     "FILL": Entry(moves.fill, StridedOp),
-    "FLOOR": Entry(real_function, FloorOp),
     "FLOOR_DIV": Entry(elementwise.whole_quotient, FloorDivOp),
     "FLOOR_MOD": Entry(elementwise.whole_quotient, FloorModOp),
     "FULLY_CONNECTED": Entry(products.fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
@@ -285,14 +275,11 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "RESIZE_BILINEAR": Entry(moves.resize, ResizeBilinearOp),
     "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, ResizeNearestOp),
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
-    "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(reciprocal_root, RsqrtOp),
     "SCATTER_ND": Entry(indices.scatter, ScatterNdOp),
     "SEGMENT_SUM": Entry(rare.segments, SegmentSumOp),
     "SELECT": Entry(elementwise.choice, ChooseOp),
     "SELECT_V2": Entry(elementwise.plain, ChooseOp),
-    "SIGN": Entry(real_function, SignOp),
-    "SIN": Entry(real_function, SinOp),
     "SLICE": Entry(moves.slice_, SliceOp),
     "SOFTMAX": Entry(softmax, SoftmaxOp),
     "SPACE_TO_BATCH_ND": Entry(
@@ -302,7 +289,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SPLIT": Entry(moves.split(data=1, axis=0), SplitOp),
     "SPLIT_V": Entry(moves.split(data=0, axis=2), SplitOp),
     "SQRT": Entry(function, SqrtOp),
-    "SQUARE": Entry(real_function, SquareOp),
     "SQUARED_DIFFERENCE": Entry(elementwise.binary, SquaredDifferenceOp),
     "SQUEEZE": Entry(moves.reshape, ReshapeOp),
     "STRIDED_SLICE": Entry(moves.strided_slice, SliceOp, StridedOp),

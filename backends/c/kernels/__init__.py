@@ -14,7 +14,7 @@ each other line what stands for them in one kernel, two spaces or more apart:
      */
 
 Words are replaced in the text and in the file's name: `memopt_pad_KIND.c` is `memopt_pad_f32.c` and
-`memopt_pad_s8.c`.
+`memopt_pad_s8.c`. A table of words alone has a line for each FunctionOp that says its C expression.
 """
 
 import re
@@ -22,6 +22,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.unary import FunctionOp
 
 DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
@@ -33,7 +36,7 @@ _TYPE = re.compile(r"\bmemopt_\w+\b")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCT = re.compile(r"typedef struct {([^}]*)} (\w+);")
 _FIELD = re.compile(r"(\w+)(?:\[\w+\])*(?=[,;])")
-_TABLE = re.compile(r"/\* [A-Z].*\n(?: \* .*\n)+ \*/\n")  # of words, at the top of a file
+_TABLE = re.compile(r"/\* [A-Z].*\n(?: \* .*\n)* \*/\n")  # of words, at the top of a file
 _ROW = re.compile(r"^[ /]\* (.+)$", re.MULTILINE)
 _WORD = re.compile(r"MEMOPT_\w+|(?<![A-Z])[A-Z]+(?![A-Z])")
 _SIGNATURE = re.compile(r"(MEMOPT_KERNEL void \w+\()(const void \*params, .*)\n +(const void .*)")
@@ -109,7 +112,14 @@ def sources_of(path: Path) -> list[Source]:
     table = _TABLE.match(path.read_text())
     assert table is not None, path
     words, *rows = ([c.strip() for c in re.split("  +", row)] for row in _ROW.findall(table[0]))
+    rows = rows or _expressions()
     return [Source(path, tuple(zip(words, row, strict=True))) for row in rows]
+
+
+def _expressions() -> list[list[str]]:
+    """Return name and C expression of each function of one number that is such a one."""
+    functions = (op for op in operations() if issubclass(op, FunctionOp) and op.C)
+    return [[op.name.removeprefix("memgraph."), op.C] for op in functions]
 
 
 @cache

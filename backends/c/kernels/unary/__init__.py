@@ -17,11 +17,10 @@ from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier,
 from memopt.dialects.arithmetic.stored import is_stored, limits_of
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
-from memopt.dialects.operators.real_functions import AbsOp, NegOp, RealFunctionOp, RsqrtOp
-from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
+from memopt.dialects.operators.real_functions import AbsOp, NegOp, RsqrtOp
+from memopt.dialects.operators.rectifiers import LeakyReluOp
 from memopt.dialects.operators.unary import (
     FunctionOp,
-    HardSwishOp,
     LogisticOp,
     Relu6Op,
     ReluOp,
@@ -105,11 +104,7 @@ def gelu_f32(op: GeluOp, constants: Constants) -> KernelCall:
     return rowwise(op, "gelu_f32", (("approximate", int(op.approximate is not None)),))
 
 
-@kernel(LogisticOp, "f32", rows=own_rows)
-@kernel(TanhOp, "f32", rows=own_rows)
-@kernel(HardSwishOp, "f32", rows=own_rows)
-@kernel(RealFunctionOp, "f32", rows=own_rows)
-@kernel(EluOp, "f32", rows=own_rows)
+@kernel(FunctionOp, "f32", rows=own_rows)
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
     return rowwise(op, f"{op.name.removeprefix('memgraph.')}_f32")

@@ -1,8 +1,4 @@
 /* NAME        KIND  TYPE     VALUE
- * neg         f32   float    -x
- * sign        f32   float    x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x - x
- * square      f32   float    x * x
- * hard_swish  f32   float    x * memopt_clamp_f32(x + 3.0f, 0.0f, 6.0f) / 6.0f
  * neg         i32   int32_t  (int32_t)(0u - (uint32_t)x)
  * abs         i32   int32_t  x < 0 ? (int32_t)(0u - (uint32_t)x) : x
  * neg         i64   int64_t  (int64_t)(0u - (uint64_t)x)

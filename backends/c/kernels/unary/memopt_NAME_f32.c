@@ -1,19 +1,4 @@
-/* NAME      VALUE
- * abs       fabsf(x)
- * atan      atanf(x)
- * ceil      ceilf(x)
- * cos       cosf(x)
- * elu       x < 0.0f ? expf(x) - 1.0f : x
- * erf       erff(x)
- * exp       expf(x)
- * floor     floorf(x)
- * log       logf(x)
- * logistic  1.0f / (1.0f + expf(-x))
- * round     rintf(x)
- * rsqrt     1.0f / sqrtf(x)
- * sin       sinf(x)
- * sqrt      sqrtf(x)
- * tanh      tanhf(x)
+/* NAME  VALUE
  */
 /* NAME of float32. */
 #include "memopt_each.h"
