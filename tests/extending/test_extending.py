@@ -71,7 +71,7 @@ EXTENSIONS = {
         ),
     ),
     "operator": Extension(
-        ("dialects/operators/rectifiers.py", "frontends/tflite/operators.py"),
+        ("dialects/operators/rectifiers.py",),
         ("docs/reference/operators.md",),
         (
             *(  # against TFLM, every int8
@@ -84,13 +84,7 @@ EXTENSIONS = {
         ),
     ),
     "operator_float": Extension(
-        (
-            "dialects/operators/rectifiers.py",
-            "frontends/tflite/operators.py",
-            "frontends/onnx/operators.py",
-            "backends/c/kernels/unary/__init__.py",
-            "backends/c/kernels/unary/memopt_NAME_f32.c",
-        ),
+        ("dialects/operators/rectifiers.py",),
         ("docs/reference/operators.md",),
         (
             "tests/firmware/test_c_functions.py",

@@ -112,14 +112,13 @@ def sources_of(path: Path) -> list[Source]:
     table = _TABLE.match(path.read_text())
     assert table is not None, path
     words, *rows = ([c.strip() for c in re.split("  +", row)] for row in _ROW.findall(table[0]))
-    rows = rows or _expressions()
+    rows = rows or [[op.name.removeprefix("memgraph."), op.C] for op in functions_in_c()]
     return [Source(path, tuple(zip(words, row, strict=True))) for row in rows]
 
 
-def _expressions() -> list[list[str]]:
-    """Return name and C expression of each function of one number that is such a one."""
-    functions = (op for op in operations() if issubclass(op, FunctionOp) and op.C)
-    return [[op.name.removeprefix("memgraph."), op.C] for op in functions]
+def functions_in_c() -> list[type[FunctionOp]]:
+    """Return the functions of one number that say their C expression."""
+    return [op for op in operations() if issubclass(op, FunctionOp) and op.C]
 
 
 @cache

@@ -12,6 +12,7 @@ from memopt.backends.c.emit.int8 import WIDE
 from memopt.backends.c.emit.int16 import sigmoids
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.emit.rowwise import lookup, rowwise
+from memopt.backends.c.kernels import functions_in_c
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier, quantized_range
 from memopt.dialects.arithmetic.stored import is_stored, limits_of
@@ -104,10 +105,13 @@ def gelu_f32(op: GeluOp, constants: Constants) -> KernelCall:
     return rowwise(op, "gelu_f32", (("approximate", int(op.approximate is not None)),))
 
 
-@kernel(FunctionOp, "f32", rows=own_rows)
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
-    """The kernel of the operation's own name."""
+    """Return the call of the kernel that the operation's C expression makes."""
     return rowwise(op, f"{op.name.removeprefix('memgraph.')}_f32")
+
+
+for _function in functions_in_c():
+    kernel(_function, "f32", rows=own_rows)(function_f32)
 
 
 @kernel(AbsOp, "i32", rows=own_rows)
