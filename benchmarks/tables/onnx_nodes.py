@@ -209,8 +209,8 @@ class Builder:
         """The program of a model. Raises MemoptError where it is refused, BuildError."""
         from memopt.backends.c.project.write import write_project
         from memopt.compile.driver import import_bytes
+        from memopt.compile.pipelines import Choices
         from memopt.compile.run_passes import Seconds, plan_module
-        from memopt.passes.pipelines import Choices
 
         self.count += 1
         path = self.folder / f"{self.count}.onnx"

@@ -54,10 +54,10 @@ def _model(path: Path, limit: float) -> tuple[Any, ...]:
 
     from memopt.analysis.function_memory import function_memory
     from memopt.compile.driver import load_model
+    from memopt.compile.pipelines import Choices
     from memopt.compile.run_passes import Seconds, plan_facts, plan_module
     from memopt.dialects.memgraph.functions import only_function
     from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, model_of
-    from memopt.passes.pipelines import Choices
 
     module, seconds = load_model(path, {}), Seconds()
     plan_module(Context(), module, "generic", Choices(time_limit=limit), seconds)

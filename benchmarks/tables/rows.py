@@ -12,11 +12,11 @@ from pathlib import Path
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.planned import peak_text, planned_by
 from memopt.benchmarks.table import Table
+from memopt.compile.pipelines import ROWS_ALIGNMENT
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import ORDER
-from memopt.passes.pipelines import ROWS_ALIGNMENT
 
 MODELS = (
     "dscnn_kws_int8",

@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.compile.driver import import_bytes, load_text, new_context
+from memopt.compile.pipelines import Choices
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.passes.pipelines import Choices
 
 REFUSALS = (  # what the options ask for cannot be; all else that is refused is a fault
     "no operator has rows",

@@ -18,6 +18,7 @@ from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
+from memopt.compile.pipelines import Choices
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.attributes.places import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
@@ -27,7 +28,6 @@ from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
-from memopt.passes.pipelines import Choices
 from memopt.targets.tflm.arena import tflm_arena
 from memopt.verify.plan import verify_plan
 

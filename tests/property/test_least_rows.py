@@ -11,12 +11,12 @@ from xdsl.parser import Parser
 
 from memopt.compile import run_passes
 from memopt.compile.driver import build_pipeline, new_context
+from memopt.compile.pipelines import Choices
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes import memgraph_expand_rows
-from memopt.passes.pipelines import Choices
 from memopt.passes.plan.extract import extract
 from memopt.passes.rows import least_arena as least_rows
 from memopt.passes.rows.least_arena import choose_rows

@@ -11,12 +11,12 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.source import emit
 from memopt.compile.driver import build_pipeline, load_text, new_context
+from memopt.compile.pipelines import Choices
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.tensors import shape_of
-from memopt.passes.pipelines import Choices
 from memopt.text.ir_text import module_text
 
 FULL = 2_000  # networks

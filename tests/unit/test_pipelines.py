@@ -4,9 +4,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from memopt.compile.driver import new_context
+from memopt.compile.pipelines import Choices, plan
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.passes.pipelines import Choices, plan
 
 PADDED = """
 !x = tensor<1x8x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>

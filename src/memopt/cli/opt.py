@@ -283,7 +283,7 @@ def list_passes() -> int:
     the standard pipelines."""
     from xdsl.passes import get_pass_option_infos
 
-    from memopt.passes.pipelines import PIPELINES  # loads every pass
+    from memopt.compile.pipelines import PIPELINES  # loads every pass
 
     for name, factory in {**PASSES, **extra_passes()}.items():
         made = factory()

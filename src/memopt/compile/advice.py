@@ -24,6 +24,7 @@ from memopt.compile.compare import Task, plan_alone, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.narrowing import narrowed
 from memopt.compile.options import PlanOptions
+from memopt.compile.pipelines import Choices
 from memopt.compile.run_passes import Seconds, check_kernels_first
 from memopt.compile.target_facts import facts_without_a_build, tflm_facts
 from memopt.dialects.memgraph.errors import MemoptError
@@ -32,7 +33,6 @@ from memopt.frontends.core.registry import Frontend
 from memopt.passes.memgraph_expand_rows import ALL
 from memopt.passes.memgraph_int8_io import store_border
 from memopt.passes.memgraph_kernels import BALANCED, RAM, SPEED, may_become
-from memopt.passes.pipelines import Choices
 from memopt.rewrites import SAFE
 from memopt.solvers import clock
 from memopt.targets.core.kernels import may_be_fast

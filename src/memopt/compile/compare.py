@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
 from memopt.compile.options import PlanOptions
+from memopt.compile.pipelines import NO_RULES, Choices
 from memopt.compile.plan_request import choices_of, is_tflite, lowered
 from memopt.compile.run_passes import Seconds, as_it_was, plan_facts, plan_module, rewritten
 from memopt.dialects.memgraph.errors import nearest
@@ -16,7 +17,6 @@ from memopt.dialects.memgraph.plan import plan_of
 from memopt.frontends.core.registry import Frontend
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.solvers.scheduling import METHODS
 from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memopt.backends.c.project.project_files import Project
+from memopt.compile.pipelines import Choices
 from memopt.compile.plan import PlannedModel, beside_arena
 from memopt.compile.write import facts_of, project_of
 from memopt.passes.memgraph_kernels import RAM, held_back, may_become
-from memopt.passes.pipelines import Choices
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.solvers import clock
 from memopt.targets.core.registry import target_named

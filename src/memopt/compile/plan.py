@@ -18,6 +18,7 @@ from memopt.compile.compare import Task, check_choices, plan_task
 from memopt.compile.driver import IR, import_bytes
 from memopt.compile.narrowing import Narrowed, narrowed
 from memopt.compile.options import options_of
+from memopt.compile.pipelines import NO_RULES, Choices
 from memopt.compile.plan_request import choices_of, is_tflite, lowered
 from memopt.compile.report import report_dict
 from memopt.compile.run_passes import (
@@ -33,7 +34,6 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.core.registry import frontend_of
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.memgraph_kernels import RAM
-from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.passes.plan import share
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.registry import target_named

@@ -15,6 +15,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.compile.options import PlanOptions, check_conflicts
+from memopt.compile.pipelines import NO_RULES, Choices, rows_alignment
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.steps import steps_of
@@ -24,7 +25,6 @@ from memopt.frontends.tflite.float32 import in_float32
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_kernels import BALANCED
-from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
 from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from memopt.backends.c.emit.lowering import check_kernels
 from memopt.compile.deadline import in_budget
 from memopt.compile.driver import check_module, progress
+from memopt.compile.pipelines import NO_RULES, Choices, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import depth_of, functions, only_function
@@ -19,7 +20,6 @@ from memopt.dialects.memgraph.plan import model_of, plan_of
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source, with_branches
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
 from memopt.passes.rows.expand import NoRowsError
 from memopt.solvers import clock
