@@ -209,7 +209,7 @@ class Builder:
         """The program of a model. Raises MemoptError where it is refused, BuildError."""
         from memopt.backends.c.project.write import write_project
         from memopt.compile.driver import import_bytes
-        from memopt.compile.pipelines import Choices
+        from memopt.compile.pipelines import SettledOptions
         from memopt.compile.run_passes import Seconds, plan_module
 
         self.count += 1
@@ -218,8 +218,8 @@ class Builder:
         project = self.folder / "project"
         shutil.rmtree(project, ignore_errors=True)
         module = import_bytes(model, ".onnx", path.name, path)
-        choices = Choices(rewrite=("all",), place="greedy-by-size", time_limit=10.0)
-        plan_module(Context(), module, "host", choices, Seconds())
+        options = SettledOptions(rewrite="all", place="greedy-by-size", time_limit=10.0)
+        plan_module(Context(), module, options, Seconds())
         write_project(module, project, "net", "host")
         path.unlink()
         return self._linked(project)

@@ -54,13 +54,14 @@ def _model(path: Path, limit: float) -> tuple[Any, ...]:
 
     from memopt.analysis.function_memory import function_memory
     from memopt.compile.driver import load_model
-    from memopt.compile.pipelines import Choices
+    from memopt.compile.pipelines import SettledOptions
     from memopt.compile.run_passes import Seconds, plan_facts, plan_module
     from memopt.dialects.memgraph.functions import only_function
     from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, model_of
 
     module, seconds = load_model(path, {}), Seconds()
-    plan_module(Context(), module, "generic", Choices(time_limit=limit), seconds)
+    options = SettledOptions(target="generic", time_limit=limit)
+    plan_module(Context(), module, options, seconds)
     func = only_function(module)
     plan = plan_facts(func)
     tried: Any = func.attributes.get(SCHEDULES_TRIED)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from c_programs import compiled
-from planned_networks import kinds_of, planned, random_choices, random_module
+from planned_networks import kinds_of, planned, random_module, random_options
 from row_networks import image_of
 from xdsl.dialects.builtin import ModuleOp
 
@@ -65,14 +65,14 @@ def test_no_plan_of_ours_is_refused(fuzz: float, tmp_path: Path, record_property
     count, networks = Counter[str](), max(40, int(FULL * fuzz))
     for seed in range(networks):
         kind, module = random_module(seed, tmp_path)
-        choices = random_choices(seed)
+        options = random_options(seed)
         try:
-            done = planned(module, choices)
+            done = planned(module, options)
         except Exception as error:
-            raise AssertionError(f"seed {seed}, {choices}: {error}") from error
+            raise AssertionError(f"seed {seed}, {options}: {error}") from error
         count[kind if done else "cannot be"] += 1
         if done:
-            count.update(kinds_of(choices))
+            count.update(kinds_of(options))
             again = load_text(new_context(), module_text(module), "net.mlir")
             for func in functions(again):
                 verify_plan(func, placed=True)
@@ -110,13 +110,13 @@ def test_planned_networks_compute_what_evaluate_says(
 
 def _check_same(made: Array, wanted: Array, seed: int) -> None:
     if wanted.dtype.kind != "f":
-        assert made.tobytes() == wanted.tobytes(), (seed, random_choices(seed))
+        assert made.tobytes() == wanted.tobytes(), (seed, random_options(seed))
         return
     finite = np.isfinite(wanted)
     largest = max(1e-3, float(np.abs(wanted[finite]).max(initial=0)))
     assert np.allclose(made[finite], wanted[finite], rtol=0, atol=FAR * largest), (
         seed,
-        random_choices(seed),
+        random_options(seed),
     )
 
 
@@ -190,15 +190,15 @@ def _added(
     last = func.get_return_op()
     assert last is not None
     wanted = [values[v] for v in last.operands]
-    choices = random_choices(seed)
-    if not planned(module, choices):
+    options = random_options(seed)
+    if not planned(module, options):
         count["cannot be"] += 1
         return None
     try:
         kernels |= text.add(module, f"n{seed}", folder)
     except MemoptError as error:
-        assert "C backend: " in str(error), (seed, choices, str(error))
+        assert "C backend: " in str(error), (seed, options, str(error))
         count["no kernel"] += 1
         return None
-    count.update((kind, *kinds_of(choices)))
+    count.update((kind, *kinds_of(options)))
     return Case(seed, given, wanted)

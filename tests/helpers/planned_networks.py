@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.compile.driver import import_bytes, load_text, new_context
-from memopt.compile.pipelines import Choices
+from memopt.compile.pipelines import SettledOptions
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.errors import MemoptError
 
@@ -58,13 +58,13 @@ def random_module(seed: int, folder: Path) -> tuple[str, ModuleOp]:
             return "ONNX, float", import_bytes(data, ".onnx", path.name, path)
 
 
-def random_choices(seed: int) -> Choices:
+def random_options(seed: int) -> SettledOptions:
     """Some of the options of `memopt compile`."""
     pick = random.Random(seed)
     rows = pick.choice(("auto", "all", "all", "none"))
-    chosen = Choices(
-        rewrite=(pick.choice(("all", "safe", "none")),),
-        rows=(rows,),
+    chosen = SettledOptions(
+        rewrite=pick.choice(("all", "safe", "none")),
+        rows=rows,
         io=pick.choice(("arena", "caller", "kept")),
         optimize=pick.choice(("ram", "balanced", "speed")),
         inplace=pick.choice((None, None, "on", "off")),
@@ -77,11 +77,11 @@ def random_choices(seed: int) -> Choices:
     return replace(chosen, place=pick.choice(PLACES)) if other < 0.45 else chosen
 
 
-def planned(module: ModuleOp, choices: Choices) -> bool:
+def planned(module: ModuleOp, options: SettledOptions) -> bool:
     """Plan a network for the host; False if what is asked for cannot be. All that our own verifier
     refuses, or anybody for another reason than these, is raised."""
     try:
-        plan_module(Context(), module, "host", choices, Seconds())
+        plan_module(Context(), module, options, Seconds())
     except (MemoptError, PassFailedException) as error:
         if any(text in str(error) for text in REFUSALS):
             return False
@@ -89,14 +89,14 @@ def planned(module: ModuleOp, choices: Choices) -> bool:
     return True
 
 
-def kinds_of(choices: Choices) -> Iterator[str]:
+def kinds_of(options: SettledOptions) -> Iterator[str]:
     """The options, as they are counted."""
-    yield f"rewrite={choices.rewrite[0]}"
-    yield f"rows={choices.rows[0]}"
-    yield f"optimize={choices.optimize}"
-    yield f"io={choices.io}"
-    yield f"place={choices.place}"
-    if choices.stream_input:
+    yield f"rewrite={options.rewrite}"
+    yield f"rows={options.rows}"
+    yield f"optimize={options.optimize}"
+    yield f"io={options.io}"
+    yield f"place={options.place}"
+    if options.stream_input:
         yield "stream"
-    if choices.memory:
-        yield f"memory={choices.memory}"
+    if options.memory:
+        yield f"memory={options.memory}"

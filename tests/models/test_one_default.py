@@ -94,11 +94,11 @@ def test_of_every_kind_of_model(
     check(shared / "models" / name, words, tmp_path / "out", capsys)
 
 
-class Asked(list[tuple[str, str, Any]]):
-    """Target, network and choices of each plan that was asked for; none is made."""
+class Asked(list[tuple[str, Any]]):
+    """Network and options of each plan that was asked for; none is made."""
 
-    def plan_module(self, context: Any, module: Any, target: str, choices: Any, times: Any) -> Any:
-        self.append((target, str(module), choices))
+    def plan_module(self, context: Any, module: Any, options: Any, times: Any) -> Any:
+        self.append((str(module), options))
         raise MemoptError("asked")
 
     def as_it_was(self, context: Any, module: Any, is_tflite: bool) -> Any:

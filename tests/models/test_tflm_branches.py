@@ -18,7 +18,7 @@ from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
-from memopt.compile.pipelines import Choices
+from memopt.compile.pipelines import SettledOptions
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.attributes.places import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
@@ -43,7 +43,7 @@ def test_random_branches_run_the_same_in_the_arena_of_the_plan(fuzz: float, tmp_
         data = branch_model(seed)
         module = read(data, "net.tflite")
         before = tflm_arena(only_function(module), planned=False, source_order=True).head
-        plan_module(new_context(), module, "tflm", Choices(), Seconds())
+        plan_module(new_context(), module, SettledOptions(target="tflm"), Seconds())
         func = only_function(module)
         plan = plan_of(func)
         assert plan is not None and tflm_arena(func).head <= plan.arena
@@ -85,7 +85,7 @@ def test_less_than_what_is_run_needs_is_refused() -> None:
     """Check that plans that are true but for the written scratch are refused."""
     for scratch in (None, 16):
         module = read(branch_model(3), "net.tflite")
-        plan_module(new_context(), module, "tflm", Choices(), Seconds())
+        plan_module(new_context(), module, SettledOptions(target="tflm"), Seconds())
         func = only_function(module)
         op = next(op for op in func.body.block.ops if run_by(op))
         op.attributes.pop(SCRATCH)

@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 
 from memopt.compile import run_passes
 from memopt.compile.driver import build_pipeline, new_context
-from memopt.compile.pipelines import Choices
+from memopt.compile.pipelines import SettledOptions
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
@@ -39,10 +39,14 @@ def arena(
     """Bytes of the whole plan."""
     context = new_context()
     module = Parser(context, text).parse_module()
-    choices = Choices(
-        rows=(rows,), optimize="balanced", time_limit=time_limit, stream_input=streamed
+    options = SettledOptions(
+        target=target,
+        rows=rows,
+        optimize="balanced",
+        time_limit=time_limit,
+        stream_input=streamed,
     )
-    plan_module(context, module, target, choices, Seconds())
+    plan_module(context, module, options, Seconds())
     plan = plan_of(only_function(module))
     assert plan is not None
     return plan.arena

@@ -11,7 +11,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.source import emit
 from memopt.compile.driver import build_pipeline, load_text, new_context
-from memopt.compile.pipelines import Choices
+from memopt.compile.pipelines import SettledOptions
 from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
@@ -59,8 +59,8 @@ def test_rewrites_channels_and_plans_of_scalars(quantized: bool, fuzz: float) ->
         for rows, io in (("none", "arena"), ("all", "caller"), ("auto", "kept")):
             copy = module.clone()
             try:
-                chosen = Choices(rewrite=("all",), rows=(rows,), io=io)
-                plan_module(Context(), copy, "host", chosen, Seconds())
+                chosen = SettledOptions(rewrite="all", rows=rows, io=io)
+                plan_module(Context(), copy, chosen, Seconds())
                 emit(copy, "net", "host")
                 planned += 1
             except MemoptError as error:

@@ -4,7 +4,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from memopt.compile.driver import new_context
-from memopt.compile.pipelines import Choices, plan
+from memopt.compile.pipelines import SettledOptions, plan
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import plan_of
 
@@ -23,16 +23,16 @@ func.func @main(%x: !x, %w: !w {memgraph.constant}, %b: !b {memgraph.constant}) 
 """
 
 
-def planned(choices: Choices) -> ModuleOp:
+def planned(options: SettledOptions) -> ModuleOp:
     context = new_context()
     module = Parser(context, PADDED).parse_module()
-    for step in plan("host", choices):
+    for step in plan(options):
         step.run.apply(context, module)
     return module
 
 
 def test_pads_are_inside_the_windows_of_rows_alone() -> None:
-    whole, rows = planned(Choices()), planned(Choices(rows=("all",)))
+    whole, rows = planned(SettledOptions()), planned(SettledOptions(rows="all"))
     assert "memgraph.pad" in {op.name for op in body_of(only_function(whole)).ops}
     assert "memgraph.pad" not in {op.name for op in body_of(only_function(rows)).ops}
     found = plan_of(only_function(rows))

@@ -99,11 +99,11 @@ def _cheapest(
     """The model as it is, or, if its rows are ours to choose and there is more room than it needs,
     by the cheapest plan that fits into the room that there is anyway."""
     room = max(m.known.plan.arena for m in models)
-    free = args.rows is None and args.fit is None and AUTO in model.choices.rows
+    free = args.rows is None and args.fit is None and model.options.rows == AUTO
     if not free or model.known.plan.family.data != "rows" or model.known.plan.arena >= room:
         return model
     try:
-        return model.planned_again(replace(model.choices, fit=room))
+        return model.planned_again(replace(model.options, fit=room))
     except DoesNotFitError:  # a search may end before it finds what another has found
         return model
 

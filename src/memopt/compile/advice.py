@@ -24,7 +24,6 @@ from memopt.compile.compare import Task, plan_alone, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.narrowing import narrowed
 from memopt.compile.options import PlanOptions
-from memopt.compile.pipelines import Choices
 from memopt.compile.run_passes import Seconds, check_kernels_first
 from memopt.compile.target_facts import facts_without_a_build, tflm_facts
 from memopt.dialects.memgraph.errors import MemoptError
@@ -35,8 +34,7 @@ from memopt.passes.memgraph_int8_io import store_border
 from memopt.passes.memgraph_kernels import BALANCED, RAM, SPEED, may_become
 from memopt.rewrites import SAFE
 from memopt.solvers import clock
-from memopt.targets.core.kernels import may_be_fast
-from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.registry import target_names
 from memopt.text.diagnostics import write_file
 
 WORTH = 0.05  # of the RAM: an option that saves less is not named
@@ -46,7 +44,7 @@ LOOK = 1e-3  # seconds of work that a look at the clock stands for: .05 to 2.5 m
 SHARE = 1 / 3  # of the time that the plan took, for all options together where time is limited
 DEVICE = "cortex-m4"  # the C target that is named to who plans for TFLM
 HEURISTIC = "greedy-by-size"
-PLACES = ("auto", Choices.place)  # other plans than of the least arena are asked for on purpose
+PLACES = ("auto", PlanOptions.place)  # other plans than of the least arena are asked for on purpose
 
 
 @dataclass(frozen=True)
@@ -152,20 +150,20 @@ class _Option:
 
 def _options(planned: Advised) -> Iterator[_Option]:
     """Yield the options that may save RAM, those that search last."""
-    request, choices = planned.request, planned.task.choices
+    request, options = planned.request, planned.task.options
     if request.target == "tflm":
         if request.rewrite is None:
             yield _Option("--rewrite=safe", lambda deadline: _narrowed(planned, deadline))
         yield _Option(f"--target={DEVICE}", lambda deadline: _as_c(planned, deadline))
         return
-    plain = choices.memory is None and choices.slide is None and not choices.cmsis_nn
-    if request.target not in target_names("c") or not plain or choices.place not in PLACES:
+    plain = options.memory is None and options.slide is None and not options.cmsis_nn
+    if request.target not in target_names("c") or not plain or options.place not in PLACES:
         return
-    if not choices.int8_io and _has_real_border(planned.task.ready):
+    if not options.int8_io and _has_real_border(planned.task.ready):
         yield _Option("--int8-io", lambda until: _changed(planned, until, int8_io=True))
-    if choices.in_rows and not choices.stream_input:
+    if options.in_rows and not options.stream_input:
         yield _Option("--stream-input", lambda until: _changed(planned, until, stream_input=True))
-    if choices.optimize == SPEED:
+    if options.optimize == SPEED:
         yield _Option("--optimize=ram", lambda until: _changed(planned, until, optimize=RAM), True)
     if request.rewrite in (None, SAFE):
         yield _Option("--rewrite=all", lambda until: _rewritten(planned, until), True)
@@ -181,8 +179,8 @@ def _has_real_border(module: ModuleOp) -> bool:
 
 def _changed(planned: Advised, deadline: float, **options: Any) -> Advice | None:
     """Plan the task's network with other options, which apply to what is rewritten already."""
-    choices = replace(planned.task.choices, **options)
-    return _solved(planned, replace(planned.task, choices=choices), deadline)
+    changed = replace(planned.task.options, **options)
+    return _solved(planned, replace(planned.task, options=changed), deadline)
 
 
 def _rewritten(planned: Advised, deadline: float) -> Advice | None:
@@ -195,7 +193,7 @@ def _as_c(planned: Advised, deadline: float) -> Advice | None:
     request = PlanOptions(target=DEVICE, time_limit=_left(deadline))
     how = planned.context, planned.module, request, planned.frontend, Seconds()
     task = task_of(*how)
-    check_kernels_first(planned.context, task.ready, task.target, task.choices)
+    check_kernels_first(planned.context, task.ready, task.options)
     advice, after = _quickly(planned.context, task, deadline)
     return replace(advice, ram=facts_without_a_build(after, DEVICE, advice.arena)["ram"])
 
@@ -231,17 +229,17 @@ def _left(deadline: float) -> float:
 def _quickly(context: Context, task: Task, deadline: float) -> tuple[Advice, ModuleOp]:
     """Return what a task's plan by heuristics gives, all operators in rows if any are, and that
     plan. Fast kernels may then take what `balanced` allows."""
-    choices = task.choices
-    is_balanced = choices.optimize == BALANCED and may_be_fast(target_named(task.target))
-    choices = replace(
-        choices,
-        rows=(ALL,) if choices.in_rows else choices.rows,
+    options = task.options
+    is_balanced = options.optimize == BALANCED and options.may_be_fast
+    options = replace(
+        options,
+        rows=ALL if options.in_rows else options.rows,
         fit=None,
-        optimize=RAM if is_balanced else choices.optimize,
+        optimize=RAM if is_balanced else options.optimize,
         place=HEURISTIC,
         time_limit=_left(deadline),
     )
-    after, known = plan_alone(context, replace(task, choices=choices), Seconds())
+    after, known = plan_alone(context, replace(task, options=options), Seconds())
     plan = known.plan
     arena = may_become(plan.arena) if is_balanced else plan.arena
     least = plan.proof.data != "none" and arena == plan.arena_lower_bound.data

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
 from memopt.compile.options import PlanOptions
-from memopt.compile.pipelines import NO_RULES, Choices
-from memopt.compile.plan_request import choices_of, is_tflite, lowered
+from memopt.compile.pipelines import SettledOptions
+from memopt.compile.plan_request import is_tflite, lowered, settled
 from memopt.compile.run_passes import Seconds, as_it_was, plan_facts, plan_module, rewritten
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import only_function
@@ -17,19 +17,18 @@ from memopt.dialects.memgraph.plan import plan_of
 from memopt.frontends.core.registry import Frontend
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
+from memopt.rewrites import NO_RULES
 from memopt.solvers.scheduling import METHODS
-from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError
 
 
 @dataclass(frozen=True)
 class Task:
-    """A network to plan by `choices`: `imported` is what the file says, `ready` what is planned."""
+    """A network to plan by `options`: `imported` is what the file says, `ready` what is planned."""
 
     imported: ModuleOp
     ready: ModuleOp
-    target: str
-    choices: Choices
+    options: SettledOptions
     is_tflite: bool
 
 
@@ -43,10 +42,10 @@ def task_of(
     """Return what `memopt compile` plans of a module that `frontend` read. Raises MemoptError, and
     UsageError for options that contradict each other."""
     imported, ready = lowered(module, request.target, frontend)
-    choices = choices_of(request, ready, frontend)
-    check_choices(request.target, choices)
-    ready, choices = rewritten(context, ready, choices, seconds)
-    return Task(imported, ready, request.target, choices, is_tflite(frontend))
+    options = settled(request, ready, frontend)
+    check_options(options)
+    ready, options = rewritten(context, ready, options, seconds)
+    return Task(imported, ready, options, is_tflite(frontend))
 
 
 def plan_task(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp, ModuleOp, Checked]:
@@ -57,7 +56,7 @@ def plan_task(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp,
     before = as_it_was(context, task.imported, task.is_tflite)
     after, known = plan_alone(context, task, seconds)
     old, new, func = plan_facts(only_function(before)), known.plan, known.func
-    if task.target == "tflm":
+    if task.options.target == "tflm":
         needs_more = task.is_tflite and new.arena > old.arena
         if needs_more or not (is_safe(func) or make_safe(func)):
             after = before.clone()
@@ -71,50 +70,50 @@ def plan_alone(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp
     """Return the task's network planned, compared with nothing, and what is known of its function.
     Raises MemoptError."""
     after = task.ready.clone()
-    known = plan_module(context, after, task.target, task.choices, seconds)
+    known = plan_module(context, after, task.options, seconds)
     func = only_function(after)
     return after, Checked(func, plan_facts(func), known[func].extracted.memory)
 
 
-def check_choices(target: str, choices: Choices) -> None:
+def check_options(options: SettledOptions) -> None:
     """Raise UsageError for what contradicts itself, or is not there."""
     for value, known, flag in (
-        (choices.schedule, METHODS, "--schedule"),
-        (choices.place, PLACEMENTS, "--place"),
+        (options.schedule, METHODS, "--schedule"),
+        (options.place, PLACEMENTS, "--place"),
     ):
         if value not in known:
             raise UsageError(f"{flag}={value}{nearest(value, known)}: one of {', '.join(known)}")
-    if choices.memory is not None:
-        check_memory(choices)
-    if choices.slide is not None and target == "tflm":
+    if options.memory is not None:
+        check_memory(options)
+    if options.slide is not None and options.target == "tflm":
         raise UsageError("--slide: TensorFlow Lite Micro runs every window anew")
-    if choices.stream_input and target == "tflm":
+    if options.stream_input and options.target == "tflm":
         raise UsageError("--stream-input: TensorFlow Lite Micro takes its input as a whole")
-    if choices.in_rows and target == "tflm":
-        flag = "--rows" if choices.fit is None else "--fit"
+    if options.in_rows and options.target == "tflm":
+        flag = "--rows" if options.fit is None else "--fit"
         raise UsageError(f"{flag}: TensorFlow Lite Micro runs whole operators, no rows")
-    if choices.rewrite != (NO_RULES,) and target == "tflm":
+    if options.rewrite != NO_RULES and options.target == "tflm":
         text = "a .tflite is written again as it is; memopt compile writes one with less in it"
         raise UsageError(f"--rewrite: {text}")
-    if choices.cmsis_nn and target not in target_names("c"):
+    if options.cmsis_nn and not options.is_compiled:
         raise UsageError("--cmsis-nn: of C targets, whose code calls the library")
-    if choices.cmsis_nn and choices.in_rows:
+    if options.cmsis_nn and options.in_rows:
         raise UsageError("--cmsis-nn: the library computes whole operators, no rows")
-    if choices.int8_io and target == "tflm":
+    if options.int8_io and options.target == "tflm":
         raise UsageError("--int8-io: the .tflite keeps its inputs and outputs")
-    if choices.nhwc_io and target == "tflm":
+    if options.nhwc_io and options.target == "tflm":
         raise UsageError("--nhwc-io: the .tflite keeps its inputs and outputs")
-    if choices.stream_input and not choices.in_rows:
+    if options.stream_input and not options.in_rows:
         raise UsageError(
             "--stream-input needs operators in rows: --rows=all, auto or names, or --fit"
         )
 
 
-def check_memory(choices: Choices) -> None:
+def check_memory(options: SettledOptions) -> None:
     """Raise UsageError for a --memory that cannot be read, or with a --place beside it."""
     try:
-        parse_banks(choices.memory or "")
+        parse_banks(options.memory or "")
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from None
-    if choices.place != Choices.place:
+    if options.place != PlanOptions.place:
         raise UsageError("--memory places the buffers itself; leave --place out")

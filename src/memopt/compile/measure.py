@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memopt.backends.c.project.project_files import Project
-from memopt.compile.pipelines import Choices
+from memopt.compile.pipelines import SettledOptions
 from memopt.compile.plan import PlannedModel, beside_arena
 from memopt.compile.write import facts_of, project_of
 from memopt.passes.memgraph_kernels import RAM, held_back, may_become
@@ -87,7 +87,7 @@ def _may_be_faster(first: MeasuredModel, ram: int) -> bool:
     # whole operators that were not fitted would be planned the same again
     whole = plan.family.data == "order" and may_become(plan.arena) <= fit
     return (
-        model.choices.optimize != RAM
+        model.options.optimize != RAM
         and first.time is not None
         and "bounds" not in first.facts
         and not whole
@@ -96,15 +96,15 @@ def _may_be_faster(first: MeasuredModel, ram: int) -> bool:
 
 
 def _again(
-    first: MeasuredModel, choices: Choices, args: argparse.Namespace
+    first: MeasuredModel, options: SettledOptions, args: argparse.Namespace
 ) -> MeasuredModel | None:
-    """The model by these choices, measured; None if there is no time or no room for that, or no
+    """The model by these options, measured; None if there is no time or no room for that, or no
     fewer kernels are held back than in the first plan."""
     model = first.model
-    if clock.late(model.seconds.deadline(choices.time_limit)):
+    if clock.late(model.seconds.deadline(options.time_limit)):
         return None
     with suppress(DoesNotFitError):
-        other = model.planned_again(choices)
+        other = model.planned_again(options)
         if held_back(other.known.func) < held_back(model.known.func):
             return _measured(other, args)
     return None

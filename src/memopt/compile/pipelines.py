@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.passes import ModulePass
 
+from memopt.compile.options import PlanOptions
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import AnyTensor
 from memopt.passes.memgraph_branches import MemgraphBranchesPass
@@ -53,36 +54,30 @@ def rows_alignment(module: ModuleOp) -> int:
     return 8 if any(t.element_type in wide for t in tensors) else ROWS_ALIGNMENT
 
 
-@dataclass(frozen=True)
-class Choices:
-    """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
-    `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto; `slide` as
-    rows of memgraph-slide, which needs `stream_input`, and `kept`, bytes, which needs `slide`;
-    `optimize` as of memgraph-kernels, for targets whose kernels are ours; `alignment`, bytes, of
-    plans in rows (`rows_alignment`); `cmsis_nn`, whether C calls CMSIS-NN, whose scratch counts."""
+@dataclass(frozen=True, kw_only=True)
+class SettledOptions(PlanOptions):
+    """Options of a plan in which none is left open; `rows` and `rewrite` name several with commas.
+    `alignment` are the bytes of plans in rows (`rows_alignment`)."""
 
-    schedule: str = "auto"
-    place: str = "joint"
-    time_limit: float | None = None
-    fuse: bool = True
-    io: str | None = None
-    inplace: str | None = None
-    memory: str | None = None
-    rows: tuple[str, ...] = (NONE,)
-    fit: int | None = None
-    stream_input: bool = False
-    int8_io: bool = False
-    nhwc_io: bool = False
-    slide: int | None = None
-    kept: int | None = None
-    rewrite: tuple[str, ...] = (NO_RULES,)
+    rows: str = NONE
+    rewrite: str = NO_RULES
     optimize: str = RAM
     alignment: int = ROWS_ALIGNMENT
-    cmsis_nn: bool = False
 
     @property
     def in_rows(self) -> bool:
-        return self.rows != (NONE,)
+        """Return whether operators are cut into rows."""
+        return self.rows != NONE
+
+    @property
+    def is_compiled(self) -> bool:
+        """Return whether the target runs C."""
+        return self.target in target_names("c")
+
+    @property
+    def may_be_fast(self) -> bool:
+        """Return whether kernels of the target take scratch to be faster."""
+        return self.is_compiled and may_be_fast(target_named(self.target))
 
 
 @dataclass(frozen=True)
@@ -96,77 +91,181 @@ class Step:
     again: bool = False
 
 
-def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step, ...]:
-    """From an imported module to a verified plan.
+@dataclass(frozen=True)
+class Rules:
+    """Rewrite rules that are applied at once, that are searched, and that are searched with
+    operators in rows."""
 
-    Of rewrite rules those that are asked for, for a rule changes which operators there are, and the
-    one that rows need.
-    Raises ValueError for options that are wrong.
-    """
-    chosen = choices or Choices()
-    limit = chosen.time_limit
-    compiled = target in target_names("c")
-    fast = compiled and may_be_fast(target_named(target))
-    inplace = chosen.inplace or ("on" if compiled or chosen.in_rows else None)
-    model = MemgraphModelPass(target, io=chosen.io, inplace=inplace)
-    if chosen.cmsis_nn:
-        model = replace(model, scratch=CALLED)
-    if chosen.in_rows:
-        model = replace(model, alignment=chosen.alignment)
-    searched = limit if chosen.rows == (AUTO,) else None
-    rows = MemgraphExpandRowsPass(chosen.rows, chosen.fit, searched, chosen.stream_input)
-    cut = Step("", rows, "before the order, which is one of rows")
-    slide = () if chosen.slide is None else (_sliding(chosen.slide, chosen.kept),)
-    fuse = MemgraphFusePass(time_limit=limit)
-    schedule = MemgraphSchedulePass(chosen.schedule, limit)
-    contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")
-    # rows are not contracted: `fit` counts on the order that it found
-    if chosen.memory is None:
-        place = MemgraphPlacePass(chosen.place, limit)
-        places = Step("place", place, "after the order, which `joint` may change once more")
-    else:
-        memory = MemgraphMemoryPass(chosen.memory, time_limit=limit)
-        places = Step("place", memory, "after the order, to which it adds copies between memories")
-    order = Step("schedule", schedule, "before the places, for live ranges follow from the order")
-    border = Step("rewrite", MemgraphInt8IoPass(), "before all else, for it changes the operators")
-    pads = MemgraphRewritePass(("pad-into-window",))
-    inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
-    turn = MemgraphRewritePass(("frames-as-rows",))
-    frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
-    at_once, searched, by_rows = rules_of(chosen)
-    asked = Step("rewrite", MemgraphRewritePass(at_once), "before rows, which take it on")
-    images = Step("rewrite", MemgraphNhwcIoPass(), "once all that can is channels last")
-    search = MemgraphRewritePass(searched, time_limit=limit)
-    counted = Step("rewrite", search, "after the model, by which it counts, and before rows")
-    tried = MemgraphRewritePass(by_rows, time_limit=limit, rows=True)
-    in_rows = Step("rewrite", tried, "after all others, for it tries out the rows")
-    return (
-        *((border,) if chosen.int8_io else ()),
-        *((asked,) if at_once else ()),
-        *((images,) if chosen.nhwc_io else ()),
-        *((frames,) if chosen.slide is not None else ()),
-        *((inside,) if chosen.in_rows else ()),
-        Step("", model, "first, for every other pass counts by it"),
-        *((counted,) if searched else ()),
-        *((in_rows,) if by_rows else ()),
-        *((cut,) if chosen.in_rows else ()),
-        *slide,
-        *((contract,) if chosen.fuse and not chosen.in_rows else ()),
-        order,
-        places,
-        *(_fast_kernels(chosen, order, places) if fast and chosen.memory is None else ()),
-        Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),
+    at_once: tuple[str, ...]
+    searched: tuple[str, ...]
+    by_rows: tuple[str, ...]
+
+
+def rules_of(options: SettledOptions) -> Rules:
+    """Return the rules that are asked for; of a set of them those that leave what can be planned
+    so."""
+    wanted = options.rewrite.split(",")
+    names = named_rules(wanted)
+    if len(wanted) == 1 and wanted[0] in SETS:
+        names = tuple(n for n in names if _is_planned(rule_of(n), options))
+    searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
+    by_rows = tuple(n for n in searched if options.in_rows and rule_of(n).unbuffered)
+    at_once = tuple(name for name in names if name not in searched)
+    return Rules(at_once, tuple(n for n in searched if n not in by_rows), by_rows)
+
+
+def _is_planned(rule: type[Rule], options: SettledOptions) -> bool:
+    """Return whether what a rule leaves can be planned so: rows that are no buffers are not kept
+    from run to run, and neither they nor whole tensors are put into several memories."""
+    return not rule.unbuffered or (options.memory is None and options.slide is None)
+
+
+def _model(options: SettledOptions) -> ModulePass:
+    return MemgraphModelPass(
+        options.target,
+        alignment=options.alignment if options.in_rows else None,
+        io=options.io,
+        inplace=options.inplace or ("on" if options.is_compiled or options.in_rows else None),
+        scratch=CALLED if options.cmsis_nn else None,
     )
 
 
-def _fast_kernels(chosen: Choices, order: Step, places: Step) -> tuple[Step, ...]:
-    """Kernels that are fast, and what has to be found again with their scratch."""
-    if chosen.place in SHARED_OBJECTS:
-        return ()
-    kernels = MemgraphKernelsPass(chosen.optimize, chosen.fit)
-    fast = Step("place", kernels, "after the places, between which there is room for scratch")
-    again = () if chosen.optimize == RAM else (order, places)
-    return (fast, *(replace(step, again=True) for step in again))
+def _rows(options: SettledOptions) -> ModulePass:
+    limit = options.time_limit if options.rows == AUTO else None
+    names = tuple(options.rows.split(","))
+    return MemgraphExpandRowsPass(names, options.fit, limit, options.stream_input)
+
+
+def _order(options: SettledOptions) -> ModulePass:
+    return MemgraphSchedulePass(options.schedule, options.time_limit)
+
+
+def _places(options: SettledOptions) -> ModulePass:
+    return MemgraphPlacePass(options.place, options.time_limit)
+
+
+def _has_fast_kernels(options: SettledOptions) -> bool:
+    one_arena = options.memory is None and options.place not in SHARED_OBJECTS
+    return options.may_be_fast and one_arena
+
+
+def _plans_again(options: SettledOptions) -> bool:
+    return _has_fast_kernels(options) and options.optimize != RAM
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: the pass that options make, `when` it runs, and why it stands there."""
+
+    stage: str
+    made: Callable[[SettledOptions], ModulePass]
+    when: Callable[[SettledOptions], bool]
+    why: str
+    again: bool = False
+
+
+def _always(_: SettledOptions) -> bool:
+    return True
+
+
+# A row that is searched takes what is left of the time limit. Rows of operators are not contracted:
+# `fit` counts on the order that it found.
+TABLE = (
+    Row(
+        "rewrite",
+        lambda _: MemgraphInt8IoPass(),
+        lambda o: o.int8_io,
+        "before all else, for it changes the operators",
+    ),
+    Row(
+        "rewrite",
+        lambda o: MemgraphRewritePass(rules_of(o).at_once),
+        lambda o: bool(rules_of(o).at_once),
+        "before rows, which take it on",
+    ),
+    Row(
+        "rewrite",
+        lambda _: MemgraphNhwcIoPass(),
+        lambda o: o.nhwc_io,
+        "once all that can is channels last",
+    ),
+    Row(
+        "rewrite",
+        lambda _: MemgraphRewritePass(("frames-as-rows",)),
+        lambda o: o.slide is not None,
+        "before rows, which are frames where a window slides",
+    ),
+    Row(
+        "rewrite",
+        lambda _: MemgraphRewritePass(("pad-into-window",)),
+        lambda o: o.in_rows,
+        "before rows, of which those that are padding are no operands",
+    ),
+    Row("", _model, _always, "first, for every other pass counts by it"),
+    Row(
+        "rewrite",
+        lambda o: MemgraphRewritePass(rules_of(o).searched, time_limit=o.time_limit),
+        lambda o: bool(rules_of(o).searched),
+        "after the model, by which it counts, and before rows",
+    ),
+    Row(
+        "rewrite",
+        lambda o: MemgraphRewritePass(rules_of(o).by_rows, time_limit=o.time_limit, rows=True),
+        lambda o: bool(rules_of(o).by_rows),
+        "after all others, for it tries out the rows",
+    ),
+    Row("", _rows, lambda o: o.in_rows, "before the order, which is one of rows"),
+    Row(
+        "",
+        lambda o: MemgraphSlidePass(o.slide or 0, o.kept),
+        lambda o: o.slide is not None,
+        "before the order, which is one of rows that are new",
+    ),
+    Row(
+        "fuse",
+        lambda o: MemgraphFusePass(time_limit=o.time_limit),
+        lambda o: o.fuse and not o.in_rows,
+        "before the order, to leave its search less; it opens them again",
+    ),
+    Row("schedule", _order, _always, "before the places, for live ranges follow from the order"),
+    Row(
+        "place",
+        _places,
+        lambda o: o.memory is None,
+        "after the order, which `joint` may change once more",
+    ),
+    Row(
+        "place",
+        lambda o: MemgraphMemoryPass(o.memory or "", time_limit=o.time_limit),
+        lambda o: o.memory is not None,
+        "after the order, to which it adds copies between memories",
+    ),
+    Row(
+        "place",
+        lambda o: MemgraphKernelsPass(o.optimize, o.fit),
+        _has_fast_kernels,
+        "after the places, between which there is room for scratch",
+    ),
+    Row("schedule", _order, _plans_again, "with the scratch of fast kernels", again=True),
+    Row("place", _places, _plans_again, "with the scratch of fast kernels", again=True),
+    Row(
+        "",
+        lambda _: MemgraphVerifyPlanPass(placed=True),
+        _always,
+        "last, and it trusts none of the others",
+    ),
+)
+
+
+def plan(options: SettledOptions | None = None) -> tuple[Step, ...]:
+    """From an imported module to a verified plan.
+
+    Of rewrite rules those that are asked for, for a rule changes which operators there are, and the
+    one that rows need. Raises ValueError for options that are wrong.
+    """
+    chosen = options or SettledOptions(target="generic")
+    rows = [row for row in TABLE if row.when(chosen)]
+    return tuple(Step(row.stage, row.made(chosen), row.why, row.again) for row in rows)
 
 
 def with_branches(steps: Sequence[Step], depth: int) -> tuple[Step, ...]:
@@ -180,32 +279,6 @@ def with_branches(steps: Sequence[Step], depth: int) -> tuple[Step, ...]:
     counted = replace(places, run=MemgraphBranchesPass(), why="once what operators run has places")
     again = (counted, replace(order, again=True), replace(places, again=True))
     return (*steps[:end], *again * depth, *steps[end:])
-
-
-def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The rules that are asked for: those applied at once, those applied by search, and those
-    searched with operators in rows. Of a set of them only those that leave what can be planned so.
-    """
-    wanted = chosen.rewrite
-    names = named_rules(wanted)
-    if len(wanted) == 1 and wanted[0] in SETS:
-        names = tuple(n for n in names if _is_planned(rule_of(n), chosen))
-    searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
-    by_rows = tuple(n for n in searched if chosen.in_rows and rule_of(n).unbuffered)
-    at_once = tuple(name for name in names if name not in searched)
-    return at_once, tuple(n for n in searched if n not in by_rows), by_rows
-
-
-def _is_planned(rule: type[Rule], chosen: Choices) -> bool:
-    """Whether what a rule leaves can be planned so: rows that are no buffers are not kept from run
-    to run, and neither they nor whole tensors are put into several memories."""
-    return not rule.unbuffered or (chosen.memory is None and chosen.slide is None)
-
-
-def _sliding(rows: int, kept: int | None) -> Step:
-    return Step(
-        "", MemgraphSlidePass(rows, kept), "before the order, which is one of rows that are new"
-    )
 
 
 def source(tflm: bool = True, scratch: bool = True) -> tuple[Step, ...]:

@@ -14,12 +14,12 @@ from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.cli.planning_arguments import read_model
 from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
-from memopt.compile.compare import Task, check_choices, plan_task
+from memopt.compile.compare import Task, check_options, plan_task
 from memopt.compile.driver import IR, import_bytes
 from memopt.compile.narrowing import Narrowed, narrowed
 from memopt.compile.options import options_of
-from memopt.compile.pipelines import NO_RULES, Choices
-from memopt.compile.plan_request import choices_of, is_tflite, lowered
+from memopt.compile.pipelines import SettledOptions
+from memopt.compile.plan_request import is_tflite, lowered, settled
 from memopt.compile.report import report_dict
 from memopt.compile.run_passes import (
     Seconds,
@@ -36,6 +36,7 @@ from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.plan import share
 from memopt.passes.rows.minimise import DoesNotFitError
+from memopt.rewrites import NO_RULES
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
 from memopt.text.format import bytes_of_text, sizes
@@ -50,7 +51,7 @@ Planned = tuple[ModuleOp, ModuleOp, Checked]
 @dataclass(frozen=True)
 class PlannedModel:
     """`before` and `after` with what is `known` of the latter's function. `file` is what a narrower
-    `less.network` will be called. `again` plans once more, by other choices than `choices`;
+    `less.network` will be called. `again` plans once more, by other options than `options`;
     `wished` are those that a board's RAM may have kept from being planned."""
 
     path: Path
@@ -61,20 +62,20 @@ class PlannedModel:
     less: Narrowed
     file: Path
     seconds: Seconds
-    choices: Choices
-    again: Callable[[Choices], Planned]
-    wished: Choices | None
-    _whole: Callable[[Choices], int | None] = field(repr=False)
+    options: SettledOptions
+    again: Callable[[SettledOptions], Planned]
+    wished: SettledOptions | None
+    _whole: Callable[[SettledOptions], int | None] = field(repr=False)
     _advice: Callable[[int, int | None], tuple[Advice, ...]] = field(repr=False)
 
-    def planned_again(self, choices: Choices) -> "PlannedModel":
-        """The same model by these choices. Raises MemoptError."""
-        _, after, known = self.again(choices)
-        return replace(self, after=after, known=known, choices=choices)
+    def planned_again(self, options: SettledOptions) -> "PlannedModel":
+        """Return the same model planned by these options. Raises MemoptError."""
+        _, after, known = self.again(options)
+        return replace(self, after=after, known=known, options=options)
 
     def whole_peak(self) -> int | None:
         """Bytes of the peak of whole operators, beside a plan in rows."""
-        return self._whole(self.choices) if self.known.plan.family.data == "rows" else None
+        return self._whole(self.options) if self.known.plan.family.data == "rows" else None
 
     def advice(self, facts: dict[str, Any]) -> tuple[Advice, ...]:
         """Return the options that would save RAM, beside these `facts` of the target."""
@@ -112,43 +113,43 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     imported, ready = lowered(module, args.target, frontend)
     request = options_of(args, args.target)
-    choices = choices_of(request, ready, frontend)
+    options = settled(request, ready, frontend)
     less = Narrowed()
-    if args.target == "tflm" and choices.rewrite != (NO_RULES,):
+    if args.target == "tflm" and options.rewrite != NO_RULES:
         found: list[Narrowed] = []
-        seconds.run("rewrite", lambda: found.append(narrowed(imported, choices.rewrite)))
-        less, choices = found[0], replace(choices, rewrite=(NO_RULES,))
+        seconds.run("rewrite", lambda: found.append(narrowed(imported, options.rewrite.split(","))))
+        less, options = found[0], replace(options, rewrite=NO_RULES)
     network = less.network
     file = directory / f"{path.stem}.narrowed.tflite"
     if network is not None:
         ready = import_bytes(network, file.suffix, str(file), file)
         only_function(ready).attributes[REWRITES] = ArrayAttr(less.did)
-    check_choices(args.target, choices)
+    check_options(options)
     if args.target != "tflm":
-        ready, choices = rewritten(context, ready, choices, seconds)
-        check_kernels_first(context, ready, args.target, choices)
+        ready, options = rewritten(context, ready, options, seconds)
+        check_kernels_first(context, ready, options)
 
     # a narrower network is a file of its own, whose order stays where ours would need more
     own = imported if network is None else ready
-    task = Task(own, ready, args.target, choices, is_tflite(frontend))
+    task = Task(own, ready, options, is_tflite(frontend))
 
-    def plan(choices: Choices) -> Planned:
-        return plan_task(context, replace(task, choices=choices), seconds)
+    def plan(options: SettledOptions) -> Planned:
+        return plan_task(context, replace(task, options=options), seconds)
 
     given = args.rows is not None or args.fit is not None
-    wished: Choices | None = None
+    wished: SettledOptions | None = None
     # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
-    if ram is not None and choices.slide is not None:
-        before, after, known = _sliding_within(ram, target_named(args.target), choices, plan)
-    elif ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
-        before, after, known = plan(choices)
+    if ram is not None and options.slide is not None:
+        before, after, known = _sliding_within(ram, target_named(args.target), options, plan)
+    elif ram is None or args.target == "tflm" or given or options.place in share.METHODS:
+        before, after, known = plan(options)
         if ram is not None and known.plan.arena + beside_arena(target_named(args.target)) > ram:
-            before, after, known = plan(replace(choices, optimize=RAM))
-            wished = choices
+            before, after, known = plan(replace(options, optimize=RAM))
+            wished = options
     else:
         board = target_named(args.target)
-        before, after, known = _within(ram, board, choices, plan)
-        wished = replace(choices, rows=(AUTO,))
+        before, after, known = _within(ram, board, options, plan)
+        wished = replace(options, rows=AUTO)
     if network is not None:
         before = as_it_was(context, imported, is_tflite(frontend))
 
@@ -159,8 +160,8 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
     if ram is not None and known.plan.arena > ram:
         raise does_not_fit(known, ram, advice(known.plan.arena, None))
 
-    def whole(choices: Choices) -> int | None:
-        return whole_peak(context, ready, args.target, choices, seconds)
+    def whole(options: SettledOptions) -> int | None:
+        return whole_peak(context, ready, options, seconds)
 
     return PlannedModel(
         path=path,
@@ -171,7 +172,7 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         less=less,
         file=file,
         seconds=seconds,
-        choices=choices,
+        options=options,
         again=plan,
         wished=wished,
         _whole=whole,
@@ -180,11 +181,11 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
 
 
 def _within(
-    ram: int, board: Target, choices: Choices, plan: Callable[[Choices], Planned]
+    ram: int, board: Target, options: SettledOptions, plan: Callable[[SettledOptions], Planned]
 ) -> Planned:
     """The cheapest plan with which the board surely gets by; if there is none, that of the smallest
     arena, of which is measured what it needs."""
-    auto = replace(choices, rows=(AUTO,))
+    auto = replace(options, rows=AUTO)
     other = beside_arena(board)
     if ram > other:
         with suppress(DoesNotFitError):
@@ -198,17 +199,17 @@ def beside_arena(board: Target) -> int:
 
 
 def _sliding_within(
-    ram: int, board: Target, choices: Choices, plan: Callable[[Choices], Planned]
+    ram: int, board: Target, options: SettledOptions, plan: Callable[[SettledOptions], Planned]
 ) -> Planned:
     """A plan with which the board gets by: as much is kept as there is room beside the arena, which
     grows with what is computed again."""
     other = beside_arena(board)
-    found = plan(choices)
+    found = plan(options)
     for _ in range(TRIES):
         room = ram - other - found[2].plan.arena
-        if choices.kept is not None or room < 1 or kept_bytes(found[2].func) <= room:
+        if options.kept is not None or room < 1 or kept_bytes(found[2].func) <= room:
             break
-        found = plan(replace(choices, kept=room))
+        found = plan(replace(options, kept=room))
     return found
 
 

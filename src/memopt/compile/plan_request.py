@@ -2,20 +2,18 @@
 
     request, frontend = PlanOptions(target="cortex-m4", rows="all"), frontend_of(".tflite")
     imported, network = lowered(module, request.target, frontend)
-    choices = choices_of(request, network, frontend)
+    options = settled(request, network, frontend)
 
 `memopt compile`, `memopt report` and `memopt.plan` take the same road, so that the same words give
 the same plan.
 """
 
-from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.compile.options import PlanOptions, check_conflicts
-from memopt.compile.pipelines import NO_RULES, Choices, rows_alignment
+from memopt.compile.options import PlanOptions, check_conflicts, described
+from memopt.compile.pipelines import SettledOptions, rows_alignment
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.steps import steps_of
@@ -25,7 +23,7 @@ from memopt.frontends.tflite.float32 import in_float32
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_kernels import BALANCED
-from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
+from memopt.rewrites import KERNELS, NO_RULES, RULES, SAFE, named_rules, rule_of, unknown_rule
 from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError
 
@@ -45,32 +43,24 @@ def lowered(module: ModuleOp, target: str, frontend: Frontend | None) -> tuple[M
     return imported, with_known_shapes(in_float32(imported))
 
 
-def choices_of(request: PlanOptions, module: ModuleOp, frontend: Frontend | None) -> Choices:
+def settled(request: PlanOptions, module: ModuleOp, frontend: Frontend | None) -> SettledOptions:
     """Return how to plan `module`, which `frontend` read (None: it is IR). Raises UsageError for
     options that contradict each other."""
     check_conflicts(request)
-    rewrite = _rules(request.rewrite or _default_rules(request, module, frontend))
-    rows = tuple((request.rows or _default_rows(request, module, frontend, rewrite)).split(","))
-    alike = {f.name for f in fields(Choices)} & {f.name for f in fields(PlanOptions)}
-    settled: dict[str, Any] = {name: getattr(request, name) for name in alike}
-    settled |= {
+    rewrite = request.rewrite or _default_rules(request, module, frontend)
+    if wrong := unknown_rule(rewrite.split(",")):
+        raise UsageError(f"--rewrite: {wrong}")
+    rows = request.rows or _default_rows(request, module, frontend, rewrite)
+    decided: dict[str, Any] = {name: getattr(request, name) for name, _, _ in described()}
+    decided |= {
         # an opened hyper-node has another order
         "fuse": request.fuse and request.schedule != "source",
-        "rows": rows if request.fit is None else (AUTO,),
+        "rows": rows if request.fit is None else AUTO,
         "stream_input": request.stream_input or request.slide is not None,
         "rewrite": rewrite,
         "optimize": request.optimize or BALANCED,
-        "alignment": rows_alignment(module),
     }
-    return Choices(**settled)
-
-
-def _rules(text: str) -> tuple[str, ...]:
-    """Return the rules of --rewrite. Raises UsageError."""
-    rules = tuple(text.split(","))
-    if wrong := unknown_rule(rules):
-        raise UsageError(f"--rewrite: {wrong}")
-    return rules
+    return SettledOptions(**decided, alignment=rows_alignment(module))
 
 
 def _default_rules(request: PlanOptions, module: ModuleOp, frontend: Frontend | None) -> str:
@@ -92,7 +82,7 @@ def _rounds_freely(frontend: Frontend | None) -> bool:
 
 
 def _default_rows(
-    request: PlanOptions, module: ModuleOp, frontend: Frontend | None, rewrite: Sequence[str]
+    request: PlanOptions, module: ModuleOp, frontend: Frontend | None, rewrite: str
 ) -> str:
     """Return rows where they may help: C runs them, something has them and is not in rows already,
     and nothing is asked for that is one of whole operators."""
@@ -101,8 +91,8 @@ def _default_rows(
     if request.cmsis_nn and request.fit is None:
         return NONE  # the library has no rows
     usual = (
-        request.schedule in ("auto", Choices.schedule)
-        and request.place in ("auto", Choices.place)
+        request.schedule == PlanOptions.schedule
+        and request.place in ("auto", PlanOptions.place)
         and request.memory is None
         and request.target in target_names("c")
     )
@@ -111,5 +101,7 @@ def _default_rows(
     operations = list(body_of(only_function(module)).ops)
     able = any(steps_of(op) is not None for op in operations)
     if request.rewrite is not None or _rounds_freely(frontend):  # after which there may be rows
-        able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
+        able = able or any(
+            rule_of(rule).applied == KERNELS for rule in named_rules(rewrite.split(","))
+        )
     return AUTO if able and family_of(operations) != "rows" else NONE

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from memopt.backends.c.emit.lowering import check_kernels
 from memopt.compile.deadline import in_budget
 from memopt.compile.driver import check_module, progress
-from memopt.compile.pipelines import NO_RULES, Choices, Step, plan, rules_of, source, with_branches
+from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import depth_of, functions, only_function
@@ -22,10 +22,10 @@ from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
 from memopt.passes.rows.expand import NoRowsError
+from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
-from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.planned_for import with_called
-from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.registry import target_named
 
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
@@ -59,30 +59,30 @@ class Seconds:
 
 
 def rewritten(
-    context: Context, module: ModuleOp, choices: Choices, seconds: Seconds
-) -> tuple[ModuleOp, Choices]:
-    """A copy with the rules that are applied at once, and what is left to choose, for who plans it
-    more than once in C; the module itself where something else has to come first."""
-    at_once, *searched = rules_of(choices)
-    if not at_once or choices.int8_io or choices.slide is not None:
-        return module, choices
+    context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
+) -> tuple[ModuleOp, SettledOptions]:
+    """Return a copy with the rules that are applied at once, and the options without them, for who
+    plans it more than once in C; the module itself where something else has to come first."""
+    rules = rules_of(options)
+    if not rules.at_once or options.int8_io or options.slide is not None:
+        return module, options
     copy = module.clone()
-    seconds.run("rewrite", lambda: MemgraphRewritePass(at_once).apply(context, copy))
-    left = tuple(rule for rules in searched for rule in rules)
-    return copy, replace(choices, rewrite=left or (NO_RULES,))
+    seconds.run("rewrite", lambda: MemgraphRewritePass(rules.at_once).apply(context, copy))
+    searched = ",".join((*rules.searched, *rules.by_rows))
+    return copy, replace(options, rewrite=searched or NO_RULES)
 
 
-def check_kernels_first(context: Context, module: ModuleOp, target: str, choices: Choices) -> None:
+def check_kernels_first(context: Context, module: ModuleOp, options: SettledOptions) -> None:
     """Raise MemoptError for what the C backend would refuse for want of a kernel, before rows are
     planned, which may take long."""
-    steps = plan(target, choices)
+    steps = plan(options)
     cut = [i for i, step in enumerate(steps) if isinstance(step.run, MemgraphExpandRowsPass)]
     if cut:
         copy = module.clone()
         before = [s for s in steps[: cut[0]] if not _counts_rows(s.run)]
         _run(context, copy, before, Seconds())
         func = only_function(copy)
-        check_kernels(func, with_called(target_named(target), model_of(func)).isa)
+        check_kernels(func, with_called(target_named(options.target), model_of(func)).isa)
 
 
 def _counts_rows(step: ModulePass) -> bool:
@@ -91,27 +91,27 @@ def _counts_rows(step: ModulePass) -> bool:
 
 
 def plan_module(
-    context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
+    context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
 ) -> dict[FuncOp, Planned]:
-    """Plan every function of `module` for `target`, verified at the end, and what is known of each
+    """Plan every function of `module`, verified at the end, and what is known of each
     function then. A time limit counts since `seconds` began. Raises MemoptError.
 
     With rows=auto neither whole operators nor all rows have a smaller arena: the pass that chooses
     rows counts no scratch of fast kernels, and sees what the rules left that rows need.
     """
-    rivals = _rivals(target, choices)
+    rivals = _rivals(options)
     imported = module.clone() if rivals else module
     seconds.stages.setdefault("rewrite", 0.0)
-    deadline = seconds.deadline(choices.time_limit)
+    deadline = seconds.deadline(options.time_limit)
     bounds: dict[FuncOp, RowBounds] = {}
-    known = _run(context, module, plan(target, choices), seconds, deadline, bounds)
+    known = _run(context, module, plan(options), seconds, deadline, bounds)
     for rival in rivals:
         if _is_least(known, rival, bounds.values()):
             continue
-        if rival.rows == (NONE,) and _are_whole(known, imported):
+        if rival.rows == NONE and _are_whole(known, imported):
             continue
         other = imported.clone()
-        found = _smaller(context, other, plan(target, rival), seconds, deadline, _cost(known))
+        found = _smaller(context, other, plan(rival), seconds, deadline, _cost(known))
         if found is not None:
             known = found
             _take_over(module, other)
@@ -119,25 +119,25 @@ def plan_module(
     return known
 
 
-def _rivals(target: str, choices: Choices) -> list[Choices]:
-    """Return the choices of rows beside rows=auto that may have a smaller arena: whole operators,
-    and all rows where fast kernels, chosen later, take scratch."""
-    if choices.rows != (AUTO,) or choices.fit is not None or choices.memory is not None:
+def _rivals(options: SettledOptions) -> list[SettledOptions]:
+    """Return the options beside rows=auto that may have a smaller arena: whole operators, and all
+    rows where fast kernels, chosen later, take scratch."""
+    if options.rows != AUTO or options.fit is not None or options.memory is not None:
         return []
-    compiled = target in target_names("c")
-    grows = choices.optimize != RAM and compiled and may_be_fast(target_named(target))
-    rows = (ALL,) * grows + (NONE,) * (not choices.stream_input)
-    return [replace(choices, rows=(name,)) for name in rows]
+    grows = options.optimize != RAM and options.may_be_fast
+    rows = (ALL,) * grows + (NONE,) * (not options.stream_input)
+    return [replace(options, rows=name) for name in rows]
 
 
 def _is_least(
-    known: Mapping[FuncOp, Planned], rival: Choices, bounds: Collection[RowBounds]
+    known: Mapping[FuncOp, Planned], rival: SettledOptions, bounds: Collection[RowBounds]
 ) -> bool:
     """Return whether no plan of a rival's rows has a smaller arena, for it has more to hold than
     what is bounded: wider alignment, padding of its own, scratch of fast kernels."""
-    if rival.rows == (NONE,):
+    if rival.rows == NONE:
         # rules that are searched with rows are left out of what is bounded
-        least = 0 if rules_of(replace(rival, rows=(AUTO,)))[2] else sum(b.whole for b in bounds)
+        searched = rules_of(replace(rival, rows=AUTO)).by_rows
+        least = 0 if searched else sum(b.whole for b in bounds)
     else:
         least = sum(b.rows for b in bounds)
     return _cost(known)[0] <= least
@@ -261,15 +261,15 @@ def plan_facts(func: FuncOp) -> PlanAttr:
 
 
 def whole_peak(
-    context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
+    context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
 ) -> int | None:
     """Bytes of the peak of whole operators, as `--rows=none` orders them, beside a plan in rows;
     None if no time is left to find it."""
-    deadline = seconds.deadline(choices.time_limit)
+    deadline = seconds.deadline(options.time_limit)
     if clock.late(deadline):
         return None
-    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False, slide=None, kept=None)
-    steps = [step for step in plan(target, choices) if step.stage != "place"][:-1]
+    whole = replace(options, rows=NONE, fit=None, stream_input=False, slide=None, kept=None)
+    steps = [step for step in plan(whole) if step.stage != "place"][:-1]
     copy = module.clone()
     _run(context, copy, steps, Seconds(), deadline)
     found = plan_of(only_function(copy))

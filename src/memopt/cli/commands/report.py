@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         task = task_of(context, module, request, frontend, seconds)
         before, after, known = plan_task(context, task, seconds)
         if known.plan.family.data == "rows":
-            whole = whole_peak(context, task.ready, task.target, task.choices, seconds)
+            whole = whole_peak(context, task.ready, task.options, seconds)
     facts = facts_without_a_build(after, args.target, known.plan.arena)
     advice: tuple[Advice, ...] = ()
     if task is not None:
