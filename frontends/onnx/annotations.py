@@ -104,9 +104,12 @@ def stored_side(node: NodeProto) -> str:
 def quantization_of(known: Known, node: NodeProto) -> Quantization | None:
     """What a `QuantizeLinear` or `DequantizeLinear` says, if the IR has words for it.
 
-    Not for blocked scales, scales that are not float32 constants, and floating-point storage.
+    Not for blocked scales, scales that are not float32 constants, floating-point storage, and what
+    operators of integers read or make.
     """
     types = known.graph.types
+    if stored_side(node) in known.bare:
+        return None
     attributes = {a.name: a.i for a in node.attribute}
     if attributes.get("block_size") or attributes.get("precision"):
         return None

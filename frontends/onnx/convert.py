@@ -38,25 +38,16 @@ from memopt.frontends.onnx.annotations import Annotations, quantization_of, stor
 from memopt.frontends.onnx.attributes import read_attributes, readable_form
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS, byte_count, is_unregistered
 from memopt.frontends.onnx.float32 import REALS
+from memopt.frontends.onnx.functions import is_random
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import Graph, kind_of
 from memopt.frontends.onnx.node import Node
 from memopt.frontends.onnx.operators import OPERATORS
-from memopt.frontends.onnx.ordering import captured, subgraphs
+from memopt.frontends.onnx.ordering import captured
 from memopt.frontends.onnx.scope import OWN
 from memopt.frontends.onnx.types import NAMES
 
 KNOWN_DOMAINS: Final = frozenset({*DEFAULT_DOMAINS, "ai.onnx.ml", "com.microsoft"})
-RANDOM: Final = frozenset(
-    {
-        "Bernoulli",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    }
-)
 
 
 @dataclass
@@ -300,8 +291,3 @@ def _label(entry: tuple[str, list[str]]) -> ArrayAttr[StringAttr]:
     """Return a result of indices with the labels that they count."""
     texts = [text.encode("ascii", "backslashreplace").decode() for text in (entry[0], *entry[1])]
     return ArrayAttr([StringAttr(text) for text in texts])
-
-
-def is_random(node: NodeProto) -> bool:
-    """Whether the operator, or one in its subgraphs, draws random numbers."""
-    return node.op_type in RANDOM or any(is_random(n) for g in subgraphs(node) for n in g.node)

@@ -19,7 +19,7 @@ from memopt.frontends.core.constants import inline
 from memopt.frontends.core.types import tensor_type
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.expansions import expanded
-from memopt.frontends.onnx.functions import Body, branch, inlined
+from memopt.frontends.onnx.functions import Body, branches, deciding, inlined
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import Graph, ValueType, kind_of
 from memopt.frontends.onnx.loops import steps
@@ -45,6 +45,8 @@ NEWEST: Final[Opsets] = {"": onnx.defs.onnx_opset_version()}
 INLINE: Final = 1024  # elements of what is computed here and would be a constant expression
 # elements of weights that are computed from others, such as normalized ones
 WEIGHTS: Final = 1 << 18
+# whose integers are what they are, whatever they stand for before and behind
+OF_INTEGERS: Final = ("ConvInteger", "MatMulInteger", "QGemm", "QLinearConv", "QLinearMatMul")
 KINDS: Final = "biuf"  # numpy's kinds of the arrays that folding looks at
 
 
@@ -56,6 +58,8 @@ def fold(graph: Graph) -> Known:
         known.made_constant(known.elements(tensor, name), name)
     known.read.update(graph.outputs)
     known.note_read(node for _, node in graph.nodes)
+    products = [n for _, n in graph.nodes if n.op_type in OF_INTEGERS]
+    known.bare.update(name for n in products for name in (*n.input, *n.output))
     for index, node in graph.nodes:
         _take(known, index, node, graph.opsets)
     return known
@@ -70,8 +74,12 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     if is_own and node.op_type == "Constant" and (tensor := constant_tensor(node)) is not None:
         known.made_constant(known.elements(tensor, node.output[0]), node.output[0])
         return
-    if (nodes := branch(known, node)) is not None:  # first: the other branch may have another shape
-        _take_all(known, index, nodes, opsets)
+    if (sides := branches(known, index, node)) is not None:
+        try:
+            for nodes in sides:  # before types: the other branch may have another shape
+                _take_all(known, index, nodes, opsets)
+        except MemoptError as error:
+            raise MemoptError(f"{error.text}{deciding(known, node)}", error.place) from None
         return
     if (turns := steps(known, node)) is not None:
         for nodes, are_own in turns:

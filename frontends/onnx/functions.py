@@ -1,17 +1,27 @@
-"""Operators whose meaning the standard gives as other operators: functions, and branches that are
-known before run time."""
+"""Operators whose meaning the standard gives as other operators: functions, and branches."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import onnx
 import onnx.defs
-from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto, helper
 
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.ordering import subgraphs
 
+RANDOM: Final = frozenset(
+    {
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
 REPEATS = ("Loop", "Scan", "SequenceMap")
 Body = tuple[list[NodeProto], dict[str, int]]
 """Nodes in order, and the opset of each domain by which they are read."""
@@ -56,7 +66,7 @@ def _type(known: Known, name: str) -> TypeProto:
     found = known.graph.types.get(name)
     if found is None:
         return TypeProto()
-    return onnx.helper.make_tensor_type_proto(found.element, found.shape)
+    return helper.make_tensor_type_proto(found.element, found.shape)
 
 
 def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
@@ -78,26 +88,78 @@ def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> No
     return made
 
 
-def branch(known: Known, node: NodeProto) -> list[NodeProto] | None:
-    """The nodes of the branch that an `If` takes, if its condition is known."""
+def branches(known: Known, index: int, node: NodeProto) -> Iterator[list[NodeProto]] | None:
+    """Return the nodes of the branch that an `If` takes, if its condition is known; of both, and of
+    the choice between their results, if it is not. Each list is read before the next is asked for,
+    which raises MemoptError where the branches make tensors of other types. None for any other
+    operator."""
     if node.op_type != "If" or node.domain not in DEFAULT_DOMAINS:
         return None
+    graphs = {a.name: a.g for a in node.attribute}
+    sides = [graphs.get(f"{side}_branch") for side in ("then", "else")]
+    bodies = [g for g in sides if g is not None and len(g.output) == len(node.output)]
     condition = known.array(node.input[0])
-    if condition is None or condition.size != 1:
+    if len(bodies) < 2 or (condition is not None and condition.size != 1):
         return None
-    taken = "then_branch" if bool(condition.reshape(-1)[0]) else "else_branch"
-    graph = next((a.g for a in node.attribute if a.name == taken), None)
-    if graph is None or len(graph.output) != len(node.output):
-        return None
-    names = {t.name: known.fresh(node.output[0]) for t in graph.initializer}
-    for tensor in graph.initializer:
+    if condition is not None:
+        return _one_branch(known, node, bodies[0 if condition.reshape(-1)[0] else 1])
+    return None if is_random(node) else _choice(known, index, node, bodies)
+
+
+def _one_branch(known: Known, node: NodeProto, body: GraphProto) -> Iterator[list[NodeProto]]:
+    nodes, made = _body(known, node, body)
+    pairs = zip(made, node.output, strict=True)
+    yield [*nodes, *(helper.make_node("Identity", [m], [result]) for m, result in pairs if result)]
+
+
+def _choice(
+    known: Known, index: int, node: NodeProto, bodies: list[GraphProto]
+) -> Iterator[list[NodeProto]]:
+    """Yield the nodes of each branch, which change nothing but their results, and then `Where`."""
+    values: list[list[str]] = []
+    for body in bodies:
+        nodes, made = _body(known, node, body)
+        known.read.update(made)
+        values.append(made)
+        yield nodes
+    for then, other, result in zip(*values, node.output, strict=True):
+        types = [known.graph.types[name] for name in (then, other)]
+        if types[0] != types[1]:
+            shapes = " and ".join("x".join(map(str, t.shape or ())) or "a number" for t in types)
+            text = f"its branches make {shapes} of {result!r}, and only the run time knows which"
+            raise MemoptError(text, known.graph.place(index, node))
+    yield [
+        helper.make_node("Where", [node.input[0], then, other], [result])
+        for then, other, result in zip(*values, node.output, strict=True)
+        if result
+    ]
+
+
+def _body(known: Known, node: NodeProto, body: GraphProto) -> tuple[list[NodeProto], list[str]]:
+    """Return the nodes of a branch under names of their own, and the names of its results."""
+    names = {t.name: known.fresh(node.output[0]) for t in body.initializer}
+    for tensor in body.initializer:
         known.made_constant(known.elements(tensor, tensor.name), names[tensor.name])
-    nodes = renamed(known, list(graph.node), names, node.output[0])
-    for value, result in zip(graph.output, node.output, strict=True):
-        if result:
-            source = names.get(value.name, value.name)
-            nodes.append(onnx.helper.make_node("Identity", [source], [result]))
-    return nodes
+    nodes = renamed(known, list(body.node), names, node.output[0])
+    return nodes, [names.get(v.name, v.name) for v in body.output]
+
+
+def deciding(known: Known, node: NodeProto) -> str:
+    """Return the options that decide the condition of an `If`, empty if no single numbers do."""
+    makers = {o: n for _, n in known.graph.nodes for o in n.output}
+    waiting, seen = [node.input[0]], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and known.array(name) is None:
+            seen.add(name)
+            waiting += makers[name].input if name in makers else ()
+    types = known.graph.types
+    numbers = [n for n in known.graph.inputs if n in seen and types[n].fixed in ((), (1,))]
+    return (
+        f"; {' '.join(f'--fix={n}=NUMBER' for n in numbers)} says which branch runs"
+        if numbers
+        else ""
+    )
 
 
 def renamed(
@@ -127,3 +189,8 @@ def _copy(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
         for value in graph.output:
             value.name = inner.get(value.name, value.name)
     return made
+
+
+def is_random(node: NodeProto) -> bool:
+    """Whether the operator, or one in its subgraphs, draws random numbers."""
+    return node.op_type in RANDOM or any(is_random(n) for g in subgraphs(node) for n in g.node)

@@ -29,6 +29,8 @@ class Known:
     `numbers` are single real numbers that it makes of constants.
     `read` are the values that nodes, or the caller, read; `stated` what operators make whose types
     only the file says. `reasons`: result of an operator -> what of it no expansion says.
+    `bare` are tensors that operators of integers read or make: no type says what their integers
+    stand for.
     `labels`: result that is an index -> the texts, which the file has instead."""
 
     graph: Graph
@@ -41,6 +43,7 @@ class Known:
     numbers: dict[str, float] = field(default_factory=dict[str, float])
     read: set[str] = field(default_factory=set[str])
     stated: set[str] = field(default_factory=set[str])
+    bare: set[str] = field(default_factory=set[str])
     labels: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     reasons: dict[str, str] = field(default_factory=dict[str, str])
     count: int = 0

@@ -164,7 +164,13 @@ class Scope:
 
     def transposed(self, name: str, order: Sequence[int]) -> str:
         order = list(order)
-        return name if order == sorted(order) else self.add("Transpose", name, perm=order)
+        if order == sorted(order):
+            return name
+        made, types = self.add("Transpose", name, perm=order), self.known.graph.types
+        if name in types:
+            shape = self.shape_of(name)
+            types[made] = ValueType(types[name].element, tuple(shape[d] for d in order))
+        return made
 
     def _make(
         self, kind: str, inputs: Sequence[str], outputs: list[str], attributes: dict[str, Any]

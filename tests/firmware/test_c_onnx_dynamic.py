@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 from onnx_programs import compare
+from onnx_programs import saved as saved_graph
 
 from memopt.cli import main
 
@@ -171,3 +172,46 @@ def test_qlinear_softmax_has_onnxruntimes_bytes(
         run = lab.run_project(folder, [x[None]], lab.SANITIZE, trace=False)
         assert run.code == 0, run.messages
         np.testing.assert_array_equal(np.frombuffer(run.output, "f4"), want.reshape(-1))
+
+
+@pytest.mark.parametrize("form", ["convolution", "each filter", "matrix", "Gemm", "real Gemm"])
+def test_weights_whose_zero_point_is_not_in_the_middle(form: str, tmp_path: Path, lab: Any) -> None:
+    """Check what onnxruntime's quantiser makes of uint8 weights, to the bit."""
+    lab.need_tools("host")
+    scales, zeros = np.float32(0.01), np.uint8(111)
+    is_image = form in ("convolution", "each filter")
+    shape, filters = ((1, 3, 5, 5), (4, 3, 3, 3)) if is_image else ((5, 16), (16, 4))
+    if form == "each filter":
+        scales = RNG.uniform(0.01, 0.02, 4).astype("f4")
+        zeros = ints(100, 140, 4, dtype=np.uint8)
+    fixed = {
+        "xs": np.float32(0.02),
+        "xz": np.uint8(120),
+        "ys": np.float32(0.2),
+        "yz": np.uint8(99),
+        "w": ints(0, 256, *(filters[::-1] if "Gemm" in form else filters), dtype=np.uint8),
+        "ws": scales,
+        "wz": zeros,
+        "b": ints(-900, 900, 4, dtype=np.int32),
+    }
+    names, ends = ["x", "xs", "xz", "w", "ws", "wz"], ["ys", "yz"]
+    if is_image:
+        node = helper.make_node("QLinearConv", [*names, *ends, "b"], ["y"], pads=[1] * 4)
+    elif form == "matrix":
+        node = helper.make_node("QLinearMatMul", [*names, *ends], ["y"])
+    else:
+        ends = ends if form == "Gemm" else []
+        given = {"domain": "com.microsoft", "transB": 1, "alpha": 0.5 if form == "Gemm" else 1.0}
+        node = helper.make_node("QGemm", [*names, "b", *ends], ["y"], **given)
+    x = ints(0, 256, *shape, dtype=np.uint8)
+    read = {k: v for k, v in fixed.items() if k in node.input}
+    declared = {"y": (1 if form == "real Gemm" else 2, (5, 4))} if "Gemm" in form else None
+    path = saved_graph(tmp_path / "m.onnx", [node], {"x": x}, read, declared=declared)
+    compare(lab, path, {"x": x})
+    if "Gemm" not in form:  # between reals
+        node.input[0], node.output[0] = "q", "p"
+        before = helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"])
+        behind = helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["y"])
+        real = {"x": RNG.normal(size=shape).astype("f4")}
+        path = saved_graph(tmp_path / "r.onnx", [before, node, behind], real, read)
+        compare(lab, path, real, rtol=0, atol=0)

@@ -1,5 +1,6 @@
 # pyright: basic, reportArgumentType=false
-"""Tests of loops of ONNX with a known number of steps as C: onnxruntime's numbers."""
+"""Tests of loops of a known number of steps, and of branches, of ONNX as C: onnxruntime's
+numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -70,3 +71,32 @@ def test_a_loop_that_the_run_time_ends_says_so(tmp_path: Path) -> None:
     path, _ = loop(tmp_path / "m.onnx", goes_on)
     (op,) = [o for o in only_function(load_model(path, {})).walk() if isinstance(o, OpaqueOp)]
     assert op.reason == "its condition is computed at run time (known ones have one)"
+
+
+@pytest.mark.parametrize("limit", [-99, 99])
+def test_a_branch_that_the_run_time_chooses(limit: int, tmp_path: Path, lab: Any) -> None:
+    """Check both ways of an If inside an If, of two results, one of them a constant's."""
+    lab.need_tools("host")
+
+    def branch(node: Any, name: str, *more: Any) -> Any:
+        k = helper.make_tensor("k", F, [3], [1.0, 2.0, 3.0])
+        outputs = [V(name, F, [3]), V("k", F, [3])]
+        return helper.make_graph([*more, node], name, [], outputs, [k])
+
+    inner = N(
+        *("If", ["c"], ["p"]),
+        then_branch=helper.make_graph([N("Sin", ["x"], ["q"])], "s", [], [V("q", F, [3])]),
+        else_branch=helper.make_graph([N("Neg", ["x"], ["q"])], "n", [], [V("q", F, [3])]),
+    )
+    sides = {
+        "then_branch": branch(N("Add", ["p", "k"], ["t"]), "t", inner),
+        "else_branch": branch(N("Mul", ["x", "k"], ["e"]), "e"),
+    }
+    nodes = [
+        N("ReduceMax", ["x"], ["m"], keepdims=0),
+        N("Greater", ["m", "limit"], ["c"]),
+        N("If", ["c"], ["y", "z"], **sides),
+    ]
+    given = {"x": RNG.normal(size=3).astype("f4")}
+    path = saved(tmp_path / "m.onnx", nodes, given, {"limit": np.float32(limit)})
+    compare(lab, path, given)

@@ -1,5 +1,7 @@
 """What the ONNX frontend knows before run time: shapes, branches, constants made of constants."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import GraphProto, helper
@@ -114,6 +116,22 @@ def test_a_branch_is_taken_whatever_the_other_one_gives() -> None:
     ]
     model = make(nodes, (1, 2, 3), {"three": np.array(3)}, ("a", "b"))
     assert executing(load(model)) == ["relu"]
+
+
+def test_branches_of_other_shapes_are_refused_by_name() -> None:
+    branches: dict[str, Any] = {
+        f"{name}_branch": helper.make_graph(
+            [node(kind, ("x",), name)], name, [], [helper.make_tensor_value_info(name, 1, None)]
+        )
+        for name, kind in (("then", "Flatten"), ("else", "Relu"))
+    }
+    nodes = [node("Greater", ("k", "zero"), "c"), node("If", ("c",), **branches)]
+    model = make(nodes, (1, 2, 3), {"zero": np.float32(0)}, ("a", "b", "c"))
+    model.graph.input.append(helper.make_tensor_value_info("k", 1, []))
+    assert refused(model.SerializeToString()) == (
+        "m.onnx: node 1 '' (If): error: its branches make 1x6 and 1x2x3 of 'y', and only the run "
+        "time knows which; --fix=k=NUMBER says which branch runs"
+    )
 
 
 @pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])

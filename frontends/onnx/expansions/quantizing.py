@@ -42,9 +42,9 @@ def quantize(s: Scope) -> bool:
 
 
 def quantized(s: Scope, name: str, scale: str, zero: str, stored: int) -> str:
-    """The nearest integer, ties to even, of the quotient, and the zero point; what is beyond the
-    type's ends is the end."""
-    steps = s.add("Round", s.add("Div", name, scale))
+    """The nearest integer, ties to even, of the quotient, if there is a scale, and the zero point;
+    what is beyond the type's ends is the end."""
+    steps = s.add("Round", s.add("Div", name, scale) if scale else name)
     if zero:
         steps = s.add("Add", steps, s.add("Cast", zero, to=FLOAT))
     low, high = LIMITS[stored]
@@ -168,6 +168,59 @@ def dynamic_quantize_matmul(s: Scope) -> bool:
 def _real(s: Scope, total: str, scale: str, bias: int) -> bool:
     real = s.add("Mul", s.add("Cast", total, to=FLOAT), scale)
     return s.done("Add", real, s.input(bias)) if s.has(bias) else s.done("Identity", real)
+
+
+@expands("QLinearConv")
+def qlinear_convolution(s: Scope) -> bool:
+    """One whose weights' zero point is not in the middle (`qlinear.py` reads any other): the
+    integers' sums, in steps of the result."""
+    total = s.add("ConvInteger", s.x, s.input(3), s.input(2), s.input(5), **s.attributes)
+    along = [1, -1, *[1] * (len(s.shape()) - 2)]
+    if s.has(8):
+        total = s.add("Add", total, s.reshaped(s.input(8), along))
+    weights = s.input(4) if s.shape(4) in ((), (1,)) else s.reshaped(s.input(4), along)
+    return _stored(s, total, (s.input(1), weights), 6)
+
+
+@expands("QLinearMatMul")
+def qlinear_matmul(s: Scope) -> bool:
+    """As `qlinear_convolution` does."""
+    if min(len(s.shape(0)), len(s.shape(3))) < 2:
+        return s.lacks("a vector as operand")
+    total = product(s, [s.input(i) for i in (0, 3, 2, 5)])
+    each_row = len(s.shape(1)) == 1 and s.shape(1) != (1,)
+    rows = s.reshaped(s.input(1), [-1, 1]) if each_row else s.input(1)
+    return _stored(s, total, (rows, s.input(4)), 6)
+
+
+@expands("com.microsoft.QGemm")
+def qgemm(s: Scope) -> bool:
+    """As `qlinear_convolution` does; a result without a scale is real."""
+    names = [
+        s.transposed(s.input(i), (1, 0)) if s.get(f"trans{letter}", 0) else s.input(i)
+        for i, letter in ((0, "A"), (3, "B"))
+    ]
+    total = product(s, [*names, s.input(2), s.input(5)])
+    if s.has(6):
+        total = s.add("Add", total, s.input(6))
+    first = (
+        s.input(1)
+        if s.get("alpha", 1.0) == 1
+        else s.add("Mul", s.input(1), s.const(s.get("alpha")))
+    )
+    if not s.has(7):
+        return _real(s, total, s.add("Mul", first, s.input(4)), 9)
+    return _stored(s, total, (first, s.input(4)), 7)
+
+
+def _stored(s: Scope, total: str, scales: tuple[str, str], result: int) -> bool:
+    """Quantize sums of products whose operands have these scales, as onnxruntime does: by one
+    factor. The scale of the node's result is operand `result`, its zero point the next."""
+    factor = s.add("Div", s.add("Mul", *scales), s.input(result))
+    steps = s.add("Mul", s.add("Cast", total, to=FLOAT), factor)
+    zero = s.input(result + 1) if s.has(result + 1) else ""
+    stored = s.element(result + 1) if zero else TensorProto.UINT8
+    return s.done("Identity", quantized(s, steps, "", zero, stored))
 
 
 @expands("com.microsoft.QLinearSoftmax")
