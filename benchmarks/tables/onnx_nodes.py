@@ -45,7 +45,7 @@ operator. A test model has every operand as an input of the graph, a device's ne
 axes and shapes as constants. What is refused as it stands is tried with scalars and vectors of
 integers as initializers that hold the test's data (numbers), then with every input but the first
 tensor (weights). One input at least stays. Reals of other types than float32 are computed in
-float32 ([onnx.md](../guides/onnx.md)), and results may differ by what their type rounds.
+float32 ([onnx](onnx.md)), and results may differ by what their type rounds.
 """
 
 

@@ -1,8 +1,8 @@
 """How many files an extension takes: each patch here is applied to a clean copy, and works there.
 
-A patch adds one thing of a kind (docs/architecture.md says how) and its test. It may touch exactly
-the files that are counted for its kind; what else knows of it must find it by itself. What the
-project has already is taken out of the copy before. In the copy its test passes, and so do the
+A patch adds one thing of a kind (docs/guides/extending.md says how) and its test. It may touch
+exactly the files that are counted for its kind; what else knows of it must find it by itself. What
+the project has already is taken out of the copy before. In the copy its test passes, and so do the
 tests that look at everything of its kind: at the new one here, at all in `make fuzz`. There each
 patch has a copy of its own; here those that go together share one, as most of the time went into
 starting the tools once more.

@@ -1,4 +1,4 @@
-"""`memopt bench cortex-m` and `scoreboard`, and the README's table of cycles."""
+"""`memopt bench cortex-m` and `scoreboard`, and the table of cycles in the page of figures."""
 
 import json
 from pathlib import Path
@@ -20,8 +20,8 @@ QUICK = "ad01_autoencoder_int8"
 SAME, POINT = "window<[3, 3], pad = [1, 1, 1, 1]>", "window<[1, 1]>"
 
 
-def readme_row(model: str, table: Table) -> str:
-    """Millions, as the README has them. Others have published RAM of a model too."""
+def figures_row(model: str, table: Table) -> str:
+    """Return millions, as the page has them. Others have published RAM of a model too."""
     rows = [row for row in table.rows if row[0] == model and row[2] != "RAM"]
     ours = {row[2]: row[3] for row in rows}
     others = {row[6]: row[4] for row in rows}
@@ -31,14 +31,12 @@ def readme_row(model: str, table: Table) -> str:
 
 
 @pytest.mark.parametrize("model", CYCLES)
-def test_the_readme_has_the_figures_of_today(
-    model: str, shared: Path, fuzz: float, lab: Any
-) -> None:
+def test_the_page_has_the_figures_of_today(model: str, shared: Path, fuzz: float, lab: Any) -> None:
     if fuzz < 1 and model != QUICK:
         pytest.skip("in make fuzz")
     lab.need_tools("cortex-m4")
     table = scoreboard([shared / "models" / f"{model}.tflite"], print)
-    assert readme_row(model, table) in (ROOT / "README.md").read_text()
+    assert figures_row(model, table) in (ROOT / "docs/reference/figures.md").read_text()
 
 
 def test_models_and_operators_on_a_core(

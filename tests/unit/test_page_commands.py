@@ -1,4 +1,4 @@
-"""Every command of memopt on the pages of docs/, and in the README's list of them, runs.
+"""Every command of memopt on the pages of docs/ runs.
 
 What is printed is not compared: examples of which the output is shown have tests of their own.
 Benchmarks, which take minutes, are read by the command line's parser, and so is what needs PyTorch.
@@ -19,7 +19,7 @@ from memopt.cli import build_parser, main
 from memopt.cli.opt import main as opt
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 # with what follows it as an explanation: two blanks, or a number sign
 COMMAND = re.compile(r"^(memopt|memopt-opt|python checker\.py) .*?(?=  |\s*#|$)", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -31,9 +31,8 @@ def commands() -> list[tuple[str, str]]:
     test_readme.py, test_tflm_build.py and test_dialect_docs.py run them."""
     found: dict[str, str] = {}
     for page in PAGES:
-        wanted = ("", "text", "sh") if page.name == "README.md" else ("", "text")
         for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
-            if language in wanted:
+            if language in ("", "text"):
                 for match in COMMAND.finditer(block):
                     found.setdefault(match[0].strip(), page.stem)
     return [(page, command) for command, page in found.items()]
@@ -41,7 +40,9 @@ def commands() -> list[tuple[str, str]]:
 
 def test_they_are_found() -> None:
     assert len(commands()) >= 20
-    assert {"README", "certificates", "passes", "tflm"} <= {p for p, _ in commands()}
+    assert {"board", "certificates", "ci", "passes", "streams", "tflm"} <= {
+        p for p, _ in commands()
+    }
 
 
 @pytest.fixture
@@ -52,6 +53,8 @@ def here(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("net", "model", "wake"):
         shutil.copy(models / "hello_world_int8.tflite", f"{name}.tflite")
     shutil.copy(models / "hello_world_int8.tflite", "words.tflite")
+    shutil.copy(models / "tinymaix_mnist_resnet_int8.tflite", "camera.tflite")
+    shutil.copy(models / "streaming_wakeword_int8.tflite", "audio.tflite")
     shutil.copy(ROOT / "docs/examples/branches.mlir", "in.mlir")
     shutil.copy(ROOT / "solvers/checker.py", "checker.py")
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 8]) for n in "xy")

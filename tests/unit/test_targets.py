@@ -15,8 +15,6 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.registry import all_targets, target_named, target_names
 
-pytestmark = pytest.mark.quick
-
 BOARD = """
 from dataclasses import replace
 from memopt.targets.core.cortex_m import CORTEX_M

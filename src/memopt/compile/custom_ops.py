@@ -3,7 +3,8 @@
     {"AudioSpectrogram": {"scratch": 4096, "state": 0}}
 
 Bytes of scratch and of state, 0 where a key is left out. What is declared is called as a function
-of the C project, which the user writes (docs/reference/c.md); what is not is refused by name.
+of the C project, which the user writes (docs/guides/custom-operators.md); what is not is refused
+by name.
 """
 
 import json
