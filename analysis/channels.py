@@ -116,8 +116,8 @@ class _Search:
         if filters is not None:
             source, result = op.operands[0], op.results[0]
             if source in self.gone:
-                interval, kept = self.found.of[source], ~self.gone[result]
-                self.go(source, foldable(op, filters, interval, kept))
+                interval, remaining = self.found.of[source], ~self.gone[result]
+                self.go(source, foldable(op, filters, interval, remaining))
             return
         ties = list(self.ties(op))
         if not ties:
@@ -135,7 +135,7 @@ class _Search:
             return
         if isinstance(op, WeighingOp) and not has_constant_weights(op, self.constants):
             return
-        found: list[tuple[SSAValue, SSAValue, Array]] = []
+        triples: list[tuple[SSAValue, SSAValue, Array]] = []
         for i, source in enumerate(by_channel(op)):
             is_constant = self.constants(source) is not None
             for j, result in enumerate(op.results):
@@ -146,16 +146,16 @@ class _Search:
                     continue
                 if source not in self.gone:
                     return
-                found.append((source, result, np.array(read)))
-        yield from found
+                triples.append((source, result, np.array(read)))
+        yield from triples
 
     def tie(self, source: SSAValue, result: SSAValue, read: Array) -> None:
         """Channels that stand for each other go together."""
         import numpy as np
 
-        of, made = self.gone[source], self.gone[result]
+        of, written = self.gone[source], self.gone[result]
         reads = read >= 0
-        here = made.copy()
+        here = written.copy()
         here[reads] &= of[read[reads]]
         self.go(result, here)
         back = of.copy()
@@ -179,13 +179,13 @@ class _Search:
         """Keep one channel of each tensor, and as many as make a multiple; whether any was kept.
         First those that are constant, for nothing is needed to make them."""
         for value, gone in self.gone.items():
-            width, left = len(gone), int((~gone).sum())
-            wanted = min(width, -(-max(left, 1) // multiple) * multiple)
-            if wanted == left:
+            width, remaining = len(gone), int((~gone).sum())
+            wanted = min(width, -(-max(remaining, 1) // multiple) * multiple)
+            if wanted == remaining:
                 continue
             order = (~self.found.of[value].constant[gone]).argsort(kind="stable")
             candidates = gone.nonzero()[0][order]
-            gone[candidates[: wanted - left]] = False
+            gone[candidates[: wanted - remaining]] = False
             return True
         return False
 

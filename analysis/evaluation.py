@@ -71,9 +71,9 @@ def evaluate(
             state[op.state] = {0: values[op.input]}
             values[op.state] = values[op.input]
         elif isinstance(op, StatefulOp):
-            results, left = op.run([values[v] for v in op.operands])
+            results, updates = op.run([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))
-            for variable, array in left:
+            for variable, array in updates:
                 state[variable] = {0: array}
                 values[variable] = array
         elif isinstance(op, ComputeOp):

@@ -27,12 +27,12 @@ def function_memory(
     block = body_of(func)
     last = block.last_op
     returned = list(last.operands) if last is not None else []
-    kept = list(block.args) if model.io.data == "kept" else []
+    held_to_end = list(block.args) if model.io.data == "kept" else []
 
     def behaviour(op: Operation, model: ModelAttr) -> OperatorMemory:
         return known.get(op) or memory_of(op, model)
 
-    return block_memory(block, model, returned, kept, behaviour)
+    return block_memory(block, model, returned, held_to_end, behaviour)
 
 
 def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:

@@ -19,8 +19,8 @@ def inner_profile(node: HyperNode, model: ModelAttr) -> tuple[int, int, int]:
     block = node.body.block
     last = block.last_op
     returned = list(last.operands) if last is not None else []
-    kept = [block.args[k] for k in node.kept_operands]
-    inner = block_memory(block, model, returned, kept, behaviour_of)
+    held_to_end = [block.args[k] for k in node.kept_operands]
+    inner = block_memory(block, model, returned, held_to_end, behaviour_of)
     alignment, steps = model.alignment.data, len(inner.operations)
     crossing = (
         *zip(block.args, node.inputs, strict=True),

@@ -83,24 +83,24 @@ def intervals(func: FuncOp, constants: Constants) -> Intervals:
     Raises MemoptError where constants cannot be read.
     """
     block = body_of(func)
-    found: dict[SSAValue, Interval] = {
+    interval_of: dict[SSAValue, Interval] = {
         value: whole_type(value) if ends is None else _declared(value, *ends)
         for value, ends in zip(block.args, declared_ranges(func), strict=True)
         if has_intervals(value)
     }
     known: set[Operation] = set()
     for op in block.ops:
-        made = [v for v in op.results if has_intervals(v)]
-        if not made or constants(op.results[0]) is not None:
+        results = [v for v in op.results if has_intervals(v)]
+        if not results or constants(op.results[0]) is not None:
             continue
-        ends = _ends(op, found, constants)
+        ends = _ends(op, interval_of, constants)
         if ends is not None:
             known.add(op)
-        for value in made:
-            found[value] = (
+        for value in results:
+            interval_of[value] = (
                 whole_type(value) if ends is None else per_channel(value, ends[value.index])
             )
-    return Intervals(found, frozenset(known))
+    return Intervals(interval_of, frozenset(known))
 
 
 def has_intervals(value: SSAValue) -> bool:
@@ -130,8 +130,8 @@ def _declared(value: SSAValue, low: float, high: float) -> Interval:
     import numpy as np
 
     count = shape_of(value)[channel_axis(value)]
-    least, most = outwards(np.full(count, float(low)), np.full(count, float(high)))
-    return Interval(least.astype(np.float64), most.astype(np.float64))
+    least, greatest = outwards(np.full(count, float(low)), np.full(count, float(high)))
+    return Interval(least.astype(np.float64), greatest.astype(np.float64))
 
 
 def per_channel(value: SSAValue, ends: Range) -> Interval:
@@ -163,21 +163,21 @@ def _ends(
     if not isinstance(op, ComputeOp):
         return None
     least: list[Array] = []
-    most: list[Array] = []
+    greatest: list[Array] = []
     for value in op.operands:
         interval = found.get(value)
         if interval is not None and not interval.is_bounded:
             return None
         if interval is not None:
             least.append(everywhere(value, interval.low))
-            most.append(everywhere(value, interval.high))
+            greatest.append(everywhere(value, interval.high))
         elif (array := constants(value)) is not None:
             least.append(array)
-            most.append(array)
+            greatest.append(array)
         else:
             return None
     try:
-        ends = _extremes(op, least, most)
+        ends = _extremes(op, least, greatest)
     except MemoptError:  # it has no meaning, or none that is known here
         return None
     return ends if ends is None or all(map(_are_bounded, ends)) else None

@@ -42,23 +42,23 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
     Integers are those of the whole operator, bit for bit; sums of reals are kept in float64 until
     the last, as the whole operator does. Raises MemoptError as `ComputeOp.evaluate`.
     """
-    whole, r = row.whole, row.index.data
+    operator, r = row.whole, row.index.data
     waiting = list(given)
     operands: list[Array] = []
-    outside, constants = dict(activations(whole)), constants_of(weights, GENERIC)
-    for k, value in enumerate(whole.operands):
+    outside, constants = dict(activations(operator)), constants_of(weights, GENERIC)
+    for k, value in enumerate(operator.operands):
         if k not in outside:
             operands.append(cast("Array", constants(value)))
             continue
-        needed = whole.rows_needed(k, r)
-        if needed is None or whole.rows_mode == "part":
+        needed = operator.rows_needed(k, r)
+        if needed is None or operator.rows_mode == "part":
             operands.append(waiting.pop(0))
         else:
             rows = [waiting.pop(0) for _ in needed]
             operands.append(_poisoned(value, needed, rows))
-    if whole.rows_mode == "part":
-        return _summed(whole, r, operands, waiting)
-    return [result[:, r : r + 1] for result in whole.evaluate(operands)]
+    if operator.rows_mode == "part":
+        return _summed(operator, r, operands, waiting)
+    return [result[:, r : r + 1] for result in operator.evaluate(operands)]
 
 
 def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:
@@ -67,12 +67,12 @@ def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:
 
     kind = np.dtype(dtype_of(value))
     count = elements_of(value) * kind.itemsize
-    whole = np.full(count, POISON, np.uint8).view(kind).reshape(shape_of(value))
+    tensor = np.full(count, POISON, np.uint8).view(kind).reshape(shape_of(value))
     if kind == np.int32:  # sums are added up: they stay within
-        whole >>= 16
+        tensor >>= 16
     for n, row in zip(needed, rows, strict=True):
-        whole[:, n : n + 1] = row
-    return whole
+        tensor[:, n : n + 1] = row
+    return tensor
 
 
 def _summed(

@@ -47,16 +47,16 @@ def sliding_of(func: FuncOp) -> Sliding | None:
         raise MemoptError("rows are kept, and none is received", f"@{func.sym_name.data}")
     height, rows = rows_of(received[0].input) or 0, len(received)
     runs = max(-(-height // rows), 1 + _runs_before(block))
-    macs, kept = _work(block)
+    macs, saved_macs = _work(block)
     places, size = _places(block)
     widths = (element_width(op.tensor) for op in block.ops if isinstance(op, StateOp))
-    return Sliding(height, rows, runs, size, max(widths), places, macs, kept)
+    return Sliding(height, rows, runs, size, max(widths), places, macs, saved_macs)
 
 
 def kept_bytes(func: FuncOp) -> int:
     """Bytes that stay from run to run, in the state that the caller gives."""
-    found = sliding_of(func)
-    return 0 if found is None else found.bytes
+    sliding = sliding_of(func)
+    return 0 if sliding is None else sliding.bytes
 
 
 def _runs_before(block: Block) -> int:
@@ -83,24 +83,24 @@ def _recalled_from(op: RecallOp, depth: dict[SSAValue, int]) -> int:
     while r + state.later in state.kept:
         r += state.later
         runs += 1
-    found = (use.operation for use in state.result.uses)
-    values = [o.value for o in found if isinstance(o, RetainOp) and o.index.data == r]
+    users = (use.operation for use in state.result.uses)
+    values = [o.value for o in users if isinstance(o, RetainOp) and o.index.data == r]
     return runs + max((depth.get(v, 0) for v in values), default=0)
 
 
 def _work(block: Block) -> tuple[int, int]:
-    all_, kept = 0, 0
+    all_, saved_macs = 0, 0
     for op in block.ops:
         if isinstance(op, ComputeOp):
             all_ += op.macs()
         if not isinstance(op, RowOpOp):
             continue
-        whole = op.computed
-        macs, steps = whole.macs(), len(steps_of(whole) or ())
+        operator = op.computed
+        macs, steps = operator.macs(), len(steps_of(operator) or ())
         done = sum(isinstance(use.operation, RowOp) for use in op.operator.uses)
         all_ += macs
-        kept += macs * (steps - done) // max(steps, 1)
-    return all_, kept
+        saved_macs += macs * (steps - done) // max(steps, 1)
+    return all_, saved_macs
 
 
 def _places(block: Block) -> tuple[dict[SSAValue, int], int]:

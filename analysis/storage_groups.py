@@ -87,8 +87,8 @@ class BlockMemory:
     def inside(self, step: int, group: int) -> int:
         """Where the operation of `step` overwrites a group: bytes from its start."""
         values = self.operations[step].operands
-        found = (at for v in values if (at := self.of_value.get(v)) is not None and at[0] == group)
-        return next(found)[1]  # what it reads of the group it reads at one place, or it must not
+        places = (at for v in values if (at := self.of_value.get(v)) is not None and at[0] == group)
+        return next(places)[1]  # what it reads of the group it reads at one place, or it must not
 
     def read_by(self, op: Operation) -> list[SSAValue]:
         """Return the values that `op` reads; for a gathered value, its parts."""
@@ -183,10 +183,10 @@ class _Union:
 
 def _with_bytes(op: Operation, aliases: Iterable[Alias]) -> list[Alias]:
     """Without the empty parts of results that have others."""
-    found = list(aliases)
-    full = [a for a in found if bytes_of(op.operands[a.operand].type)]
-    made = {a.result for a in full}
-    return [a for a in found if a in full or a.result not in made]
+    listed = list(aliases)
+    full = [a for a in listed if bytes_of(op.operands[a.operand].type)]
+    results = {a.result for a in full}
+    return [a for a in listed if a in full or a.result not in results]
 
 
 def block_memory(
@@ -275,20 +275,20 @@ def _groups(union: _Union, to_end: Set[SSAValue], recalls: bool) -> list[Storage
         root, offset = union.find(value) if value in union.parent else (value, 0)
         roots.setdefault(root, []).append((value, offset))
     groups: list[Storage] = []
-    for root, found in roots.items():
-        if len(found) == 1:  # as most are
-            group = Storage(found, union.sizes[root])
+    for root, members in roots.items():
+        if len(members) == 1:  # as most are
+            group = Storage(members, union.sizes[root])
             group.is_input = not isinstance(root, OpResult) or (recalls and lies_in_state(root))
             group.is_output, group.in_arena = root in to_end, root not in union.pins
             groups.append(group)
             continue
-        base = min(offset for _, offset in found)
-        group = Storage([(v, offset - base) for v, offset in found] if base else found)
+        base = min(offset for _, offset in members)
+        group = Storage([(v, offset - base) for v, offset in members] if base else members)
         group.size = max(offset + union.sizes[v] for v, offset in group.members)
         group.is_input = any(
-            not isinstance(v, OpResult) or (recalls and lies_in_state(v)) for v, _ in found
+            not isinstance(v, OpResult) or (recalls and lies_in_state(v)) for v, _ in members
         )
-        group.is_output = any(v in to_end for v, _ in found)
+        group.is_output = any(v in to_end for v, _ in members)
         group.in_arena = root not in union.pins
         groups.append(group)
     return groups
@@ -325,18 +325,18 @@ def _align(
         if not of_rows and (not in_node or isinstance(group.members[0][0], OpResult)):
             continue  # as most: arguments come first, and are the first of their groups
         written = [v for v, _ in group.members if v.owner not in views]
-        asked = [v for v in written if not isinstance(v, OpResult) or type(v.op) in of_rows]
-        if asked:
-            found = [alignment_of(v, model) for v in asked]
-            group.alignment = lcm(*found, *[aligned] * (len(asked) < len(written)))
+        with_own = [v for v in written if not isinstance(v, OpResult) or type(v.op) in of_rows]
+        if with_own:
+            alignments = [alignment_of(v, model) for v in with_own]
+            group.alignment = lcm(*alignments, *[aligned] * (len(with_own) < len(written)))
 
 
 def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage, int, int]:
     """The group of a part, that of its tensor, and where the tensor begins in there."""
-    part, whole = op.results[alias.result], op.operands[alias.operand]
+    part, tensor = op.results[alias.result], op.operands[alias.operand]
     if alias.kind == "join":
-        part, whole = whole, part
-    return answer.groups[answer.of_value[part][0]], *answer.of_value[whole]
+        part, tensor = tensor, part
+    return answer.groups[answer.of_value[part][0]], *answer.of_value[tensor]
 
 
 def _share_touches(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]) -> None:
@@ -354,15 +354,15 @@ def _share_touches(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]
             raise MemoptError(text, place_of(reader))
         else:
             group.writers = list(origin.writers)
-    for base, found in joined.items():
-        answer.groups[base].writers = sorted({w for group in found for w in group.writers})
+    for base, rows in joined.items():
+        answer.groups[base].writers = sorted({w for group in rows for w in group.writers})
 
 
 def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
     """Within a group, what is written apart lies apart. Raises MemoptError."""
     shared = [g for g in answer.groups if len(g.members) > 1]
     runs = set(answer.operations) if shared else set[Operation]()
-    of_sum = {v: its for its in answer.sums for v in its.values}
+    of_sum = {v: total for total in answer.sums for v in total.values}
     for group in shared:
         written = sorted(
             (
@@ -453,12 +453,12 @@ def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> b
     """
     group, offset = memory.of_value[operand]
     size = bytes_of(operand.type)
-    whole = any(
+    reads_elsewhere = any(
         memory.of_value[v] != (group, offset) or bytes_of(v.type) != size
         for v in read_values(op)
         if v in memory.of_value and memory.of_value[v][0] == group
     )
-    return whole or any(
+    return reads_elsewhere or any(
         part in memory.of_value and memory.of_value[part][0] == group
         for v in read_values(op)
         for part in memory.gathered.get(v, ())

@@ -165,10 +165,10 @@ class Weights:
         model: Model = self._models[sha256]
         subgraph, _, tensor = key.rpartition("/")
         try:
-            found = model.subgraphs[int(subgraph or 0)].tensors[int(tensor)]
+            stored = model.subgraphs[int(subgraph or 0)].tensors[int(tensor)]
         except (ValueError, IndexError):
             raise MemoptError(f"no tensor {key!r}", place) from None
-        return elements_of(data, model, found)
+        return elements_of(data, model, stored)
 
     def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
         import onnx
@@ -224,15 +224,18 @@ def _elements(op: Operation) -> Attribute | None:
         return op.value
     if isinstance(op, VariableOp):
         return op.initial
-    made = op.results[0].type
+    type_ = op.results[0].type
     for key in ("value", "values"):
         value = op.properties.get(key, op.attributes.get(key))
-        if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(made, TensorType):
+        if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(type_, TensorType):
             continue
-        mine, its = cast("Any", value), cast("TensorType[Attribute]", made)
-        if mine.get_shape() == its.get_shape() and mine.get_element_type() == its.element_type:
+        mine, wanted = cast("Any", value), cast("TensorType[Attribute]", type_)
+        if (
+            mine.get_shape() == wanted.get_shape()
+            and mine.get_element_type() == wanted.element_type
+        ):
             return mine
-    raise MemoptError(f"{full_name(op)} has no dense elements of type {made}", place_of(op))
+    raise MemoptError(f"{full_name(op)} has no dense elements of type {type_}", place_of(op))
 
 
 def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":

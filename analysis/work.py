@@ -54,14 +54,14 @@ def function_work(func: FuncOp) -> Work:
     model = model_of(func)
     ran = (op for op, _ in executing(body_of(func), model))
     operations = list(dict.fromkeys(op.operation if isinstance(op, RowOp) else op for op in ran))
-    found = [work_of(op, model) for op in operations]
+    works = [work_of(op, model) for op in operations]
     constants = {_identity(c): c for op in operations for c in _constants(op, model)}.values()
-    known = [w.macs for w in found if w.macs is not None]
-    is_known = bool(known) or not found
+    known = [w.macs for w in works if w.macs is not None]
+    is_known = bool(known) or not works
     return Work(
         sum(known) if is_known else None,
         sum(bytes_of(c.type) or 0 for c in constants) if is_known or constants else None,
-        tuple(sorted({kind for w in found for kind in w.unknown})),
+        tuple(sorted({kind for w in works for kind in w.unknown})),
     )
 
 
@@ -80,16 +80,16 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
     they are where channels were left out of them."""
     read = [v for each in (op, *_makers(op)) for v in each.operands]
     waiting = [v for v in read if is_constant_expression(v, model)]
-    found: set[SSAValue] = set()
+    constants: set[SSAValue] = set()
     while waiting:
         value = waiting.pop()
-        made = value.op if isinstance(value, OpResult) else None
-        is_written = isinstance(made, ComputeOp) and made.WRITTEN
-        if made is not None and not is_constant_like(made) and not is_written:
-            waiting += made.operands
+        maker = value.op if isinstance(value, OpResult) else None
+        is_written = isinstance(maker, ComputeOp) and maker.WRITTEN
+        if maker is not None and not is_constant_like(maker) and not is_written:
+            waiting += maker.operands
         else:
-            found.add(value)
-    return found
+            constants.add(value)
+    return constants
 
 
 def _makers(op: Operation) -> list[ComputeOp]:

@@ -133,12 +133,12 @@ def _gap(text: str, inclusive: int, size: int, where: str) -> Gap:
     match = GAP.fullmatch(text)
     if match is None:
         raise MemoptError(f"gap {text!r}: write lower-upper or lower-upper@0:bytes", where)
-    lower, upper, start, kept = (_number(g or "0", "gap", where) for g in match.groups())
+    lower, upper, start, size_inside = (_number(g or "0", "gap", where) for g in match.groups())
     if start != 0:
         raise MemoptError(f"gap {text!r}: a window that does not start at 0 is unsupported", where)
-    if not 0 <= kept <= size:
+    if not 0 <= size_inside <= size:
         raise MemoptError(f"gap {text!r}: the window is larger than the buffer", where)
-    return Gap(lower, upper + inclusive, kept)
+    return Gap(lower, upper + inclusive, size_inside)
 
 
 def _number(text: str, what: str, where: str) -> int:

@@ -54,11 +54,11 @@ def external_files(model: "ModelProto") -> list[str]:
     """Return the names of the files that tensors of a model lie in, each once, in order."""
     from onnx import TensorProto
 
-    found: set[str] = set()
+    names: set[str] = set()
     for tensor in _tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL:
-            found.update(e.value for e in tensor.external_data if e.key == "location")
-    return sorted(found)
+            names.update(e.value for e in tensor.external_data if e.key == "location")
+    return sorted(names)
 
 
 def _tensors(model: "ModelProto") -> "Iterator[TensorProto]":
@@ -127,7 +127,7 @@ def named_tensors(model: "ModelProto") -> "dict[str, TensorProto]":
 
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    found = {t.name: t for t in model.graph.initializer}
+    tensors = {t.name: t for t in model.graph.initializer}
     for node in model.graph.node:
         if node.domain not in ("", "ai.onnx") or not node.output:
             continue
@@ -137,8 +137,8 @@ def named_tensors(model: "ModelProto") -> "dict[str, TensorProto]":
         elif node.op_type == "ConstantOfShape":
             tensor = fill_tensor(node)
         if tensor is not None:
-            found[node.output[0]] = tensor
-    return found
+            tensors[node.output[0]] = tensor
+    return tensors
 
 
 def array_of(tensor: "TensorProto", folder: str) -> "NDArray[Any]":

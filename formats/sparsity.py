@@ -62,8 +62,8 @@ def read_sparsity(table: Table, shape: tuple[int, ...]) -> Sparsity:
     for number, dimension in enumerate(block_map):
         size = metadata[order.index(rank + number)].scalar(1, "i")
         if size <= 0 or shape[dimension] % size:
-            whole = f"dimension {dimension}, which has {shape[dimension]}"
-            raise MalformedError(f"its sparsity has blocks of {size} in {whole}")
+            dimension_text = f"dimension {dimension}, which has {shape[dimension]}"
+            raise MalformedError(f"its sparsity has blocks of {size} in {dimension_text}")
         sizes[dimension] //= size
         sizes.append(size)
     places, levels = 1, list[Level]()
@@ -105,10 +105,10 @@ def _level(table: Table, dimension: int, size: int, places: int, number: int) ->
 
 def _vector(table: Table, field: int, at: str) -> tuple[int, ...]:
     """The numbers of a SparseIndexVector, whose type stands in `field`."""
-    kind, found = table.scalar(field, "B"), table.table(field + 1)
-    if kind not in VECTORS or found is None:
+    kind, vector = table.scalar(field, "B"), table.table(field + 1)
+    if kind not in VECTORS or vector is None:
         raise MalformedError(f"{at} no vector of indices of type {kind}")
-    return found.integers(0, VECTORS[kind])
+    return vector.integers(0, VECTORS[kind])
 
 
 def _short(numbers: tuple[int, ...]) -> str:
@@ -119,7 +119,7 @@ def densified(sparsity: Sparsity, raw: bytes, size: int) -> bytes:
     """All elements, of `size` bytes each, in the order of the shape."""
     import numpy as np
 
-    places, found = np.zeros(1, np.int64), dict[int, np.ndarray]()
+    places, indices = np.zeros(1, np.int64), dict[int, np.ndarray]()
     for level in sparsity.levels:
         if level.segments is None:
             every = np.arange(level.size, dtype=np.int64)
@@ -133,12 +133,14 @@ def densified(sparsity: Sparsity, raw: bytes, size: int) -> bytes:
             behind = np.repeat(counts.cumsum(), counts) - np.arange(len(came))
             places = ends - behind
             index = np.array(level.indices, np.int64)[places]
-        found = {dimension: v[came] for dimension, v in found.items()} | {level.dimension: index}
+        indices = {dimension: v[came] for dimension, v in indices.items()} | {
+            level.dimension: index
+        }
     rank = len(sparsity.shape)
     for number, (dimension, block) in enumerate(sparsity.blocks):
-        found[dimension] = found[dimension] * block + found[rank + number]
+        indices[dimension] = indices[dimension] * block + indices[rank + number]
     dense = np.zeros((prod(sparsity.shape), size), np.uint8)
     if len(places):
-        flat = np.ravel_multi_index([found[d] for d in range(rank)], sparsity.shape)
+        flat = np.ravel_multi_index([indices[d] for d in range(rank)], sparsity.shape)
         dense[flat] = np.frombuffer(raw, np.uint8).reshape(-1, size)
     return dense.tobytes()

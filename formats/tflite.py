@@ -333,8 +333,8 @@ def _operator(table: Table, codes: tuple[tuple[int, str, int], ...], tensors: in
     options: list[tuple[int, int]] = []
     for kind_field, table_field in ((3, 4), (11, 12)):
         kind = table.scalar(kind_field, "B")
-        found = table.table(table_field) if kind else None
-        options.append((found.position, kind) if found else (0, 0))
+        options_table = table.table(table_field) if kind else None
+        options.append((options_table.position, kind) if options_table else (0, 0))
     start, count = table.span(5)
     large, size = table.scalar(9, "Q"), table.scalar(10, "Q")
     if large > 1:

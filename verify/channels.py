@@ -132,16 +132,16 @@ def _need_all(op: Operation, reading: Reading) -> None:
 def _check(op: Operation, reading: Reading) -> int:
     """Derive what an operation makes, and hold its claims to it; how many there are."""
     if op.regions or not isinstance(op, ComputeOp):
-        found = None
+        intervals = None
     elif isinstance(op, WeighingOp):
-        found = after_weighing(op, reading)
+        intervals = after_weighing(op, reading)
     else:
-        found = after(op, reading)
-    if found is None:
+        intervals = after(op, reading)
+    if intervals is None:
         _need_all(op, reading)
-        found = _of_ends(op, reading)
+        intervals = _of_ends(op, reading)
     count = 0
-    for value, known in zip(op.results, found, strict=True):
+    for value, known in zip(op.results, intervals, strict=True):
         if known is not None:
             count += _check_claims(op, value, known)
             reading.known[value] = known
@@ -151,29 +151,29 @@ def _check(op: Operation, reading: Reading) -> int:
 def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
     """Return the intervals of the results of an operation that has lost no channel: for a monotone
     one, between its results for the least and for the greatest values; else anything."""
-    made: list[Known | None] = [anything(v) if is_buffer(v.type) else None for v in op.results]
+    unknown: list[Known | None] = [anything(v) if is_buffer(v.type) else None for v in op.results]
     known = [reading.known.get(v) for v in op.operands]
     if not isinstance(op, ComputeOp) or not op.MONOTONE or None in known:
-        return made
+        return unknown
     values = (*op.operands, *op.results)
     if not all(map(_elements_by_channel, values)):  # a scalar, or a tensor of no elements
-        return made
+        return unknown
     if not all(map(has_integers, values)):
         ends = [end for k in known if k is not None for end in (k.low, k.high)]
         if not all(map(is_real, values)) or not are_finite(*ends):
-            return made
+            return unknown
         if isinstance(op, MeanOp):
             return [_real_mean(op, ends[0], ends[1])]
         if op.BY_CHANNEL:  # or it has other channels than it reads
-            return made
+            return unknown
         # what else never falls chooses
     pairs = [(v, k) for v, k in zip(op.operands, known, strict=True) if k is not None]
     try:
         least = op.evaluate([everywhere(v, k.low) for v, k in pairs])
-        most = op.evaluate([everywhere(v, k.high) for v, k in pairs])
+        greatest = op.evaluate([everywhere(v, k.high) for v, k in pairs])
     except MemoptError:
-        return made
-    ends = zip(op.results, least, most, strict=True)
+        return unknown
+    ends = zip(op.results, least, greatest, strict=True)
     return [between(v, low, high) for v, low, high in ends]
 
 
@@ -192,24 +192,24 @@ def _real_mean(op: MeanOp, low: Array, high: Array) -> Known:
     if float(size.max()) * count >= LARGEST:
         return anything(op.result)
     ends = (op.evaluate([everywhere(op.input, v)])[0].astype(np.float64) for v in (low, high, size))
-    least, most, without_signs = ends
-    found = rounded_sum(least, most, 3 * without_signs, count)
-    return anything(op.result) if found is None else between(op.result, *found)
+    least, greatest, without_signs = ends
+    sums = rounded_sum(least, greatest, 3 * without_signs, count)
+    return anything(op.result) if sums is None else between(op.result, *sums)
 
 
 def _check_claims(op: Operation, value: OpResult, known: Known) -> int:
     """Hold the claims of a result to what is known of it."""
     claims = channels_of_result(value)
     width = claims.width.data if claims is not None else channels_of(value)
-    kept = claims.kept if claims is not None else tuple(range(width))
+    claimed = claims.kept if claims is not None else tuple(range(width))
 
     def fail(text: str) -> None:
         raise MemoptError(f"{name_of(value)}: {text}", place_of(op))
 
-    if width != len(known.low) or kept != known.kept:
-        fail(f"channels {_short(kept)} of {width} are left, not {_short(known.kept)}")
-    if channels_of(value) != len(kept):
-        fail(f"{len(kept)} channels are left of {shape_of(value)}")
+    if width != len(known.low) or claimed != known.kept:
+        fail(f"channels {_short(claimed)} of {width} are left, not {_short(known.kept)}")
+    if channels_of(value) != len(claimed):
+        fail(f"{len(claimed)} channels are left of {shape_of(value)}")
     for c in claims.left_out if claims is not None else ():
         low, high = known.low[c.index].item(), known.high[c.index].item()
         if low < c.low or high > c.high:

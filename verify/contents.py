@@ -57,11 +57,11 @@ class Contents:
 
     def in_the_way(self, new: Content) -> list[Content]:
         """The contents that share a byte with `new`, the oldest first."""
-        found = self._beside(new)
-        if not found and not self.over:
+        numbers = self._beside(new)
+        if not numbers and not self.over:
             return []
-        found += [n for n in self.over if _overlap(self.all[n], new)]
-        return [self.all[n] for n in sorted(found)]
+        numbers += [n for n in self.over if _overlap(self.all[n], new)]
+        return [self.all[n] for n in sorted(numbers)]
 
     def add(self, new: Content) -> None:
         """Write `new`, whatever it destroys."""
@@ -81,13 +81,13 @@ class Contents:
         """Return the numbers of the contents in `apart` that share a byte with `new`."""
         row = self.apart.get(new.memory, [])
         at = bisect_left(row, (new.start, -1))
-        found: list[int] = []
+        numbers: list[int] = []
         if at and self.all[row[at - 1][1]].end > new.start:
-            found.append(row[at - 1][1])
+            numbers.append(row[at - 1][1])
         while at < len(row) and row[at][0] < new.end:
-            found.append(row[at][1])
+            numbers.append(row[at][1])
             at += 1
-        return found
+        return numbers
 
 
 def _overlap(a: Content, b: Content) -> bool:

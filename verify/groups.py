@@ -94,10 +94,10 @@ class Reading:
 
     def taken_apart(self, values: Iterable[SSAValue]) -> list[SSAValue]:
         """The values, those that are gathered of others as these."""
-        found: list[SSAValue] = []
+        parts: list[SSAValue] = []
         for value in values:
-            found += self.taken_apart(self.gathered[value]) if value in self.gathered else [value]
-        return found
+            parts += self.taken_apart(self.gathered[value]) if value in self.gathered else [value]
+        return parts
 
 
 class _Pieces:
@@ -115,15 +115,15 @@ class _Pieces:
     def tie(self, op: Operation, aliases: Sequence[Alias]) -> None:
         """Put each result where its alias says. Raises MemoptError."""
         for result, operand, offset in self._ties(op, aliases):
-            here, there = self.piece[operand], self.piece[result]
-            shift = here[operand] + offset - there[result]
-            if here is there:
+            here, other = self.piece[operand], self.piece[result]
+            shift = here[operand] + offset - other[result]
+            if here is other:
                 if shift:
                     raise MemoptError("aliases contradict each other", place_of(op))
                 continue
-            if len(here) < len(there):
-                here, there, shift = there, here, -shift
-            for value, at in there.items():
+            if len(here) < len(other):
+                here, other, shift = other, here, -shift
+            for value, at in other.items():
                 here[value] = at + shift
                 self.piece[value] = here
 
@@ -184,8 +184,8 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     """
     block = body_of(func)
     returned = set(block.last_op.operands) if block.last_op is not None else set[SSAValue]()
-    kept = set[SSAValue](block.args) if model.io.data == "kept" else set[SSAValue]()
-    pieces, found = _Pieces(), Reading()
+    held_to_end = set[SSAValue](block.args) if model.io.data == "kept" else set[SSAValue]()
+    pieces, reading = _Pieces(), Reading()
     caller: set[SSAValue] = set()
 
     at_the_caller, recalls = model.io.data == "caller", has_kind(block.ops, RecallOp)
@@ -206,7 +206,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         memory = behaviour_of(op, model)
         if memory.sums:
             addends = [op.operands[k] for k in memory.sums]
-            found.added.update(dict.fromkeys(addends, op))
+            reading.added.update(dict.fromkeys(addends, op))
             check_addends(op, addends, memory.in_order)
             pieces.heap(addends)
         for result, size in zip(op.results, memory.results, strict=True):
@@ -217,40 +217,40 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             raise MemoptError(text, place_of(op))
         tied = tuple(a for a in free if not a.of_part and a.kind != "gather") if free else ()
         if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
-            found.walk.append((op, len(found.operations)))
-            found.operations.append(op)
-            found.memory.append(memory)
-            found.reads.append(found.taken_apart(read_values(op)))
+            reading.walk.append((op, len(reading.operations)))
+            reading.operations.append(op)
+            reading.memory.append(memory)
+            reading.reads.append(reading.taken_apart(read_values(op)))
             continue
-        found.walk.append((op, None))
+        reading.walk.append((op, None))
         if memory.aliases:
-            found.views[op] = memory.aliases
+            reading.views[op] = memory.aliases
             pieces.tie(op, tied)
             for a in free:
                 if a.kind == "gather":
                     if op.results[a.result] in returned:
                         text = f"{name_of(op.results[a.result])} is returned, but no buffer"
                         raise MemoptError(text, place_of(op))
-                    its = found.gathered.setdefault(op.results[a.result], [])
-                    its.append(op.operands[a.operand])
+                    parts = reading.gathered.setdefault(op.results[a.result], [])
+                    parts.append(op.operands[a.operand])
                 elif a.kind == "part":
-                    found.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
-                elif a.kind == "join" and found.parts.get(op.operands[a.operand]):
+                    reading.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
+                elif a.kind == "join" and reading.parts.get(op.operands[a.operand]):
                     raise MemoptError(f"a row of {name_of(op.results[0])} is elsewhere too")
                 elif a.kind == "join":
-                    found.parts[op.operands[a.operand]] = op.results[a.result], -a.byte_offset
-                    found.joined.add(op.results[a.result])
-    _close(found, pieces, returned, kept, caller)
-    _check_parts_apart(found, pieces.size)
-    _check_sum(found, model.alignment.data)
-    for step, op in enumerate(found.operations):
-        _touch(found, step, op)
-    _part(found)
+                    reading.parts[op.operands[a.operand]] = op.results[a.result], -a.byte_offset
+                    reading.joined.add(op.results[a.result])
+    _close(reading, pieces, returned, held_to_end, caller)
+    _check_parts_apart(reading, pieces.size)
+    _check_sum(reading, model.alignment.data)
+    for step, op in enumerate(reading.operations):
+        _touch(reading, step, op)
+    _part(reading)
     by_rows = has_kind(block.ops, (RowOp, ReceiveOp))
-    for group in found.groups:
-        group.alignment = _alignment(found, group, model) if by_rows else model.alignment.data
-    steps = max(len(found.operations), 1)
-    for group in found.groups:
+    for group in reading.groups:
+        group.alignment = _alignment(reading, group, model) if by_rows else model.alignment.data
+    steps = max(len(reading.operations), 1)
+    for group in reading.groups:
         if group.is_input:
             group.first = 0
         elif group.first < 0:
@@ -258,7 +258,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             place = "" if isinstance(owner, Block) else place_of(owner)
             raise MemoptError(f"{group.name} is never written", place)
         group.last = steps - 1 if group.is_output else max(group.last, group.first)
-    return found
+    return reading
 
 
 def check_addends(op: Operation, addends: Sequence[SSAValue], in_order: bool) -> None:
@@ -270,8 +270,8 @@ def check_addends(op: Operation, addends: Sequence[SSAValue], in_order: bool) ->
     makers = [value.owner for value in addends]
     if not in_order or op.parent is None:
         return
-    made = [other for other in op.parent.ops if other in set(makers)]
-    if made != makers:
+    in_block = [other for other in op.parent.ops if other in set(makers)]
+    if in_block != makers:
         raise MemoptError(
             "reals are added up in another order than that of the operands", place_of(op)
         )
@@ -333,23 +333,25 @@ def _close(
 def _part(found: Reading) -> None:
     """A tensor whose parts die alone has no bytes but theirs. Raises MemoptError for one that is
     read as a whole too, and for a part that is tied to something else."""
-    for part, (whole, _) in found.parts.items():
-        mine, origin = (found.groups[found.of_value[v][0]] for v in (part, whole))
-        if len(mine.places) != 1 or whole in found.parts:
+    for part, (tensor, _) in found.parts.items():
+        mine, origin = (found.groups[found.of_value[v][0]] for v in (part, tensor))
+        if len(mine.places) != 1 or tensor in found.parts:
             raise MemoptError(f"{name_of(part)} is no part that is there alone")
         mine.is_part = True
-        if whole in found.joined:
+        if tensor in found.joined:
             origin.first = mine.first if origin.first < 0 else min(origin.first, mine.first)
             mine.is_output |= origin.is_output
             mine.in_arena, mine.last = origin.in_arena, max(mine.last, origin.last)
             continue
         if origin.last > max(origin.first, 0):
-            raise MemoptError(f"{name_of(whole)} is read as a whole, so its parts do not die alone")
+            raise MemoptError(
+                f"{name_of(tensor)} is read as a whole, so its parts do not die alone"
+            )
         mine.is_input, mine.is_output = origin.is_input, origin.is_output
         mine.in_arena, mine.first = origin.in_arena, origin.first
         mine.last = max(mine.last, mine.first)
-    for whole, _ in found.parts.values():
-        found.groups[found.of_value[whole][0]].size = 0
+    for tensor, _ in found.parts.values():
+        found.groups[found.of_value[tensor][0]].size = 0
 
 
 def _touch(found: Reading, step: int, op: Operation) -> None:

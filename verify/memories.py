@@ -149,12 +149,12 @@ def _lives(
 
 def _begins(memory: Reading) -> dict[int, int]:
     """The bytes from the start of an object at which a group in place of another one begins."""
-    found: dict[int, int] = {}
+    starts: dict[int, int] = {}
     for t, result, operand in memory.overwrites:
         places = [memory.of_value[v] for v in memory.reads[t] if v in memory.of_value]
         inside = next(b for g, b in places if g == operand)
-        found[result] = found.get(operand, 0) + inside
-    return found
+        starts[result] = starts.get(operand, 0) + inside
+    return starts
 
 
 def _called(memory: Reading, index: int) -> str:

@@ -119,11 +119,11 @@ def check_definitions(block: Block) -> None:
 
 def _check_order(memory: Reading) -> None:
     for op, expected in memory.walk:
-        found = order_of(op)
+        stated = order_of(op)
         if expected is None and ORDER in op.attributes:
             raise MemoptError("memgraph.order on an operation that does not execute", place_of(op))
-        if expected is not None and found != expected:
-            raise MemoptError(f"memgraph.order is {found}, block order {expected}", place_of(op))
+        if expected is not None and stated != expected:
+            raise MemoptError(f"memgraph.order is {stated}, block order {expected}", place_of(op))
 
 
 def _peak(memory: Reading, model: ModelAttr) -> int:

@@ -78,10 +78,10 @@ def clamped(op: ComputeOp, low: Array, high: Array) -> Ends | None:
 
     if op.activation_name not in ENDS or not are_finite(low, high):
         return None
-    least, most = ENDS[op.activation_name]
-    if least is None and most is None:
+    least, greatest = ENDS[op.activation_name]
+    if least is None and greatest is None:
         return low, high
-    return np.clip(low, least, most), np.clip(high, least, most)
+    return np.clip(low, least, greatest), np.clip(high, least, greatest)
 
 
 def mean_of(low: Array, high: Array, count: int) -> Ends | None:

@@ -16,14 +16,14 @@ def even_range(
     even."""
     import numpy as np
 
-    least, most = ENDS[activation]
+    least, greatest = ENDS[activation]
 
     def of(real: int) -> int:
         return zero_point + round(float(np.float32(real) / np.float32(scale)))
 
     return (
         low if least is None else max(low, of(least)),
-        high if most is None else min(high, of(most)),
+        high if greatest is None else min(high, of(greatest)),
     )
 
 

@@ -119,7 +119,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
     reader = walk.readers.get(operator)
     if reader is None:
         reader = walk.readers[operator] = reader_of(op.operation)
-    whole, r = reader.whole, op.index.data
+    operation, r = reader.whole, op.index.data
     done = walk.done.setdefault(operator, [])
     if is_gathered(op) or op.shows_sums:  # no step: others make it, whenever they run
         if r in done:
@@ -128,7 +128,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         raise MemoptError(f"{_row_text(op)} runs after row {done[-1]}", place_of(op))
     insort(done, r)
     waiting = iter(inputs)
-    for k, operand in enumerate(whole.operands):
+    for k, operand in enumerate(operation.operands):
         if isinstance(operand, OpResult):  # made inside, from constants
             continue
         rows = rows_read(reader, k, r)

@@ -90,8 +90,8 @@ def _scratch_places(
         if any(workspace):
             raise MemoptError("scratch has no offset", place_of(op))
         return []
-    found = [s for s in scratch or () if s.offset.data >= 0]
-    places = [(s.place, s.offset.data, s.bytes.data) for s in found]
+    placed = [s for s in scratch or () if s.offset.data >= 0]
+    places = [(s.place, s.offset.data, s.bytes.data) for s in placed]
     if any(offset % model.alignment.data for _, offset, _ in places):
         raise MemoptError("scratch is not aligned", place_of(op))
     return places
@@ -105,12 +105,12 @@ def func_op(block: Block) -> Operation:
 
 def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SSAValue]]:
     """For a view, the operands whose bytes each result shows; a part shows its own."""
-    found: dict[SSAValue, set[SSAValue]] = {}
+    sources: dict[SSAValue, set[SSAValue]] = {}
     for alias in memory.views.get(op, ()):
         if alias.kind == "part":
             continue
-        found.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
-    return {r: frozenset(v) for r, v in found.items()}
+        sources.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
+    return {r: frozenset(v) for r, v in sources.items()}
 
 
 def _written_parts(
@@ -121,37 +121,37 @@ def _written_parts(
     Rows that are joined are written one by one and are left out. Raises MemoptError for parts of
     what is several written values.
     """
-    found: dict[SSAValue, list[SSAValue]] = {}
-    for part, (whole, _) in memory.parts.items():
-        if whole in memory.joined:
+    parts_of: dict[SSAValue, list[SSAValue]] = {}
+    for part, (tensor, _) in memory.parts.items():
+        if tensor in memory.joined:
             continue
-        written = _flatten(whole, holds)
+        written = _flatten(tensor, holds)
         if len(written) != 1:
             raise MemoptError(f"{name_of(part)} is a part of {len(written)} values, not of one")
-        found.setdefault(written[0], []).append(part)
-    return found
+        parts_of.setdefault(written[0], []).append(part)
+    return parts_of
 
 
 def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> list[SSAValue]:
     """The written values whose bytes `value` shows."""
-    found: list[SSAValue] = []
+    written: list[SSAValue] = []
     waiting = [value]
     while waiting:
         v = waiting.pop()
         sources = holds.get(v)
         if sources is None:
-            found.append(v)
+            written.append(v)
         else:
             waiting.extend(sources)
-    return found
+    return written
 
 
 def _check_view(op: Operation, where: Where, memory: Reading) -> None:
     """A view lies where its alias says, and so does a part."""
     for v in (*op.operands, *op.results):
         if v in memory.parts and v in where:
-            whole, offset = memory.parts[v]
-            name, start = where[whole]
+            tensor, offset = memory.parts[v]
+            name, start = where[tensor]
             if where[v] != (name, start + offset):
                 raise MemoptError(f"{name_of(v)} is not where its tensor has it", place_of(op))
     for r in op.results:

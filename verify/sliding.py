@@ -65,17 +65,17 @@ def _check_retained(
     state: StateOp, source: Mapping[SSAValue, Source], place: Mapping[Operation, int]
 ) -> None:
     """Every row that the state does not have of itself is retained, once, `shift` rows later."""
-    found = (use.operation for use in state.result.uses)
-    retained = [op for op in found if isinstance(op, RetainOp)]
+    users = (use.operation for use in state.result.uses)
+    retained = [op for op in users if isinstance(op, RetainOp)]
     retained.sort(key=lambda op: place[op])
-    name, tensor, kept = name_of(state.result), tensor_of(state), state.kept
-    for r in kept:
-        its = [op for op in retained if op.index.data == r]
-        expected = 0 if r + state.later in kept else 1
-        if len(its) != expected:
-            text = f"row {r} of {name} is retained {len(its)} times, not {expected}"
-            raise MemoptError(text, place_of(its[-1] if its else state))
-        for op in its:
+    name, tensor, state_rows = name_of(state.result), tensor_of(state), state.kept
+    for r in state_rows:
+        retains = [op for op in retained if op.index.data == r]
+        expected = 0 if r + state.later in state_rows else 1
+        if len(retains) != expected:
+            text = f"row {r} of {name} is retained {len(retains)} times, not {expected}"
+            raise MemoptError(text, place_of(retains[-1] if retains else state))
+        for op in retains:
             if source.get(op.value) != (tensor, r + state.later):
                 text = f"{name_of(op.value)} is not row {r + state.later}, which is row {r} next"
                 raise MemoptError(text, place_of(op))
@@ -110,22 +110,26 @@ def _follows_from(
     owner = operator.owner
     if not isinstance(owner, RowOpOp):
         return None
-    whole = owner.operation
-    if not isinstance(whole, ComputeOp) or by < 1 or r + by >= (rows_of(whole.results[index]) or 0):
+    operation = owner.operation
+    if (
+        not isinstance(operation, ComputeOp)
+        or by < 1
+        or r + by >= (rows_of(operation.results[index]) or 0)
+    ):
         return None
-    if not (_has_all_taps(whole, r) and _has_all_taps(whole, r + by)):
+    if not (_has_all_taps(operation, r) and _has_all_taps(operation, r + by)):
         return None
-    found: list[tuple[object, int, int]] = []
-    for k, value in enumerate(whole.operands):
-        now, before = windows_of(whole, k, r), windows_of(whole, k, r + by)
+    rows: list[tuple[object, int, int]] = []
+    for k, value in enumerate(operation.operands):
+        now, before = windows_of(operation, k, r), windows_of(operation, k, r + by)
         if not isinstance(value, BlockArgument):  # known before: what it is does not slide
             if now != before:
                 return None
             continue
         if now is None or before is None or len(now) != len(before):
             return None
-        found += [(reads.get((operator, k)), n, b - n) for n, b in zip(now, before, strict=True)]
-    return found
+        rows += [(reads.get((operator, k)), n, b - n) for n, b in zip(now, before, strict=True)]
+    return rows
 
 
 def _has_all_taps(whole: ComputeOp, r: int) -> bool:

@@ -76,14 +76,14 @@ class Reading:
     def taken(self, value: SSAValue) -> tuple[SSAValue, dict[int, tuple[int, ...]]]:
         """Return the constant of which a chain of takes chooses channels, and the channels by
         dimension."""
-        kept: dict[int, tuple[int, ...]] = {}
+        indices_of: dict[int, tuple[int, ...]] = {}
         while isinstance(value.owner, TakeOp):
             axis = value.owner.axis.value.data
-            if axis in kept:
+            if axis in indices_of:
                 raise MemoptError("channels are taken twice along one dimension", name_of(value))
-            kept[axis] = value.owner.indices
+            indices_of[axis] = value.owner.indices
             value = value.owner.input
-        return value, kept
+        return value, indices_of
 
 
 def known_of(low: Array, high: Array, kept: Sequence[int], fed: Array | None = None) -> Known:
@@ -91,8 +91,8 @@ def known_of(low: Array, high: Array, kept: Sequence[int], fed: Array | None = N
     import numpy as np
 
     none = np.zeros(len(low), bool)
-    left = all_channels(len(kept)) if isinstance(kept, range) else tuple(kept)
-    return Known(low, high, left, none, none if fed is None else fed)
+    channels = all_channels(len(kept)) if isinstance(kept, range) else tuple(kept)
+    return Known(low, high, channels, none, none if fed is None else fed)
 
 
 @lru_cache(maxsize=16)
@@ -194,36 +194,36 @@ def within(op: ComputeOp, known: Known | None) -> list[Known] | None:
     low, high = quantized_range(
         op.activation_name, encoding.scales[0], encoding.zero_points[0], *limits
     )
-    least, most = (np.clip(v, low, high) for v in (known.low, known.high))
-    return [known_of(least, most, known.kept, known.fed)]
+    least, greatest = (np.clip(v, low, high) for v in (known.low, known.high))
+    return [known_of(least, greatest, known.kept, known.fed)]
 
 
 @after.register
 def _copy(op: CopyOp, reading: Reading) -> list[Known] | None:
-    found = moved(op, reading)
-    return None if found is None else [found]
+    copied = moved(op, reading)
+    return None if copied is None else [copied]
 
 
 @after.register
 def _resize(op: ResizeBase, reading: Reading) -> list[Known] | None:
     """A mean of four values lies between them."""
-    found = moved(op, reading)
-    if found is not None and is_real(op.result) and isinstance(op, ResizeBilinearOp):
-        return real(op, mean_of(found.low, found.high, 8), found.kept, found.fed)
-    return None if found is None else [found]
+    resized = moved(op, reading)
+    if resized is not None and is_real(op.result) and isinstance(op, ResizeBilinearOp):
+        return real(op, mean_of(resized.low, resized.high, 8), resized.kept, resized.fed)
+    return None if resized is None else [resized]
 
 
 @after.register
 def _pool(op: PoolBase, reading: Reading) -> list[Known] | None:
     """The largest value, or the mean, of some of a channel."""
-    found = moved(op, reading)
-    if found is not None and is_real(op.result) and isinstance(op, AveragePool2DOp):
-        low, high = found.low, found.high
+    pooled = moved(op, reading)
+    if pooled is not None and is_real(op.result) and isinstance(op, AveragePool2DOp):
+        low, high = pooled.low, pooled.high
         if op.count_include_pad is not None:
             low, high = low.clip(max=0), high.clip(min=0)
         ends = mean_of(low, high, prod(op.window.sizes[0]))
-        (found,) = real(op, ends, found.kept, found.fed)
-    return within(op, found)
+        (pooled,) = real(op, ends, pooled.kept, pooled.fed)
+    return within(op, pooled)
 
 
 @after.register
@@ -243,21 +243,21 @@ def _pad(op: PadOp, reading: Reading) -> list[Known] | None:
 
 @after.register
 def _slice(op: SliceOp, reading: Reading) -> list[Known] | None:
-    found, axis = moved(op, reading), channel_axis(op.input)
-    if found is None:
+    sliced, axis = moved(op, reading), channel_axis(op.input)
+    if sliced is None:
         return None
-    whole = shape_of(op.input)[axis] == shape_of(op.result)[axis]
+    all_channels_taken = shape_of(op.input)[axis] == shape_of(op.result)[axis]
     plain = int(op.strides.get_values()[axis]) == 1
-    return [found] if whole and plain else None
+    return [sliced] if all_channels_taken and plain else None
 
 
 @after.register
 def _transpose(op: TransposeOp, reading: Reading) -> list[Known] | None:
-    found, axis = moved(op, reading), channel_axis(op.result)
-    if found is None:
+    transposed, axis = moved(op, reading), channel_axis(op.result)
+    if transposed is None:
         return None
     stays = int(op.permutation.get_values()[axis]) == channel_axis(op.input)
-    return [found] if stays else None
+    return [transposed] if stays else None
 
 
 @after.register
@@ -268,13 +268,13 @@ def _reshape(op: ReshapeOp, reading: Reading) -> list[Known] | None:
     known = moved(op, reading)
     if known is None or encoding_of(op.input).layout.data == "nchw":
         return None
-    before, made = shape_of(op.input)[-1], shape_of(op.result)[-1]
-    if made % before:
+    before, after_width = shape_of(op.input)[-1], shape_of(op.result)[-1]
+    if after_width % before:
         return None
-    times, width = made // before, len(known.low)
-    kept = [place * width + c for place in range(times) for c in known.kept]
+    times, width = after_width // before, len(known.low)
+    channels = [place * width + c for place in range(times) for c in known.kept]
     low, high, constant = (np.tile(v, times) for v in (known.low, known.high, known.constant))
-    return [known_of(low, high, kept, constant)]
+    return [known_of(low, high, channels, constant)]
 
 
 @after.register
@@ -291,16 +291,16 @@ def _mean(op: MeanOp, reading: Reading) -> list[Known] | None:
     count = int(np.prod([shape[a] for a in axes], dtype=np.int64))
     if is_real(op.result):
         return real(op, mean_of(known.low, known.high, count), known.kept, known.constant)
-    source, made = encoding_of(op.input), encoding_of(op.result)
-    how = divided(source.scales[0] / made.scales[0], count)
+    source, result = encoding_of(op.input), encoding_of(op.result)
+    how = divided(source.scales[0] / result.scales[0], count)
     low, high = type_limits(op.result)
 
     def mean(value: int) -> int:
         total = count * (value - source.zero_points[0])
-        return max(low, min(high, multiply(total, *how) + made.zero_points[0]))
+        return max(low, min(high, multiply(total, *how) + result.zero_points[0]))
 
-    least, most = (np.array([mean(int(v)) for v in ends]) for ends in (known.low, known.high))
-    return [known_of(least, most, known.kept, known.constant)]
+    least, greatest = (np.array([mean(int(v)) for v in ends]) for ends in (known.low, known.high))
+    return [known_of(least, greatest, known.kept, known.constant)]
 
 
 @after.register
@@ -313,9 +313,9 @@ def _concat(op: ConcatOp, reading: Reading) -> list[Known] | None:
         return None
     if op.axis.value.data == channel_axis(op.result):
         starts = np.cumsum([0, *(len(p.low) for p in known)])
-        kept = [int(s) + c for s, p in zip(starts, known, strict=False) for c in p.kept]
+        channels = [int(s) + c for s, p in zip(starts, known, strict=False) for c in p.kept]
         low, high = (np.concatenate([f(p) for p in known]) for f in (_low, _high))
-        return [known_of(low, high, kept, low == high)]
+        return [known_of(low, high, channels, low == high)]
     if len({p.kept for p in known}) > 1:
         raise MemoptError("parts have lost other channels than each other", name_of(op.result))
     low = np.minimum.reduce([p.low for p in known])
@@ -339,17 +339,17 @@ def _split(op: SplitOp, reading: Reading) -> list[Known] | None:
         return None
     if op.axis.value.data != channel_axis(op.input):
         return [known_of(known.low, known.high, known.kept, known.constant) for _ in op.parts]
-    found: list[Known] = []
+    results: list[Known] = []
     start = 0
     for part in op.parts:
         claims = channels_of_result(part)
         width = claims.width.data if claims else channels_of(part)
         ends = (v[start : start + width] for v in (known.low, known.high, known.constant))
         low, high, constant = ends
-        kept = [c - start for c in known.kept if start <= c < start + width]
-        found.append(known_of(low, high, kept, constant))
+        channels = [c - start for c in known.kept if start <= c < start + width]
+        results.append(known_of(low, high, channels, constant))
         start += width
-    return found
+    return results
 
 
 @after.register
@@ -430,15 +430,15 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
         return None
     wide = [s for s in sides if s is not None]
     width = max(len(s.low) for s in wide)
-    kept = {s.kept for s in wide if len(s.low) == width}
-    if len(kept) > 1 or any(len(s.low) not in (1, width) for s in wide):
+    channels = {s.kept for s in wide if len(s.low) == width}
+    if len(channels) > 1 or any(len(s.low) not in (1, width) for s in wide):
         raise MemoptError("operands have lost other channels than each other", name_of(op.result))
     fed = np.logical_and(*(np.broadcast_to(s.fed, width) for s in wide))
     if is_real(op.result):
         first, second = (
             (np.broadcast_to(s.low, width), np.broadcast_to(s.high, width)) for s in wide
         )
-        return real(op, of_two(op, first, second), next(iter(kept)), fed)
+        return real(op, of_two(op, first, second), next(iter(channels)), fed)
     values = [np.arange(int(s.low.min()), int(s.high.max()) + 1) for s in wide]
     grid = np.meshgrid(*values, indexing="ij")
     arrays = [g.astype(dtype_of(v)) for g, v in zip(grid, (op.lhs, op.rhs), strict=True)]
@@ -448,27 +448,27 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
     spread = [[np.broadcast_to(v, width) - int(s.low.min()) for v in (s.low, s.high)] for s in wide]
     low, high = np.zeros(width, np.int64), np.zeros(width, np.int64)
     for c in range(width):
-        (a, b), (d, e) = ((int(least[c]), int(most[c]) + 1) for least, most in spread)
+        (a, b), (d, e) = ((int(least[c]), int(greatest[c]) + 1) for least, greatest in spread)
         parts = [t[a:b, d:e] for t in tables]
         low[c], high[c] = min(int(p.min()) for p in parts), max(int(p.max()) for p in parts)
-    return [known_of(low, high, next(iter(kept)), fed)]
+    return [known_of(low, high, next(iter(channels)), fed)]
 
 
 def evaluated(op: ComputeOp, arrays: Sequence[Array]) -> list[Array] | None:
     """The result of arrays; that of uint8 as it is rounded once and twice. None: nobody knows."""
     kinds = ("tflite_single", "tflm_double") if may_round_once(op) else ("",)
-    found: list[Array] = []
+    arrays_made: list[Array] = []
     for kind in kinds:
         properties = {**op.properties, **({"rounding": RoundingAttr(kind)} if kind else {})}
         results = [v.type for v in op.results]
         twin = type(op).create(operands=op.operands, result_types=results, properties=properties)
         try:
-            found.append(twin.evaluate(arrays)[0])
+            arrays_made.append(twin.evaluate(arrays)[0])
         except MemoptError:
             return None
         finally:
             twin.drop_all_references()
-    return found
+    return arrays_made
 
 
 def _side(value: SSAValue, result: SSAValue, reading: Reading) -> Known | None:
@@ -492,6 +492,6 @@ def _side(value: SSAValue, result: SSAValue, reading: Reading) -> Known | None:
     by_channel = array.astype(kind).swapaxes(axis, 0).reshape(array.shape[axis], -1)
     if any(a != axis for a in taken):
         raise MemoptError("a constant has lost more than channels", name_of(value))
-    kept = taken.get(axis, tuple(range(array.shape[axis])))
+    channels = taken.get(axis, tuple(range(array.shape[axis])))
     low, high = by_channel.min(1), by_channel.max(1)
-    return known_of(low, high, kept, np.ones(len(low), bool))
+    return known_of(low, high, channels, np.ones(len(low), bool))

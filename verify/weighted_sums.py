@@ -51,18 +51,18 @@ def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
     number = np.float64 if reals[0] else np.int64
     letters = encoding_of(base).layout.data or "oi"
     first, deep = letters.index("o"), letters.index("i")
-    whole = np.moveaxis(weights.astype(number) - _zero_point(base), (first, deep), (0, -1))
-    filters, width = whole.shape[0], len(known.low)
-    by_tap = whole.reshape(filters, -1, whole.shape[-1])
+    by_filter = np.moveaxis(weights.astype(number) - _zero_point(base), (first, deep), (0, -1))
+    filters, width = by_filter.shape[0], len(known.low)
+    by_tap = by_filter.reshape(filters, -1, by_filter.shape[-1])
     groups = _groups(op, by_tap, known)
     if groups is None:
         return None
     if letters == "oi":  # a vector is several places of all channels
-        by_tap = whole.reshape(filters, -1, width)
+        by_tap = by_filter.reshape(filters, -1, width)
     depth = width // groups
     first_read = [f * groups // filters * depth for f in range(int(filters))]
     reads = np.array(first_read)[:, None] + np.arange(depth)
-    left = taken.get(first, tuple(range(filters)))
+    remaining = taken.get(first, tuple(range(filters)))
     _check_depth(op, taken.get(deep), known, by_tap, groups)
     gone = np.ones(width, bool)
     gone[list(known.kept)] = False
@@ -72,35 +72,37 @@ def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
         fed = ~changing.any(1)
     masks = _seen(op, by_tap.shape[1])
     if groups > 1 and not (
-        _follows(left, known, filters // width) if groups == width else len(left) == filters
+        _follows(remaining, known, filters // width)
+        if groups == width
+        else len(remaining) == filters
     ):
         raise MemoptError("filters are left whose channel is not, or none whose is", place_of(op))
     if reals[0]:
-        ends = _real_ends(op, reading, known, by_tap, reads, masks, left)
+        ends = _real_ends(op, reading, known, by_tap, reads, masks, remaining)
         if ends is None:
             return None
         if groups == 1:
-            _check_lost_zeros(op, by_tap, known, gone, left)
-        return [Known(*ends, left, ~by_tap.any((1, 2)), fed)]
+            _check_lost_zeros(op, by_tap, known, gone, remaining)
+        return [Known(*ends, remaining, ~by_tap.any((1, 2)), fed)]
     zp = encoding_of(source).zero_points[0]
     low, high = (v.astype(np.int64)[reads] - zp for v in (known.low, known.high))
-    bias, folded = _biases(op, reading, base, deep, left)
+    bias, folded = _biases(op, reading, base, deep, remaining)
     largest = np.maximum(abs(low), abs(high))[:, None]
     before = (abs(by_tap) * largest).sum((1, 2)) + abs(bias)
-    if int(before.max()) >= ROOM and len(left) == filters and len(known.kept) == width:
+    if int(before.max()) >= ROOM and len(remaining) == filters and len(known.kept) == width:
         return None  # anything, of a sum that nobody has changed
     _need_room(op, before, "before")
     here = (abs(by_tap) * largest * ~gone[reads][:, None]).sum((1, 2)) + abs(folded)
-    _need_room(op, here[list(left)], "of what is left")
+    _need_room(op, here[list(remaining)], "of what is left")
     if groups == 1:
-        _check_folded(op, by_tap, known, gone, masks, left, folded - bias)
+        _check_folded(op, by_tap, known, gone, masks, remaining, folded - bias)
     least = np.minimum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
-    most = np.maximum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
-    ends = ((masks @ least.T).min(0) + bias, (masks @ most.T).max(0) + bias)
-    made = _stored(op, base, ends[0].tolist(), ends[1].tolist(), letters == "oi")
-    if made is None:
+    greatest = np.maximum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
+    ends = ((masks @ least.T).min(0) + bias, (masks @ greatest.T).max(0) + bias)
+    stored = _stored(op, base, ends[0].tolist(), ends[1].tolist(), letters == "oi")
+    if stored is None:
         return None
-    return [Known(*made, left, ~by_tap.any((1, 2)), fed)]
+    return [Known(*stored, remaining, ~by_tap.any((1, 2)), fed)]
 
 
 def _zero_point(value: SSAValue) -> int:
@@ -134,10 +136,10 @@ def _real_ends(
     low, high = known.low[reads], known.high[reads]
     products = [by_tap * end[:, None] for end in (low, high)]
     least = (masks @ np.minimum(*products).sum(2).T).min(0)
-    most = (masks @ np.maximum(*products).sum(2).T).max(0)
+    greatest = (masks @ np.maximum(*products).sum(2).T).max(0)
     size = np.maximum(*map(abs, products)).sum((1, 2))
     count = by_tap.shape[1] * by_tap.shape[2]
-    ends = rounded_sum(least + bias, most + bias, size + abs(bias) * (size > 0), count)
+    ends = rounded_sum(least + bias, greatest + bias, size + abs(bias) * (size > 0), count)
     return None if ends is None else clamped(op, *ends)
 
 
@@ -199,20 +201,20 @@ def _biases(
     if len(op.operands) < 3:
         return added, added
     value, taken = reading.taken(op.operands[2])
-    kept = next(iter(taken.values()), tuple(range(filters)))
-    if len(taken) > 1 or kept != left:
+    own_filters = next(iter(taken.values()), tuple(range(filters)))
+    if len(taken) > 1 or own_filters != left:
         raise MemoptError("biases are left of other filters than weights", place_of(op))
-    made = value.owner
-    if isinstance(made, FoldIntoBiasOp):
-        if made.weights is not base or made.axis.value.data != axis:
+    maker = value.owner
+    if isinstance(maker, FoldIntoBiasOp):
+        if maker.weights is not base or maker.axis.value.data != axis:
             raise MemoptError("a bias with other weights folded into it", place_of(op))
         by_channel = np.moveaxis(weights.astype(np.int64) - zero, axis, -1).reshape(
-            filters, -1, len(made.values)
+            filters, -1, len(maker.values)
         )
-        added = (by_channel * np.array(made.values.get_values(), np.int64)).sum((1, 2))
-        if made.bias is None:
+        added = (by_channel * np.array(maker.values.get_values(), np.int64)).sum((1, 2))
+        if maker.bias is None:
             return np.zeros(filters, np.int64), added
-        value = made.bias
+        value = maker.bias
     bias = reading.constant(value)
     if bias is None:
         raise MemoptError("a bias that is known at run time only", place_of(op))
@@ -232,11 +234,11 @@ def _seen(op: WeighingOp, taps: int) -> Array:
     sizes, places = (shape_of(v)[2 if nchw else 1 :] for v in (op.operands[0], op.results[0]))
     seen: list[set[tuple[int, ...]]] = []
     for i, k in enumerate(kernel):
-        found: set[tuple[int, ...]] = set()
+        tap_sets: set[tuple[int, ...]] = set()
         for place in range(places[i]):
             at = [place * stride[i] - pad[i] + tap * dilation[i] for tap in range(k)]
-            found.add(tuple(int(0 <= a < sizes[i]) for a in at))
-        seen.append(found)
+            tap_sets.add(tuple(int(0 <= a < sizes[i]) for a in at))
+        seen.append(tap_sets)
     rows = [np.ravel(np.multiply.outer(*pair)) for pair in product(*seen)] if len(seen) == 2 else []
     return np.array(rows or [list(s) for s in seen[0]], np.int64)
 
@@ -283,8 +285,8 @@ def _stored(
     """Sums between these, as the result stores them; None where they cannot be."""
     import numpy as np
 
-    source, weights, made = (encoding_of(v) for v in (op.operands[0], base, op.results[0]))
-    step, out, zero = source.scales[0], made.scales[0], made.zero_points[0]
+    source, weights, result = (encoding_of(v) for v in (op.operands[0], base, op.results[0]))
+    step, out, zero = source.scales[0], result.scales[0], result.zero_points[0]
     within = even_range if rounds_even(op) else quantized_range
     low, high = within(op.activation_name, out, zero, *type_limits(op.results[0]))
     of_bytes = type_limits(op.operands[0]) == (0, 255)  # their scales are multiplied as floats
@@ -297,9 +299,9 @@ def _stored(
             rules = requantizers(real, may_round_once(op))
             if rounds_even(op):
                 rules = [even_requantizer(step, scale, out)]
-            found = [[f(v) + zero for v in pair] for f in rules]
+            rescaled = [[f(v) + zero for v in pair] for f in rules]
         except MemoptError:
             return None
-        clamped = [[max(low, min(high, v)) for v in row] for row in found]
+        clamped = [[max(low, min(high, v)) for v in row] for row in rescaled]
         ends.append((min(row[0] for row in clamped), max(row[1] for row in clamped)))
     return np.array([a for a, _ in ends]), np.array([b for _, b in ends])

@@ -38,28 +38,30 @@ def whole_operators(block: Block) -> list[WholeOperator]:
     """Return every operator of a block once, after those that make what it reads: operators in
     rows whole, in place of their rows. Raises MemoptError for rows that are not what they read."""
     walk = check_rows(block)
-    found: dict[Operation, WholeOperator] = {}
+    operators: dict[Operation, WholeOperator] = {}
     for op in block.ops:
         if isinstance(op, RowOpOp):
-            whole = op.operation
+            operator = op.operation
             pairs = [
                 (value, _tensor(read, walk))
-                for k, value in enumerate(whole.operands)
+                for k, value in enumerate(operator.operands)
                 if isinstance(value, BlockArgument)
                 and (read := walk.reads.get((op.operator, k))) is not None
             ]
-            found[whole] = WholeOperator(whole, tuple(pairs))
+            operators[operator] = WholeOperator(operator, tuple(pairs))
         elif not isinstance(op, CUTS):
             pairs = [(value, _tensor(value, walk)) for value in op.operands]
-            found[op] = WholeOperator(op, tuple(pairs))
+            operators[op] = WholeOperator(op, tuple(pairs))
     if not walk.done:
-        return list(found.values())
+        return list(operators.values())
     makers = {
-        op: [t.owner for _, t in whole.tensors if isinstance(t, OpResult) and t.owner in found]
-        for op, whole in found.items()
+        op: [
+            t.owner for _, t in operator.tensors if isinstance(t, OpResult) and t.owner in operators
+        ]
+        for op, operator in operators.items()
     }
     try:
-        return [found[op] for op in TopologicalSorter(makers).static_order()]
+        return [operators[op] for op in TopologicalSorter(makers).static_order()]
     except CycleError as error:
         text = "reads rows of what reads rows of it"
         raise MemoptError(text, place_of(error.args[1][0])) from None

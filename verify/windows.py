@@ -59,34 +59,34 @@ def windows_of(whole: Operation, k: int, r: int) -> range | None:
 def rows_read(reader: Reader, k: int, r: int) -> range | None:
     """Return the rows of operand `k` that row `r` of the reader's result needs, None if all of
     it."""
-    whole, rows = reader.whole, reader.rows[k]
+    operation, rows = reader.whole, reader.rows[k]
     if rows is None:
         return None
-    if not isinstance(whole, ComputeOp):
-        return foreign_rows_read(whole, k, r)
-    window = _property(whole, "window")
-    if window is not None and "transpose_conv" in whole.name:
+    if not isinstance(operation, ComputeOp):
+        return foreign_rows_read(operation, k, r)
+    window = _property(operation, "window")
+    if window is not None and "transpose_conv" in operation.name:
         return _reaching(window, r, rows) if k == 0 else None
     if window is not None:
         return _window(reader, window, r, rows) if k == 0 else None
-    if (block := _property(whole, "block")) is not None:
+    if (block := _property(operation, "block")) is not None:
         size = block.value.data  # into channels as many rows, out of them a part of one
-        into = whole.name.endswith("depth")
+        into = operation.name.endswith("depth")
         return range(r * size, (r + 1) * size) if into else range(r // size, r // size + 1)
-    if (before := _property(whole, "before")) is not None:
+    if (before := _property(operation, "before")) is not None:
         r -= int(before.get_values()[1])
         return range(r, r + 1) if 0 <= r < rows else range(0)
-    if (starts := _property(whole, "starts")) is not None:
-        r = int(starts.get_values()[1]) + r * int(_property(whole, "strides").get_values()[1])
+    if (starts := _property(operation, "starts")) is not None:
+        r = int(starts.get_values()[1]) + r * int(_property(operation, "strides").get_values()[1])
         return range(r, r + 1)
-    if "resize" in whole.name:
-        return _resized(whole, r, rows)
-    axis = _property(whole, "axis")
-    if axis is not None and axis.value.data == 1 and len(whole.results) == 1:
-        above = [rows_of(v) or 0 for v in whole.operands[:k]]
+    if "resize" in operation.name:
+        return _resized(operation, r, rows)
+    axis = _property(operation, "axis")
+    if axis is not None and axis.value.data == 1 and len(operation.results) == 1:
+        above = [rows_of(v) or 0 for v in operation.operands[:k]]
         r -= sum(above)
         return range(r, r + 1) if 0 <= r < rows else range(0)
-    if len(whole.operands) > 1 and _rank(whole.operands[k]) < _rank(whole.results[0]):
+    if len(operation.operands) > 1 and _rank(operation.operands[k]) < _rank(operation.results[0]):
         return None  # broadcast from the last dimension on: its second is no height
     return range(1) if rows == 1 and not reader.sums else range(r, r + 1)
 
@@ -108,14 +108,16 @@ def _window(reader: Reader, window: Any, r: int, rows: int) -> range:
 def _reaching(window: Any, r: int, rows: int) -> range:
     """The rows whose windows, spread over the result, have a tap on row r."""
     kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
-    found = [
+    reaching = [
         n
         for n in range(rows)
         if any(n * stride + tap * dilation - pad == r for tap in range(kernel))
     ]
-    if not found:
+    if not reaching:
         return range(0)
-    return range(found[0], found[-1] + 1, found[1] - found[0] if len(found) > 1 else 1)
+    return range(
+        reaching[0], reaching[-1] + 1, reaching[1] - reaching[0] if len(reaching) > 1 else 1
+    )
 
 
 def _resized(whole: ComputeOp, r: int, rows: int) -> range:

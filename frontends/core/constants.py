@@ -33,9 +33,9 @@ def elements(
     `raw` is little-endian; None if nobody should look at the bytes.
     """
     if raw is not None and (reference is None or len(raw) <= INLINE_BYTES):
-        found = inline(type_, raw)
-        if found is not None:
-            return found
+        text = inline(type_, raw)
+        if text is not None:
+            return text
     return reference
 
 

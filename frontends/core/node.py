@@ -31,10 +31,10 @@ class Node:
         return index < len(self.types) and self.types[index] is not None
 
     def type(self, index: int) -> TensorType[Attribute]:
-        found = self.types[index] if index < len(self.types) else None
-        if found is None:
+        type_ = self.types[index] if index < len(self.types) else None
+        if type_ is None:
             raise NotTyped(f"operand {index} is left out")
-        return found
+        return type_
 
     def shape(self, index: int) -> tuple[int, ...]:
         return self.type(index).get_shape()

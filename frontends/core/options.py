@@ -25,10 +25,10 @@ def text_of(value: bytes) -> str:
 
 def readable_options(entries: Mapping[str, Any], absent: Sequence[int]) -> DictionaryAttr:
     """Return the options that text can say; `absent` operands are listed by position."""
-    found = {key: readable(value) for key, value in entries.items()}
+    texts = {key: readable(value) for key, value in entries.items()}
     if absent:
-        found["absent"] = ArrayAttr([IntegerAttr(i, i64) for i in absent])
-    return DictionaryAttr({key: value for key, value in found.items() if value is not None})
+        texts["absent"] = ArrayAttr([IntegerAttr(i, i64) for i in absent])
+    return DictionaryAttr({key: value for key, value in texts.items() if value is not None})
 
 
 def readable(value: Any) -> Attribute | None:

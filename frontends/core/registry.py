@@ -85,13 +85,13 @@ class Frontend:
 @cache
 def all_frontends() -> Mapping[str, Frontend]:
     """Name -> frontend."""
-    found: dict[str, Frontend] = {}
+    by_name: dict[str, Frontend] = {}
     for info in iter_modules(frontends.__path__):
         if info.name != SHARED:
             frontend = import_module(f"{frontends.__name__}.{info.name}").FRONTEND
             assert isinstance(frontend, Frontend), info.name
-            found[info.name] = replace(frontend, name=info.name)
-    return found
+            by_name[info.name] = replace(frontend, name=info.name)
+    return by_name
 
 
 def frontend_of(suffix: str) -> Frontend | None:

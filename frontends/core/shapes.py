@@ -19,8 +19,8 @@ def check_names(shapes: Shapes, names: Sequence[str], place: str = "") -> None:
     """Raise MemoptError for a shape of an input that there is not."""
     for given in shapes:
         if given not in names and given != BATCH:
-            there = ", ".join(names) or "none"
-            text = f"--shape names {given!r}{nearest(given, names)}, but the inputs are: {there}"
+            inputs = ", ".join(names) or "none"
+            text = f"--shape names {given!r}{nearest(given, names)}, but the inputs are: {inputs}"
             raise MemoptError(text, place)
 
 
@@ -31,8 +31,8 @@ def check_shapes(module: ModuleOp, shapes: Shapes) -> None:
     check_names(shapes, names)
     for value, name in zip(inputs, names, strict=True):
         if name in shapes and shapes[name] != shape_of(value):
-            has, asked = ("x".join(map(str, s)) for s in (shape_of(value), shapes[name]))
+            has, wanted = ("x".join(map(str, s)) for s in (shape_of(value), shapes[name]))
             raise MemoptError(
-                f"has the fixed shape {has or 'of a scalar'}, --shape gives {asked}",
+                f"has the fixed shape {has or 'of a scalar'}, --shape gives {wanted}",
                 f"input {name!r}",
             )

@@ -56,7 +56,7 @@ def readable_options(
     entries: Mapping[str, Attribute | None], absent: Sequence[int]
 ) -> DictionaryAttr:
     """Options for people, without those that are None; `absent` operands are listed by position."""
-    found = {key: value for key, value in entries.items() if value is not None}
+    options = {key: value for key, value in entries.items() if value is not None}
     if absent:
-        found["absent"] = ArrayAttr([number(i) for i in absent])
-    return DictionaryAttr(found)
+        options["absent"] = ArrayAttr([number(i) for i in absent])
+    return DictionaryAttr(options)

@@ -9,21 +9,21 @@ from memopt.frontends.json.file import Node, Tensor
 
 def producers_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> dict[str, Node]:
     """Tensor -> the one node that makes it. Raises MemoptError."""
-    found: dict[str, Node] = {}
+    producers: dict[str, Node] = {}
     for node in nodes:
         for output in node.outputs:
             if output not in tensors:
                 raise MemoptError(f"output {output!r} is not in the list of tensors", node.place)
-            if output in found:
-                text = f"{output!r} is made by node {found[output].index} too"
+            if output in producers:
+                text = f"{output!r} is made by node {producers[output].index} too"
                 raise MemoptError(text, node.place)
             if tensors[output].is_weight:
                 raise MemoptError(f"makes {output!r}, which is a weight", node.place)
             if tensors[output].persistent:
                 text = f"makes {output!r}, which is persistent: it can only mutate it"
                 raise MemoptError(text, node.place)
-            found[output] = node
-    return found
+            producers[output] = node
+    return producers
 
 
 def check_ends(
@@ -59,9 +59,9 @@ def check_ends(
             raise MemoptError(text, f"{file}: graph_inputs {i}")
     if not outputs:
         raise MemoptError("the graph has no outputs", f"{file}: graph_outputs")
-    there = {tensors[name].storage for name in (*inputs, *producers)}
+    available = {tensors[name].storage for name in (*inputs, *producers)}
     for i, name in enumerate(outputs):
-        if tensors[name].storage not in there:
+        if tensors[name].storage not in available:
             raise MemoptError(f"nothing makes {name!r}", f"{file}: graph_outputs {i}")
 
 
@@ -73,13 +73,13 @@ def check_reads(
 ) -> None:
     """Whatever is read is made, given, persistent or a weight, and who mutates a tensor reads it.
     Raises MemoptError."""
-    there = {tensors[name].storage for name in (*inputs, *producers)}
+    available = {tensors[name].storage for name in (*inputs, *producers)}
     for node in nodes:
         for name in node.inputs:
             if name not in tensors:
                 raise MemoptError(f"input {name!r} is not in the list of tensors", node.place)
             tensor = tensors[name]
-            if tensor.storage not in there and not (tensor.is_weight or tensor.persistent):
+            if tensor.storage not in available and not (tensor.is_weight or tensor.persistent):
                 raise MemoptError(f"nothing makes its input {name!r}", node.place)
         for name in node.mutates:
             if name not in node.inputs:
@@ -92,25 +92,25 @@ def in_order(nodes: Sequence[Node], before: Sequence[set[int]]) -> list[Node]:
     """Topological order that keeps the file's where it can; node i runs after those in
     `before[i]`. Raises MemoptError for a cycle."""
     after: list[list[int]] = [[] for _ in nodes]
-    left = [len(b) for b in before]
+    waiting_for = [len(b) for b in before]
     for index, sources in enumerate(before):
         for source in sources:
             after[source].append(index)
-    ready = [i for i, count in enumerate(left) if count == 0]
+    ready = [i for i, count in enumerate(waiting_for) if count == 0]
     order: list[Node] = []
     while ready:
         index = heapq.heappop(ready)
         order.append(nodes[index])
         for reader in after[index]:
-            left[reader] -= 1
-            if left[reader] == 0:
+            waiting_for[reader] -= 1
+            if waiting_for[reader] == 0:
                 heapq.heappush(ready, reader)
     if len(order) < len(nodes):
         seen: list[int] = []
-        at = next(i for i, count in enumerate(left) if count)
+        at = next(i for i, count in enumerate(waiting_for) if count)
         while at not in seen:
             seen.append(at)
-            at = next(i for i in sorted(before[at]) if left[i])
+            at = next(i for i in sorted(before[at]) if waiting_for[i])
         ring = " <- ".join(str(i) for i in [*seen[seen.index(at) :], at])
         raise MemoptError(f"depends on itself: nodes {ring}", nodes[at].place)
     return order

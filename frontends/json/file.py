@@ -96,15 +96,15 @@ def _size(value: Any, place: str, what: str) -> int:
 
 def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
     """Name -> tensor. Raises MemoptError."""
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     types: Types = {}
     for index, value in enumerate(_list(graph.get("tensors"), f"{file}: tensors")):
         place = f"{file}: tensor {index}"
         entry = object_of(value, place)
         name = text_of(entry.get("name"), place, "name")
         place += f" {name!r}"
-        if name in found:
-            raise MemoptError(f"tensor {found[name].index} has the same name", place)
+        if name in tensors:
+            raise MemoptError(f"tensor {tensors[name].index} has the same name", place)
         weight, stays = (_flag(entry, key, place) for key in ("is_weight", "persistent"))
         if weight and (stays or "storage" in entry):
             text = "a weight is not in memory, so it is neither persistent nor in a storage"
@@ -114,8 +114,8 @@ def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
         if offset and "storage" not in entry:
             raise MemoptError("offset says where in its storage it is, but it has none", place)
         type_ = _type(entry, place, types)
-        found[name] = Tensor(index, type_, weight, storage, offset, stays, place)
-    return found
+        tensors[name] = Tensor(index, type_, weight, storage, offset, stays, place)
+    return tensors
 
 
 def _flag(entry: dict[str, Any], key: str, place: str) -> bool:
@@ -150,10 +150,10 @@ def _type(entry: dict[str, Any], place: str, known: Types) -> TensorType[Attribu
 
 def _tensor(element: Attribute, dims: tuple[int, ...], known: Types) -> TensorType[Attribute]:
     """Equal types are one: there are few, and each takes long to make."""
-    found = known.get((element, dims))
-    if found is None:
-        found = known[element, dims] = plain_tensor(element, dims)
-    return found
+    type_ = known.get((element, dims))
+    if type_ is None:
+        type_ = known[element, dims] = plain_tensor(element, dims)
+    return type_
 
 
 def nodes_of(graph: dict[str, Any], file: str) -> list[Node]:

@@ -119,7 +119,7 @@ def function_of(graph: Graph) -> FuncOp:
             op = VariableOp(storage.name, storage.type)
             name_results(op, [storage.name])
             draft.body.append(op)
-    awaited = {first for its in tokens for first in its}
+    awaited = {first for firsts in tokens for first in firsts}
     for node in graph.nodes:
         gives = node.index in awaited
         taken = [draft.values[first] for first in tokens[node.index]]

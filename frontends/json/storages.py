@@ -59,22 +59,22 @@ def storages_of(tensors: dict[str, Tensor]) -> dict[str, Storage]:
     for tensor in tensors.values():
         if not tensor.is_weight:
             members.setdefault(tensor.storage, []).append(tensor)
-    found: dict[str, Storage] = {}
-    for name, its in members.items():
-        owner, first = tensors.get(name), its[0]
+    storages: dict[str, Storage] = {}
+    for name, residents in members.items():
+        owner, first = tensors.get(name), residents[0]
         if owner is not None and owner.storage != name:
             raise MemoptError(f"its storage {name!r} is a tensor of another storage", first.place)
-        for tensor in its:
+        for tensor in residents:
             if tensor.persistent != first.persistent:
                 text = f"of the storage {name!r} a part is persistent and a part is not"
                 raise MemoptError(text, tensor.place)
-        size = max(t.offset + (bytes_of(t.type) or 0) for t in its)
+        size = max(t.offset + (bytes_of(t.type) or 0) for t in residents)
         if size > MAX_BYTES:
             raise MemoptError(f"the storage {name!r} overflows 64-bit sizes", first.place)
-        alone = len(its) == 1 and not first.offset
+        alone = len(residents) == 1 and not first.offset
         type_ = first.type if alone else plain_tensor(i8, (size,))
-        found[name] = Storage(name, first.index, type_, first.persistent)
-    return found
+        storages[name] = Storage(name, first.index, type_, first.persistent)
+    return storages
 
 
 def touched(node: Node, tensors: dict[str, Tensor]) -> tuple[list[str], list[str]]:
@@ -99,18 +99,18 @@ def waits_of(
     for node in nodes:
         for name in touched(node, tensors)[1]:
             writers[name].append(node.index)
-    there = {tensors[name].storage for name in given}
-    there |= {name for name, storage in storages.items() if storage.persistent}
+    available = {tensors[name].storage for name in given}
+    available |= {name for name, storage in storages.items() if storage.persistent}
     uses: dict[str, _Use] = {}
     for node in nodes:
         reads, writes = touched(node, tensors)
         for name in dict.fromkeys((*reads, *writes)):
-            if name not in there and len(writers[name]) == 1:  # as most: made once, then read
+            if name not in available and len(writers[name]) == 1:  # as most: made once, then read
                 if writers[name][0] != node.index:
                     waits.before[node.index].add(writers[name][0])
                 continue
             use = uses.setdefault(name, _Use())
-            if use.writer < 0 and name not in there and name not in writes:
+            if use.writer < 0 and name not in available and name not in writes:
                 text = f"reads {name!r}, which is overwritten later, before it is made"
                 raise MemoptError(text, node.place)
             _follow(waits, use, node.index, name in writes)

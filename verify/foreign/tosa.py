@@ -79,6 +79,6 @@ def _window(name: str, op: Operation, r: int) -> range:
 
 def _paddings(op: Operation) -> list[int]:
     """Pairs of before and after, in one list, as the constant has them."""
-    made: Any = op.operands[1].owner
-    dense = _said(made, "values") or _said(made, "value")
+    constant: Any = op.operands[1].owner
+    dense = _said(constant, "values") or _said(constant, "value")
     return [int(v) for v in dense.get_values()]
