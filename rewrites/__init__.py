@@ -149,10 +149,10 @@ def rule_of(name: str) -> type[Rule]:
     """The rule of that name. Raises ValueError that lists them."""
     if name not in RULES:
         raise ValueError(f"{name!r} is no rule; there are: {', '.join(RULES)}")
-    found = vars(import_module(RULES[name])).values()
+    values = vars(import_module(RULES[name])).values()
     return next(
         c
-        for c in found
+        for c in values
         if isinstance(c, type) and issubclass(c, Rule) and c.__module__ == RULES[name]
     )
 
@@ -209,15 +209,15 @@ def apply_rules(
     rules = [rule_of(name)(reading, channel_multiple, sites) for name in names]
     patterns: list[RewritePattern] = [r for r in rules if not isinstance(r, FunctionRule)]
     first = GreedyRewritePatternApplier(patterns, dce_enabled=False)  # a dead operator still runs
-    whole = [r for r in rules if isinstance(r, FunctionRule)]
-    found = [root] if isinstance(root, FuncOp) else list(functions(root))
+    function_rules = [r for r in rules if isinstance(r, FunctionRule)]
+    funcs = [root] if isinstance(root, FuncOp) else list(functions(root))
     changed = False
     while True:
         again = bool(patterns) and PatternRewriteWalker(first).rewrite_region(root.regions[0])
-        for func in found:
+        for func in funcs:
             rewriter = PatternRewriter(func)
-            for rule in whole:
+            for rule in function_rules:
                 again = rule.rewrite_function(func, rewriter) or again
         changed = changed or again
-        if not again or not whole or not patterns:
+        if not again or not function_rules or not patterns:
             return changed

@@ -263,7 +263,7 @@ class ChannelWise(Rule):
             return
         rewriter.insertion_point = InsertPoint.before(op)
         ends = list(accumulate(map(channels_of, parts)))
-        made: list[SSAValue] = []
+        sums: list[SSAValue] = []
         for part, end in zip(parts, ends, strict=True):
             operands = [part]
             if isinstance(op, WeighingOp):
@@ -275,29 +275,29 @@ class ChannelWise(Rule):
                 result_types=[partial_type(op)],
                 properties={k: v for k, v in op.properties.items() if k != "activation"},
             )
-            made.append(rewriter.insert(partial).results[0])
+            sums.append(rewriter.insert(partial).results[0])
             self.derived(partial, op)
-        whole = op.operands[0]
-        self.replaced(op, rewriter.insert(added_up(op, made)), rewriter)
-        erase_unread([whole], rewriter.erase)
+        joined_value = op.operands[0]
+        self.replaced(op, rewriter.insert(added_up(op, sums)), rewriter)
+        erase_unread([joined_value], rewriter.erase)
 
 
 def parts_weighed(op: WeighingOp) -> list[SSAValue]:
     """Return the joined tensors over whose channels `op` sums products; nothing for other
     operands."""
-    whole = joined(op.operands[0])
-    found = parts_of(whole) if whole is not None and adds_channels(op) else []
-    return found if all(map(channels_of, found)) else []
+    joining = joined(op.operands[0])
+    parts = parts_of(joining) if joining is not None and adds_channels(op) else []
+    return parts if all(map(channels_of, parts)) else []
 
 
 def stacked(op: MeanOp) -> list[SSAValue]:
     """The tensors of one type that a mean of floats is over; none where it is over other things."""
-    whole, axes = op.input.owner, op.axes.get_values()
-    if not isinstance(whole, ConcatOp) or whole.activation_name or element_of(op.result) != f32:
+    maker, axes = op.input.owner, op.axes.get_values()
+    if not isinstance(maker, ConcatOp) or maker.activation_name or element_of(op.result) != f32:
         return []
-    parts = list(whole.inputs)
+    parts = list(maker.inputs)
     alike = all(v.type == parts[0].type and is_alike(v, op.input) for v in parts)
-    return parts if alike and whole.axis.value.data in axes else []
+    return parts if alike and maker.axis.value.data in axes else []
 
 
 def claims_channels(op: Operation) -> bool:
@@ -327,15 +327,15 @@ def adds_channels(op: WeighingOp) -> bool:
 def parts_of(whole: ComputeOp) -> list[SSAValue]:
     """Return the operands that `whole` joins; for one that is joined itself and read by `whole`
     alone, or gathered, its parts."""
-    found: list[SSAValue] = []
+    parts: list[SSAValue] = []
     for part in whole.operands:
         inner = joined(part)
         alone = all(use.operation is whole for use in part.uses)
         if inner is not None and (alone or is_gathered(inner)):
-            found += parts_of(inner)
+            parts += parts_of(inner)
         else:
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def partial_type(op: ComputeOp) -> Attribute:
@@ -353,8 +353,8 @@ def added_up(op: WeighingOp | MeanOp, parts: Sequence[SSAValue]) -> AccumulateOp
         types, mean = [op.result.type], {"mean": UnitAttr()}
         return AccumulateOp(operands=[parts], result_types=types, properties=mean)
     source, weights, bias = op.weighed
-    kept = ("activation", "rounding")
-    properties = {k: op.properties[k] for k in kept if k in op.properties}
+    inherited = ("activation", "rounding")
+    properties = {k: op.properties[k] for k in inherited if k in op.properties}
     if bias is not None:
         properties["biased"] = UnitAttr()
     if is_stored(source):

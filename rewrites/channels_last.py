@@ -246,19 +246,19 @@ def convertible(func: FuncOp) -> list[ComputeOp]:
     """In block order, what works on images and can channels last, and what shares one with that."""
     able = [op for op in body_of(func).ops if isinstance(op, ComputeOp) and has_form(op)]
     waiting = [op for op in able if op.IS_SPATIAL]
-    found, possible = set[Operation](waiting), set[Operation](able)
+    chosen, possible = set[Operation](waiting), set[Operation](able)
     while waiting:
         op = waiting.pop()
         images = [v for v in (*op.operands, *op.results) if is_channels_first(v)]
         around = [v.op for v in images if isinstance(v, OpResult)]
         around += [use.operation for v in images for use in v.uses]
         for other in around:
-            if isinstance(other, ComputeOp) and other in possible and other not in found:
-                found.add(other)
+            if isinstance(other, ComputeOp) and other in possible and other not in chosen:
+                chosen.add(other)
                 waiting.append(other)
-    while border := [op for op in able if op in found and is_better_outside(op, found)]:
-        found.difference_update(border)
-    return [op for op in able if op in found]
+    while border := [op for op in able if op in chosen and is_better_outside(op, chosen)]:
+        chosen.difference_update(border)
+    return [op for op in able if op in chosen]
 
 
 def is_better_outside(op: ComputeOp, chosen: set[Operation]) -> bool:

@@ -88,11 +88,11 @@ class ComputedShapes(Rule):
         data, shape = op.operands
         if op.stateful is not None or not is_reshape(data, op.results[0]) or not is_known(shape):
             return
-        made = ReshapeOp.create(operands=[data], result_types=[op.results[0].type])
-        made.attributes |= {k: v for k, v in op.attributes.items() if k != ALIAS}
-        made.location = op.location
-        rewriter.replace(op, made)
-        self.changed(made, rewriter)
+        reshape = ReshapeOp.create(operands=[data], result_types=[op.results[0].type])
+        reshape.attributes |= {k: v for k, v in op.attributes.items() if k != ALIAS}
+        reshape.location = op.location
+        rewriter.replace(op, reshape)
+        self.changed(reshape, rewriter)
         erase_unread([shape], rewriter.erase)
 
 
@@ -110,7 +110,7 @@ def is_reshape(data: SSAValue, result: SSAValue) -> bool:
 
 def is_known(value: SSAValue) -> bool:
     """Return whether `value` depends on no element that is only known at run time."""
-    found, waiting = {value}, [value]
+    seen, waiting = {value}, [value]
     while waiting:
         op = waiting.pop().owner
         if isinstance(op, ConstantOp):
@@ -122,6 +122,6 @@ def is_known(value: SSAValue) -> bool:
                 continue
         elif not isinstance(op, ComputeOp):
             return False
-        waiting += set(op.operands) - found
-        found |= set(op.operands)
+        waiting += set(op.operands) - seen
+        seen |= set(op.operands)
     return True

@@ -310,19 +310,19 @@ class ConstantChannels(FunctionRule):
             return False
         assert isinstance(module, ModuleOp)
         constants = constants_of(Weights.of(module), GENERIC)
-        found = intervals(func, constants)
-        gone = removable(func, found, constants, self.channel_multiple)
+        known = intervals(func, constants)
+        gone = removable(func, known, constants, self.channel_multiple)
         if not gone:
             return False
-        said = {v: claims(v, gone[v], found, constants) for v in gone if isinstance(v, OpResult)}
+        said = {v: claims(v, gone[v], known, constants) for v in gone if isinstance(v, OpResult)}
         touched = [op for op in block.ops if any(v in gone for v in (*op.operands, *op.results))]
         for op in touched:
-            narrow(op, gone, found, constants)
+            narrow(op, gone, known, constants)
         for op in touched:
             self._claim(op, said, rewriter)
         for value in gone:
-            kept = (~gone[value]).nonzero()[0].tolist()
-            type_ = narrowed_type(value, channel_axis(value), kept)
+            channels = (~gone[value]).nonzero()[0].tolist()
+            type_ = narrowed_type(value, channel_axis(value), channels)
             Rewriter.replace_value_with_new_type(value, type_)
         return True
 
@@ -349,10 +349,10 @@ def narrow(op: Operation, gone: Gone, found: Intervals, constants: Constants) ->
     elif source in gone:  # each filter reads one channel
         op.properties["groups"] = IntegerAttr(int((~gone[source]).sum()), i64)
     if result in gone:
-        kept = (~gone[result]).nonzero()[0].tolist()
-        _take(op, 1, op.filter_axis, kept)
+        channels = (~gone[result]).nonzero()[0].tolist()
+        _take(op, 1, op.filter_axis, channels)
         if len(op.operands) > 2:
-            _take(op, 2, len(shape_of(op.operands[2])) - 1, kept)
+            _take(op, 2, len(shape_of(op.operands[2])) - 1, channels)
 
 
 def _narrow_mixing(op: WeighingOp, gone: Gone, found: Intervals, constants: Constants) -> None:
@@ -364,11 +364,11 @@ def _narrow_mixing(op: WeighingOp, gone: Gone, found: Intervals, constants: Cons
     assert filters is not None
     if lost is None:
         return
-    kept = ~gone[result] if result in gone else np.ones(len(filters.weights), bool)
+    remaining = ~gone[result] if result in gone else np.ones(len(filters.weights), bool)
     places = shape_of(op.operands[1])[op.depth_axis] // len(lost)
     if is_stored(source):  # of real numbers only zeros go
         values = np.where(lost, found.of[source].low - per_tensor(op, source)[1], 0)
-        used = (filters.weights[kept] != 0).any((0, 2))
+        used = (filters.weights[remaining] != 0).any((0, 2))
         values = np.where(used, values, 0)  # nobody looks at the others: these add nothing
         if values.any():
             _fold(op, np.tile(values, places).tolist())
@@ -408,9 +408,9 @@ def _narrow_constants(op: Operation, gone: Gone, constants: Constants) -> None:
         if constants(value) is not None and result in gone:
             read = op.channels_read(i, 0)
             assert read is not None
-            left: list[int] = (~gone[result]).nonzero()[0].tolist()
-            kept = sorted({read[c] for c in left})
-            _take(op, i, channel_axis(value), kept)
+            remaining: list[int] = (~gone[result]).nonzero()[0].tolist()
+            needed = sorted({read[c] for c in remaining})
+            _take(op, i, channel_axis(value), needed)
 
 
 def _take(op: Operation, operand: int, axis: int, kept: list[int]) -> None:

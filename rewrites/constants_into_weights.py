@@ -263,9 +263,9 @@ class ConstantsIntoWeights(Rule):
     def match_and_rewrite(self, op: BinaryOp, rewriter: PatternRewriter) -> None:
         pairs = [(op.lhs, op.rhs), (op.rhs, op.lhs)]
         for value, constant in pairs if op.COMMUTES else pairs[:1]:
-            found = Site.of(op, value, constant)
-            if found is not None:
-                self.fold(op, found, rewriter)
+            site = Site.of(op, value, constant)
+            if site is not None:
+                self.fold(op, site, rewriter)
                 return
 
     def fold(self, op: BinaryOp, site: "Site", rewriter: PatternRewriter) -> None:
@@ -299,15 +299,15 @@ class ConstantsIntoWeights(Rule):
         elif not site.form.LINEAR:
             bias = numbers
         last = {"activation": op.activation} if op.activation is not None else {}
-        made = type(site.producer).create(
+        folded = type(site.producer).create(
             operands=[v for v in (source, weights, bias) if v is not None],
             result_types=[joined_type(site.producer.results[0], op.result) or op.result.type],
             properties={**site.producer.properties, **last},
         )
-        inserted(made)
-        self.replaced(op, made, rewriter)
+        inserted(folded)
+        self.replaced(op, folded, rewriter)
         if OPERATOR in site.producer.attributes:
-            made.attributes[OPERATOR] = site.producer.attributes[OPERATOR]
+            folded.attributes[OPERATOR] = site.producer.attributes[OPERATOR]
         rewriter.erase(site.producer)
         erase_unread([site.constant], rewriter.erase, lambda o: isinstance(o, ReshapeOp))
 
@@ -325,14 +325,18 @@ class Site:
     def of(cls, op: BinaryOp, value: SSAValue, constant: SSAValue) -> "Site | None":
         """None where the rule is not legal, or one operand not the constant and the other not sums
         of products."""
-        made = value.owner
-        if op.OF_CONSTANT is None or not isinstance(made, WeighingOp) or not made.takes_activation:
+        producer = value.owner
+        if (
+            op.OF_CONSTANT is None
+            or not isinstance(producer, WeighingOp)
+            or not producer.takes_activation
+        ):
             return None
         if not value.has_one_use() or joined_type(value, op.result) is None:
             return None
-        _, weights, bias = made.weighed
+        _, weights, bias = producer.weighed
         reals = all(
-            isinstance(element_of(v), Float32Type) for v in (*made.operands, value, constant)
+            isinstance(element_of(v), Float32Type) for v in (*producer.operands, value, constant)
         )
         if not reals or not is_constant_expression(constant, GENERIC):
             return None
@@ -341,8 +345,8 @@ class Site:
         ):
             return None
         has_all = bias is not None or op.OF_CONSTANT.LINEAR
-        if (elements_of(constant) == 1 and has_all) or is_of_filters(constant, made):
-            return cls(op.OF_CONSTANT, made, constant)
+        if (elements_of(constant) == 1 and has_all) or is_of_filters(constant, producer):
+            return cls(op.OF_CONSTANT, producer, constant)
         return None
 
 

@@ -67,20 +67,20 @@ def dead_operators(func: FuncOp) -> list[Operation]:
     returned = _read_by(operations, [op for op in operations if not op.results])
     dead = [op for op in operations if op not in needed]
     alone = {a for a in block.args if not any(use.operation in returned for use in a.uses)}
-    kept: set[Operation] = set()
+    spared: set[Operation] = set()
     for op in dead:  # what reads such an argument, and what reads that
-        if any(v in alone or v.owner in kept for v in op.operands):
-            kept.add(op)
+        if any(v in alone or v.owner in spared for v in op.operands):
+            spared.add(op)
     for op in reversed(dead):  # and what those read
-        if op in kept:
-            kept.update(v.op for v in op.operands if isinstance(v, OpResult))
-    return [op for op in dead if op not in kept]
+        if op in spared:
+            spared.update(v.op for v in op.operands if isinstance(v, OpResult))
+    return [op for op in dead if op not in spared]
 
 
 def _read_by(operations: Sequence[Operation], readers: Iterable[Operation]) -> set[Operation]:
     """The readers, and what makes what they read."""
-    found = set(readers)
+    needed = set(readers)
     for op in reversed(operations):
-        if op in found:
-            found.update(v.op for v in read_values(op) if isinstance(v, OpResult))
-    return found
+        if op in needed:
+            needed.update(v.op for v in read_values(op) if isinstance(v, OpResult))
+    return needed

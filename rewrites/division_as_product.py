@@ -78,10 +78,10 @@ class DivisionAsProduct(FunctionRule):
         if not divisions or not isinstance(module, ModuleOp):
             return False
         constants = constants_of(Weights.of(module), GENERIC)
-        found = [op for op in divisions if are_powers_of_two(constants(op.rhs))]
-        for op in found:
+        replaceable = [op for op in divisions if are_powers_of_two(constants(op.rhs))]
+        for op in replaceable:
             self.multiply(op, rewriter)
-        return bool(found)
+        return bool(replaceable)
 
     def multiply(self, op: DivOp, rewriter: PatternRewriter) -> None:
         one_over = ReciprocalOp.create(operands=[op.rhs], result_types=[op.rhs.type])

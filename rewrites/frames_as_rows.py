@@ -185,8 +185,8 @@ def turned_type(type_: Attribute) -> AnyTensor:
 
 def turned(value: SSAValue, op: Operation, rewriter: PatternRewriter) -> SSAValue:
     """Return the same bytes one place wide, for an operation to read; of a reshape, its operand."""
-    made = value.op if isinstance(value, OpResult) else None
-    source = made.input if isinstance(made, ReshapeOp) else value
+    maker = value.op if isinstance(value, OpResult) else None
+    source = maker.input if isinstance(maker, ReshapeOp) else value
     return as_type(source, turned_type(value.type), op, rewriter)
 
 
@@ -196,7 +196,7 @@ def as_type(
     """The value in another shape, itself if it has that."""
     if value.type == type_:
         return value
-    made = ReshapeOp.create(operands=[value], result_types=[type_])
-    made.results[0].name_hint = value.name_hint
-    rewriter.insert(made, InsertPoint.before(op))
-    return made.results[0]
+    reshape = ReshapeOp.create(operands=[value], result_types=[type_])
+    reshape.results[0].name_hint = value.name_hint
+    rewriter.insert(reshape, InsertPoint.before(op))
+    return reshape.results[0]

@@ -171,20 +171,20 @@ class KernelWise(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
-        whole = joined(op.operands[0]) if op.operands else None
-        if whole is None or (ALIAS in op.attributes and not is_gathered(op)):
+        joining = joined(op.operands[0]) if op.operands else None
+        if joining is None or (ALIAS in op.attributes and not is_gathered(op)):
             return
-        channels = channels_of_parts(op, whole)
+        channels = channels_of_parts(op, joining)
         if channels is None or not is_read(op.results[0], takes_parts) or not self.takes(op):
             return
-        made: list[ComputeOp] = []
-        for part, own in zip(whole.operands, channels, strict=True):
+        partial_ops: list[ComputeOp] = []
+        for part, own in zip(joining.operands, channels, strict=True):
             rewriter.insertion_point = InsertPoint.before(op)
-            made.append(of_part(op, part, own, rewriter))
-            self.derived(made[-1], op)
+            partial_ops.append(of_part(op, part, own, rewriter))
+            self.derived(partial_ops[-1], op)
         result = op.results[0]
         joint = ConcatOp(
-            operands=[[m.results[0] for m in made]],
+            operands=[[m.results[0] for m in partial_ops]],
             result_types=[result.type],
             properties={"axis": IntegerAttr(channel_axis(result), i64)},
         )
@@ -192,7 +192,7 @@ class KernelWise(Rule):
             joint.attributes[ALIAS] = gathered_of(len(joint.operands))
         rewriter.insert(joint)
         self.replaced(op, joint, rewriter)
-        erase_unread(whole.results, rewriter.erase, lambda o: o is whole)
+        erase_unread(joining.results, rewriter.erase, lambda o: o is joining)
 
 
 def takes_parts(reader: Operation, operand: int) -> bool:
@@ -220,11 +220,11 @@ def channels_of_parts(op: ComputeOp, whole: ComputeOp) -> list[list[int]] | None
         return None
     ends = list(accumulate(channels_of(v) for v in whole.operands))
     starts = [0, *ends[:-1]]
-    found = [
+    channels = [
         [c for c, of in enumerate(read) if start <= of < end]
         for start, end in zip(starts, ends, strict=True)
     ]
-    return found if all(found) else None
+    return channels if all(channels) else None
 
 
 def of_part(
@@ -238,14 +238,14 @@ def of_part(
         axes = [op.filter_axis, *(len(shape_of(v)) - 1 for v in op.operands[2:])]
         for i, axis in enumerate(axes, 1):
             operands[i] = rewriter.insert(channels_of_constant(operands[i], axis, channels)).result
-    made = type(op).create(
+    partial = type(op).create(
         operands=operands,
         result_types=[narrowed_type(result, channel_axis(result), channels)],
         properties=properties,
         attributes={ALIAS: op.attributes[ALIAS]} if ALIAS in op.attributes else {},
     )
-    rewriter.insert(made)
-    return made
+    rewriter.insert(partial)
+    return partial
 
 
 def channels_of_constant(value: SSAValue, axis: int, channels: Sequence[int]) -> SliceOp:

@@ -112,8 +112,8 @@ class NormalizationAsProduct(Rule):
             wide = [shape_of(value)[0], *(1,) * (len(shape_of(op.input)) - 2)]
             if len(wide) == 1:
                 return value
-            made = ReshapeOp.create(operands=[value], result_types=[TensorType(f32, wide)])
-            return inserted(made).results[0]
+            reshape = ReshapeOp.create(operands=[value], result_types=[TensorType(f32, wide)])
+            return inserted(reshape).results[0]
 
         numbers = TensorType(f32, shape_of(op.scale))
         terms = NormalizationTermsOp.create(

@@ -270,12 +270,12 @@ class QdqFold(Rule):
     def match_and_rewrite(self, op: QuantizeOp, rewriter: PatternRewriter) -> None:
         if not rounds_even(op) or not isinstance(op.input, OpResult):
             return
-        made = op.input.op
-        if isinstance(made, DequantizeOp):
-            if not self.reading and per_tensor(made.input) and per_tensor(op.result):
-                self._join(op, made, rewriter)
-        elif isinstance(made, ComputeOp) and (not self.reading or is_one(made)):
-            new = fold(made, rewriter) or view_of_stored(op, made, rewriter)
+        producer = op.input.op
+        if isinstance(producer, DequantizeOp):
+            if not self.reading and per_tensor(producer.input) and per_tensor(op.result):
+                self._join(op, producer, rewriter)
+        elif isinstance(producer, ComputeOp) and (not self.reading or is_one(producer)):
+            new = fold(producer, rewriter) or view_of_stored(op, producer, rewriter)
             if new is not None:
                 self.changed(new, rewriter)
 
@@ -293,28 +293,28 @@ class QdqFold(Rule):
 def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     """The operation as one that reads and makes integers, if those before and after allow that."""
     after = [only_quantized(result) for result in op.results]
-    found = [stored(value) for value in op.operands]
-    made, read = [q for q in after if q], [v for v in found if v]
-    if len(made) < len(after) or len(read) < len(found) or not is_integer_form(op, read, made):
+    sources = [stored(value) for value in op.operands]
+    writes, read = [q for q in after if q], [v for v in sources if v]
+    if None in after or None in sources or not is_integer_form(op, read, writes):
         return None
     properties: dict[str, Attribute] = dict(op.properties)
     operands = [operand(v, op, rewriter) for v in read]
     if op.takes_stored:
-        operands = [as_stored(v, made[0].result, op, rewriter) for v in operands]
+        operands = [as_stored(v, writes[0].result, op, rewriter) for v in operands]
     else:
         properties["rounding"] = EVEN
     new = type(op).create(
         operands=operands,
-        result_types=[q.result.type for q in made],
+        result_types=[q.result.type for q in writes],
         properties=properties,
         attributes={k: v for k, v in op.attributes.items() if k != ALIAS},
     )
     new.location = op.location
     rewriter.insert(new, InsertPoint.before(op))
-    for q, result in zip(made, new.results, strict=True):
+    for q, result in zip(writes, new.results, strict=True):
         result.name_hint = q.result.name_hint
-    named = {k: name_of(q.result) for k, q in enumerate(made) if is_named(q.result)}
-    for q, result in zip(made, new.results, strict=True):
+    named = {k: name_of(q.result) for k, q in enumerate(writes) if is_named(q.result)}
+    for q, result in zip(writes, new.results, strict=True):
         rewriter.replace(q, [], [result])
     if named:
         rename(new, named)
@@ -327,17 +327,17 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
 def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     """A view of real numbers that are stored then as a view of stored ones, so that what makes them
     is next to what stores them; of what is a function's argument nothing changes."""
-    source, made = view.operands[0], view.operands[0].owner
+    source, producer = view.operands[0], view.operands[0].owner
     if not view.IS_VIEW or only_quantized(view.results[0]) is not op:
         return None
-    if not isinstance(made, ComputeOp) or isinstance(made, DequantizeOp):
+    if not isinstance(producer, ComputeOp) or isinstance(producer, DequantizeOp):
         return None
     if source.has_more_than_one_use():
         return None
-    kept = {k: v for k, v in op.attributes.items() if k not in NAMES}
+    attributes = {k: v for k, v in op.attributes.items() if k not in NAMES}
     numbers = requantized(source, like(op.result, source), view, rewriter)
     assert isinstance(numbers, OpResult)
-    numbers.op.attributes.update(kept)
+    numbers.op.attributes.update(attributes)
     new = type(view).create(
         operands=[numbers],
         result_types=[op.result.type],

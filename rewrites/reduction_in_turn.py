@@ -96,12 +96,14 @@ class ReductionInTurn(FunctionRule):
     applied: ClassVar[Applied] = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
-        found = [op for op in body_of(func).ops if isinstance(op, OverAxesOp) and lies_apart(op)]
-        for op in found:
+        reductions = [
+            op for op in body_of(func).ops if isinstance(op, OverAxesOp) and lies_apart(op)
+        ]
+        for op in reductions:
             while len(groups := neighbours(op.numbers, shape_of(op.input))) > 1:
                 self.take(op, groups, rewriter)
             self.changed(op, rewriter)
-        return bool(found)
+        return bool(reductions)
 
     def take(
         self, op: OverAxesOp, groups: Sequence[Sequence[int]], rewriter: PatternRewriter

@@ -101,16 +101,16 @@ class ReluByConvention(Rule):
             typed = isinstance(producer, ComputeOp) and producer.names_no_activation
             return typed and activation is not None
 
-        made = behind(op, accepts)
-        if made is None:
+        result = behind(op, accepts)
+        if result is None:
             return
-        if isinstance(made.op, OpaqueOp):
-            before = made.op.attributes.get(MERGED)
+        if isinstance(result.op, OpaqueOp):
+            before = result.op.attributes.get(MERGED)
             entries = cast("ArrayAttr[Attribute]", before).data if before is not None else ()
-            made.op.attributes[MERGED] = ArrayAttr([*entries, StringAttr(operator_kind(op))])
+            result.op.attributes[MERGED] = ArrayAttr([*entries, StringAttr(operator_kind(op))])
         elif activation is not None:
-            made.op.properties["activation"] = ActivationAttr(activation)
-        absorb(self, op, made, rewriter)
+            result.op.properties["activation"] = ActivationAttr(activation)
+        absorb(self, op, result, rewriter)
 
 
 def is_relu(op: Operation) -> bool:

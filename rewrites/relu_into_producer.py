@@ -146,10 +146,10 @@ class ReluIntoProducer(Rule):
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
         if op.AS_ACTIVATION is None:
             return
-        made = behind(op, takes_activation)
-        if made is not None:
-            made.op.properties["activation"] = ActivationAttr(op.AS_ACTIVATION)
-            absorb(self, op, made, rewriter)
+        producer = behind(op, takes_activation)
+        if producer is not None:
+            producer.op.properties["activation"] = ActivationAttr(op.AS_ACTIVATION)
+            absorb(self, op, producer, rewriter)
 
 
 def takes_activation(op: Operation) -> bool:
@@ -162,19 +162,19 @@ def behind(relu: Operation, accepts: Callable[[Operation], bool]) -> OpResult | 
     value = relu.operands[0]
     if joined_type(value, relu.results[0]) is None:
         return None
-    found = None
+    accepted = None
     while isinstance(value, OpResult) and value.has_one_use():
         if is_constant_expression(value, GENERIC):
             break
         if accepts(value.op):
-            found = value
+            accepted = value
         if not is_reshape(value.op):
             break
         source = value.op.operands[0]
         if not same_numbers(source, value) or prod(shape_of(source)) != prod(shape_of(value)):
             break
         value = source
-    return found
+    return accepted
 
 
 def is_reshape(op: Operation) -> bool:

@@ -78,18 +78,18 @@ class SignedBytes(FunctionRule):
     keeps_claims: ClassVar[bool] = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
-        found = signed_results(func)
+        unsigned = signed_results(func)
         outside: dict[SSAValue, SSAValue] = {}
-        for op in {value.op: None for value in found}:
+        for op in {value.op: None for value in unsigned}:
             self.changed(op, rewriter)
             for k, value in enumerate(op.operands):
-                if is_unsigned(value) and value not in found:
+                if is_unsigned(value) and value not in unsigned:
                     if value not in outside:
                         outside[value] = requantized(value, signed(value), op, rewriter)
                     op.operands[k] = outside[value]
-        for value in found:
+        for value in unsigned:
             self.retype(value, rewriter)
-        return bool(found)
+        return bool(unsigned)
 
     def retype(self, value: OpResult, rewriter: PatternRewriter) -> None:
         """Let the result be signed; what goes out is changed before it does."""
@@ -121,7 +121,7 @@ def signed(value: SSAValue) -> AnyTensor:
 
 def signed_results(func: FuncOp) -> dict[OpResult, None]:
     """The results that can be signed, in block order: their makers and readers do not mind."""
-    found = {
+    candidates = {
         result: None
         for op in body_of(func).ops
         if isinstance(op, ComputeOp)
@@ -129,10 +129,10 @@ def signed_results(func: FuncOp) -> dict[OpResult, None]:
         if is_unsigned(result) and not is_border(op, result)
         if not is_constant_expression(result, GENERIC)
     }
-    while wrong := [v for v in found if not is_free(v, found)]:
+    while wrong := [v for v in candidates if not is_free(v, candidates)]:
         for value in wrong:
-            del found[value]
-    return found
+            del candidates[value]
+    return candidates
 
 
 def is_border(op: ComputeOp, result: SSAValue) -> bool:
@@ -143,11 +143,11 @@ def is_border(op: ComputeOp, result: SSAValue) -> bool:
 def is_free(value: OpResult, found: Container[SSAValue]) -> bool:
     """Return whether the maker and the readers of the result work on signed bytes as well, if the
     values of `found` are signed."""
-    made = value.op
-    if not rounds_even(made) and not any(v in found for v in made.operands):
+    maker = value.op
+    if not rounds_even(maker) and not any(v in found for v in maker.operands):
         return False
     return all(
-        r in found for op in (made, *readers(value)) for r in op.results if is_unsigned(r)
+        r in found for op in (maker, *readers(value)) for r in op.results if is_unsigned(r)
     ) and all(
         rounds_even(op) or isinstance(op, DequantizeOp) or (isinstance(op, ComputeOp) and op.MOVES)
         for op in readers(value)

@@ -104,28 +104,28 @@ class SliceAsView(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
-        found = stretches(op)
-        if found is None or ALIAS in op.attributes or not can_be_cut(op):
+        starts = stretches(op)
+        if starts is None or ALIAS in op.attributes or not can_be_cut(op):
             return
         if any(isinstance(use.operation, ReturnOp) for v in op.results for use in v.uses):
             return
         bits = element_bits(element_of(op.operands[0]))
         if bits % 8 or not self.takes(op):
             return
-        aliases = [AliasAttr(0, "slice", start * bits // 8) for start in found]
+        aliases = [AliasAttr(0, "slice", start * bits // 8) for start in starts]
         op.attributes[ALIAS] = ArrayAttr([ArrayAttr([a]) for a in aliases])
         self.changed(op, rewriter)
 
 
 def stretches(op: ComputeOp) -> list[int] | None:
     """The element of operand 0 at which each result begins, if each is a stretch of it."""
-    found: list[int] = []
+    starts: list[int] = []
     for r in range(len(op.results)):
         start = op.begins_at(r, 0)
         if start is None or op.lies_at(r, 0) is None:
             return None
-        found.append(start)
-    return found
+        starts.append(start)
+    return starts
 
 
 def can_be_cut(op: ComputeOp) -> bool:

@@ -75,9 +75,9 @@ def schema(certificate: Any) -> None:
         states, commits = proof["states"], proof["commits"]
         for i, state in enumerate(states):
             expect(state, (range(i + 1), *(operator,) * (len(state) - 1)), "state")
-        whole = (range(len(states) + 1), [operator], list)
+        full_commit = (range(len(states) + 1), [operator], list)
         for commit in commits:
-            expect(commit, whole[: max(2, len(commit))], "commit")
+            expect(commit, full_commit[: max(2, len(commit))], "commit")
         single += [[c[0] for c in commits], *(s[1:] for s in states), *(c[1] for c in commits)]
         single += flows_in([flow for commit in commits for flow in commit[2:]])
     need(proof["kind"] == ("flow" if "flows" in proof else "search"), "malformed: kind of proof")
@@ -138,8 +138,8 @@ class Graph:
             self.inplace.setdefault(v, []).append((r, x))
             fits = self.writers[r] == 1 << v and self.sizes[r] <= self.sizes[x]
             dies = self.touchers[x] & ~self.writers[x] & 1 << v
-            kept = self.given[r] or self.held[x] or len({r for r, _ in self.inplace[v]}) > 1
-            need(fits and dies and not kept, "an operator that cannot run in place")
+            survives = self.given[r] or self.held[x] or len({r for r, _ in self.inplace[v]}) > 1
+            need(fits and dies and not survives, "an operator that cannot run in place")
         ends = [t for g, t in enumerate(self.touchers) if self.sizes[g] and not self.held[g]]
         ends += [1 << v for v in range(n) if self.extra[v]]
         es = sorted({self.closure(e) for e in ends}, key=int.bit_count)

@@ -29,9 +29,9 @@ class LiveBits:
     def add(self, lower: int, upper: int, bits: int) -> None:
         """Take `bits` in the steps [lower, upper)."""
         leaf, spanned = self._nodes(lower, upper)
-        whole, begun = self._whole, self._begun
+        full, begun = self._whole, self._begun
         for node in spanned:
-            whole[node] |= bits
+            full[node] |= bits
         while leaf:
             begun[leaf] |= bits
             leaf >>= 1
@@ -39,12 +39,12 @@ class LiveBits:
     def within(self, lower: int, upper: int) -> int:
         """Return the bits that are taken in a step of [lower, upper)."""
         leaf, spanned = self._nodes(lower, upper)
-        whole, begun = self._whole, self._begun
+        full, begun = self._whole, self._begun
         taken = 0
         for node in spanned:
             taken |= begun[node]
         while leaf:
-            taken |= whole[leaf]
+            taken |= full[leaf]
             leaf >>= 1
         return taken
 
@@ -52,17 +52,17 @@ class LiveBits:
         """The leaf that begins at `lower`, and the largest nodes in the steps [lower, upper)."""
         if self._last == (lower, upper):
             return self._last_nodes
-        leaf = left = bisect_left(self._starts, lower) + self._leaves
+        leaf = low = bisect_left(self._starts, lower) + self._leaves
         right = bisect_left(self._starts, upper) + self._leaves
         spanned: list[int] = []
-        while left < right:
-            if left & 1:
-                spanned.append(left)
-                left += 1
+        while low < right:
+            if low & 1:
+                spanned.append(low)
+                low += 1
             if right & 1:
                 right -= 1
                 spanned.append(right)
-            left >>= 1
+            low >>= 1
             right >>= 1
         self._last, self._last_nodes = (lower, upper), (leaf, spanned)
         return leaf, spanned

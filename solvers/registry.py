@@ -20,12 +20,12 @@ from memopt.solvers.errors import ProblemError
 
 def methods_in(*packages: str) -> dict[str, str]:
     """Name -> module of every file of these packages: `auto` first, then by name."""
-    found = {
+    modules = {
         info.name.replace("_", "-"): f"{package}.{info.name}"
         for package in packages
         for info in iter_modules(import_module(package).__path__)
     }
-    return dict(sorted(found.items(), key=lambda entry: (entry[0] != "auto", entry[0])))
+    return dict(sorted(modules.items(), key=lambda entry: (entry[0] != "auto", entry[0])))
 
 
 def function_of(
@@ -35,7 +35,7 @@ def function_of(
     if name not in methods:
         raise ProblemError(f"unknown {kind} {name!r}: one of {', '.join(methods)}")
     module = import_module(methods[name])
-    return next(found for f in functions if (found := getattr(module, f, None)) is not None)
+    return next(function for f in functions if (function := getattr(module, f, None)) is not None)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -60,11 +60,11 @@ def declared_options(methods: Mapping[str, str], *functions: str) -> tuple[Optio
     what another method calls the same is the same. The files are read and not imported: that would
     load numpy and OR-Tools for `--list-passes`.
     """
-    found = {name: _declared(module, functions) for name, module in methods.items()}
+    declarations = {name: _declared(module, functions) for name, module in methods.items()}
     options: dict[str, Option] = {}
-    for lines, parameters in found.values():
+    for lines, parameters in declarations.values():
         for name, text in lines.items():
-            takers = tuple(m for m, (_, taken) in found.items() if name in taken)
+            takers = tuple(m for m, (_, taken) in declarations.items() if name in taken)
             types = tuple(_TYPES[t] for t in parameters[name] if t in _TYPES)
             options.setdefault(name, Option(name, types, text, takers))
     return tuple(options.values())
@@ -91,4 +91,4 @@ def _declared(
     arguments = next(known[f] for f in functions if f in known)
     options = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs][1:]
     types = {a.arg: unparse(a.annotation).split(" | ") for a in options if a.annotation}
-    return lines, {name: tuple(found) for name, found in types.items()}
+    return lines, {name: tuple(type_names) for name, type_names in types.items()}

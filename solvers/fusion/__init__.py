@@ -22,5 +22,5 @@ def contractions(
 
     Raises ProblemError for an unknown rule.
     """
-    found: list[Chain] = function_of(_FOUND, rule, "rule", "solve")(graph, time_limit)
-    return found
+    chains: list[Chain] = function_of(_FOUND, rule, "rule", "solve")(graph, time_limit)
+    return chains

@@ -22,9 +22,9 @@ def restricted(graph: MemoryGraph, chosen: Choice | None) -> MemoryGraph:
     stands for the first of each operator whose operand dies."""
     if chosen is None:
         return graph
-    kept = {(c.operator, c.operand) for c in chosen}
-    found = (c for c in graph.inplace if c.forced or (c.operator, c.operand) in kept)
-    result = replace(graph, inplace=tuple(found))
+    pairs = {(c.operator, c.operand) for c in chosen}
+    candidates = (c for c in graph.inplace if c.forced or (c.operator, c.operand) in pairs)
+    result = replace(graph, inplace=tuple(candidates))
     # all else that is derived of a graph is the same
     vars(result).update((k, v) for k, v in vars(graph).items() if k not in _OF_CANDIDATES)
     return result

@@ -31,21 +31,21 @@ def reorderings(
     random = Random(0)
     current = list(order)
     crowd = _crowd(profile(graph, current).steps, limit)
-    kept, tried = 0, 0
+    accepted, tried = 0, 0
     while (moves is None or tried < moves) and not clock.late(deadline):
         tried += 1
         candidate = _moved(graph, current, random)
         if candidate is None:
             continue
-        found = profile(graph, candidate)
-        if found.peak > limit:
+        candidate_profile = profile(graph, candidate)
+        if candidate_profile.peak > limit:
             continue
-        new = _crowd(found.steps, limit)
+        new = _crowd(candidate_profile.steps, limit)
         if new > crowd:
             continue
-        kept += 1
+        accepted += 1
         current = candidate
-        if new < crowd or kept % KEPT == 0:
+        if new < crowd or accepted % KEPT == 0:
             crowd = new
             yield tuple(current)
 

@@ -60,26 +60,26 @@ def smoother_orders(
     seen = {tuple(order)}
     for share, power in COSTS:
         floor = limit - int(limit * share)
-        found = _settled(graph, order, _Cost(limit, min(floor, limit - 1), power), deadline)
+        settled = _settled(graph, order, _Cost(limit, min(floor, limit - 1), power), deadline)
         if clock.late(deadline):
             return
-        if found not in seen:
-            seen.add(found)
-            yield found
+        if settled not in seen:
+            seen.add(settled)
+            yield settled
 
 
 def _settled(
     graph: MemoryGraph, order: Sequence[int], cost: _Cost, deadline: float | None
 ) -> tuple[int, ...]:
     current, looked = list(order), 0
-    most = UNLIMITED if deadline is None else STATES
-    found = profile(graph, current)
+    max_states = UNLIMITED if deadline is None else STATES
+    profiled = profile(graph, current)
     for turn in range(ROUNDS):
-        levels, steps = list(found.levels), found.steps
+        levels, steps = list(profiled.levels), profiled.steps
         place = {v: i for i, v in enumerate(current)}
         for first in range(turn % 2 * (LENGTH // 4), len(current) - 1, LENGTH // 2):
             last = min(first + LENGTH, len(current))
-            if clock.late(deadline) or looked > most:
+            if clock.late(deadline) or looked > max_states:
                 return tuple(current)
             if not any(map(cost.of, steps[first:last])):
                 continue
@@ -92,8 +92,8 @@ def _settled(
             current[first:last] = [current[first + i] for i, _ in path]
             place.update((v, first + i) for i, v in enumerate(current[first:last]))
             levels[first + 1 : last + 1] = [level for _, level in path]
-        found = profile(graph, current)
-        if sum(map(cost.of, found.steps)) >= sum(map(cost.of, steps)):
+        profiled = profile(graph, current)
+        if sum(map(cost.of, profiled.steps)) >= sum(map(cost.of, steps)):
             break
     return tuple(current)
 
@@ -168,8 +168,10 @@ class _Stretch:
             layer = self._after(layers[-1], cost, self.leaves if size == 0 else 0)
             states += len(layer)
             if len(layer) > WIDTH:
-                kept = sorted(layer.items(), key=lambda e: (e[1].cost, e[1].level, e[0]))[:WIDTH]
-                layer = {already: layer[already], **dict(kept)}
+                cheapest = sorted(layer.items(), key=lambda e: (e[1].cost, e[1].level, e[0]))[
+                    :WIDTH
+                ]
+                layer = {already: layer[already], **dict(cheapest)}
             layers.append(layer)
         path: list[tuple[int, int]] = []
         at = (1 << self.count) - 1
@@ -181,7 +183,7 @@ class _Stretch:
 
     def _after(self, layer: dict[int, _State], cost: _Cost, leaves: int) -> dict[int, _State]:
         """The downsets with one operator more."""
-        found: dict[int, _State] = {}
+        states: dict[int, _State] = {}
         for done, state in layer.items():
             for i, needs in enumerate(self.needs):
                 if done >> i & 1 or needs & ~done:
@@ -193,7 +195,7 @@ class _Stretch:
                 if step > cost.limit:
                     continue
                 total = state.cost + cost.of(step)
-                known = found.get(after)
+                known = states.get(after)
                 if known is None:
                     freed = sum(size for touchers, size in self.dying[i] if not touchers & ~after)
                     level = state.level + fresh - freed - leaves
@@ -201,5 +203,5 @@ class _Stretch:
                     continue
                 else:
                     level = known.level
-                found[after] = _State(total, level, i, done)
-        return found
+                states[after] = _State(total, level, i, done)
+        return states

@@ -85,12 +85,12 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
         best = packed
     if best is not None and cost_of(problem, best) == bound:
         return _checked(problem, best, bound, "ilp", left())
-    whole = _solve(problem, best, left(), offsets=True)
-    if whole.infeasible:
+    exact = _solve(problem, best, left(), offsets=True)
+    if exact.infeasible:
         raise shortfall(problem, left(), WORK)
-    bound = max(bound, whole.bound)
-    if whole.feasible and (best is None or whole.value < cost_of(problem, best)):
-        best = whole.visits
+    bound = max(bound, exact.bound)
+    if exact.feasible and (best is None or exact.value < cost_of(problem, best)):
+        best = exact.visits
     if best is None:
         raise ProblemError(
             "no assignment was found within the limit; it is not proven that there is none"

@@ -31,16 +31,16 @@ def first_answer(
     """The cheapest of a few greedy assignments that fit, None if none does. After `deadline` those
     that are there, if one is."""
     items = [_item(i, t) for i, t in enumerate(problem.tenants)]
-    found: list[tuple[tuple[Visit, ...], ...]] = []
+    answers: list[tuple[tuple[Visit, ...], ...]] = []
     for key in ORDERS:
-        if found and clock.late(deadline):
+        if answers and clock.late(deadline):
             break
         filled = _fill(problem, items, key)
         if filled is not None:
-            found.append(filled)
+            answers.append(filled)
             if cost_of(problem, filled) == problem.least:
                 break
-    return min(found, key=lambda visits: cost_of(problem, visits), default=None)
+    return min(answers, key=lambda visits: cost_of(problem, visits), default=None)
 
 
 def _item(index: int, tenant: Tenant) -> Item:

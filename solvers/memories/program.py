@@ -131,9 +131,9 @@ def _add_loads(program: Program) -> None:
 
 
 def _add_load(program: Program, live: list[Span]) -> None:
-    whole = sum(span[2] for span in live)
+    total = sum(span[2] for span in live)
     for b, bank in enumerate(program.problem.banks):
-        if whole <= bank.capacity:
+        if total <= bank.capacity:
             continue
         load = sum(
             (program.enters if entry else program.at)[i, e, b] * height
@@ -149,17 +149,17 @@ def add_offsets(program: Program) -> None:
     tenants = problem.tenants
     sizes = [n for t in tenants for _, _, h, at in t.heights if h for n in (h, at)]
     program.unit = unit = gcd(*sizes, *(t.alignment for t in tenants if t.size)) or 1
-    most = max(b.capacity for b in problem.banks) // unit
+    highest = max(b.capacity for b in problem.banks) // unit
     if program.extra:
-        most += side_by_side(tenants) // unit
+        highest += side_by_side(tenants) // unit
     for i, tenant in enumerate(tenants):
         if not tenant.size:
             continue
         stride = tenant.alignment // unit
         for e in range(len(tenant.elements)):
-            steps = model.new_int_var(0, max(0, most - tenant.size // unit) // stride, "")
+            steps = model.new_int_var(0, max(0, highest - tenant.size // unit) // stride, "")
             program.steps[i, e] = steps
-            program.offset[i, e] = steps if stride == 1 else _scaled(model, steps, stride, most)
+            program.offset[i, e] = steps if stride == 1 else _scaled(model, steps, stride, highest)
             for b, bank in enumerate(problem.banks):
                 extra = program.extra[b] if program.extra else 0
                 here, offset = program.at[i, e, b], program.offset[i, e]
@@ -204,11 +204,11 @@ def hint(program: Program, visits: Sequence[Sequence[Visit]]) -> None:
         for e, element in enumerate(tenant.elements):
             stay = next(v for v in reversed(visits[i]) if v.lower <= element.lower)
             for b in range(len(program.problem.banks)):
-                here, there = stay.bank == b, before == b
+                here, was_here = stay.bank == b, before == b
                 given.append((program.at[i, e, b], int(here)))
                 if e:
-                    given.append((program.enters[i, e, b], int(here and not there)))
-                    given.append((program.leaves[i, e, b], int(there and not here)))
+                    given.append((program.enters[i, e, b], int(here and not was_here)))
+                    given.append((program.leaves[i, e, b], int(was_here and not here)))
             before = stay.bank
             if (i, e) in program.offset:
                 given.append((program.steps[i, e], stay.offset // tenant.alignment))
@@ -244,11 +244,11 @@ def run(program: Program, seconds: float | None, work: float) -> Solved:
 
 
 def _visits(program: Program, solver: CpAnswer) -> tuple[tuple[Visit, ...], ...]:
-    found: list[tuple[Visit, ...]] = []
+    visits: list[tuple[Visit, ...]] = []
     banks = range(len(program.problem.banks))
     for i, tenant in enumerate(program.problem.tenants):
         if not tenant.size:
-            found.append((Visit(0, 0, tenant.lower, tenant.upper),))
+            visits.append((Visit(0, 0, tenant.lower, tenant.upper),))
             continue
         stays: list[Visit] = []
         for e, element in enumerate(tenant.elements):
@@ -259,5 +259,5 @@ def _visits(program: Program, solver: CpAnswer) -> tuple[tuple[Visit, ...], ...]
             else:
                 lower = element.entry if stays else element.lower
                 stays.append(Visit(bank, offset, lower, element.upper))
-        found.append(tuple(stays))
-    return tuple(found)
+        visits.append(tuple(stays))
+    return tuple(visits)

@@ -18,19 +18,20 @@ def shortfall(problem: MemoryProblem, seconds: float | None, work: float) -> NoR
     """Return the error that states how many bytes a problem without an assignment lacks, and in
     which step."""
     program = new_program(problem, short=True)
-    found = run(program, seconds, work)
-    missing, exact = max(1, found.bound), False
-    if found.feasible and found.optimal and found.value > 0:
+    without_offsets = run(program, seconds, work)
+    missing, exact = max(1, without_offsets.bound), False
+    if without_offsets.feasible and without_offsets.optimal and without_offsets.value > 0:
         missing, exact = (
-            found.value,
-            pack(_grown(problem, found.extra), found.visits, seconds) is not None,
+            without_offsets.value,
+            pack(_grown(problem, without_offsets.extra), without_offsets.visits, seconds)
+            is not None,
         )
     if not exact:
         program = new_program(problem, short=True)
         add_offsets(program)
-        whole = run(program, seconds, work)
-        missing = max(missing, whole.bound)
-        exact = whole.feasible and whole.value == missing
+        with_offsets = run(program, seconds, work)
+        missing = max(missing, with_offsets.bound)
+        exact = with_offsets.feasible and with_offsets.value == missing
     step, alone = _where(problem, missing, seconds, work)
     live = (t for t in problem.tenants if _height(t, moment(step)))
     named = sorted(live, key=lambda t: -_height(t, moment(step)))
@@ -67,7 +68,7 @@ def _where(
             if (h := _height(t, at))
         )
         alone = MemoryProblem(problem.banks, tenants, problem.steps)
-        found = run(new_program(alone, short=True), seconds, work)
-        if found.feasible and found.optimal and found.value == missing:
+        solved = run(new_program(alone, short=True), seconds, work)
+        if solved.feasible and solved.optimal and solved.value == missing:
             return step, True
     return order[0], False

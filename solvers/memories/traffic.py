@@ -56,12 +56,12 @@ class Tensor:
     def gaps(self, steps: int) -> tuple[Gap, ...]:
         """The stretches between its touches."""
         points = (self.born, *self.reads)
-        found = [Gap(a, b, True) for a, b in pairwise(points)]
+        stretches = [Gap(a, b, True) for a, b in pairwise(points)]
         if self.is_output:
-            found.append(Gap(points[-1], steps, False))
+            stretches.append(Gap(points[-1], steps, False))
         elif not self.reads and self.born >= 0:
-            found.append(Gap(self.born, self.born, False))
-        return tuple(found)
+            stretches.append(Gap(self.born, self.born, False))
+        return tuple(stretches)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def least_moved(problem: TrafficProblem) -> int:
         for t, moved in cost.items():
             if tensor.size:
                 live[t].append((moved, tensor.size))
-    most = 0
+    bound = 0
     for t, entries in live.items():
         over = sum(size for _, size in entries) + problem.workspace[t] - problem.on_chip
         least = 0
@@ -194,5 +194,5 @@ def least_moved(problem: TrafficProblem) -> int:
                 break
             least += -(-moved * min(size, over) // size)
             over -= size
-        most = max(most, least)
-    return most
+        bound = max(bound, least)
+    return bound

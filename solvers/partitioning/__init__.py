@@ -43,9 +43,9 @@ def partition(
     if "time_limit" in known:
         options["time_limit"] = time_limit
     graph.check()
-    found: Partition = solve(graph, _number(graph, k), **options)
-    found.verify(graph)
-    return found
+    answer: Partition = solve(graph, _number(graph, k), **options)
+    answer.verify(graph)
+    return answer
 
 
 def _number(graph: MemoryGraph, k: int | str) -> int:

@@ -131,10 +131,10 @@ def _contract(
         if a != b and weights[a] + weights[b] <= heaviest:
             root[b] = a
             weights[a] += weights[b]
-    found = [find(v) for v in range(len(graph))]
-    names = sorted(set(found))
+    roots = [find(v) for v in range(len(graph))]
+    names = sorted(set(roots))
     number = {old: new for new, old in enumerate(names)}
-    cluster = tuple([number[r] for r in found])
+    cluster = tuple([number[r] for r in roots])
     return Coarse(_quotient(graph, cluster, len(names)), tuple(weights[r] for r in names), cluster)
 
 

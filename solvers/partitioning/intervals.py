@@ -49,8 +49,8 @@ def best_cuts(
         begin = low  # the first place that is not in the window yet
         rest = k - intervals
         least = max(intervals, before[n] - rest * heaviest)
-        most = min(intervals * heaviest, before[n] - rest)
-        low, high = bisect_left(before, least), bisect_right(before, most) - 1
+        heaviest_sum = min(intervals * heaviest, before[n] - rest)
+        low, high = bisect_left(before, least), bisect_right(before, heaviest_sum) - 1
         window: deque[int] = deque()
         for i in range(low, high + 1):
             while begin < i:

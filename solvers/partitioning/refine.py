@@ -99,8 +99,8 @@ class Refinement:
         best: tuple[int, int, int] | None = None
         for q in sorted(targets):
             if self.load[q] + weight <= self.heaviest:
-                found = (self.gain(v, q), self.load[here] - self.load[q], q)
-                best = found if best is None else max(best, found)
+                move = (self.gain(v, q), self.load[here] - self.load[q], q)
+                best = move if best is None else max(best, move)
         return best
 
     def _pass(self) -> int:
@@ -109,11 +109,11 @@ class Refinement:
         queued: dict[int, tuple[int, int]] = {}
 
         def queue(v: int) -> None:
-            found = self.best_move(v)
-            if found is None:
+            move = self.best_move(v)
+            if move is None:
                 queued.pop(v, None)
                 return
-            gain, balance, q = found
+            gain, balance, q = move
             if queued.get(v) != (gain, q):
                 queued[v] = (gain, q)
                 heapq.heappush(heap, (-gain, -balance, v, q))

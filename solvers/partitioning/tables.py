@@ -53,15 +53,15 @@ def table(
     for k in ks:
         for kind, known in KINDS.items():
             started = time.perf_counter()
-            found = partition(small, k, kind, **dict.fromkeys(known, balance))
+            parts = partition(small, k, kind, **dict.fromkeys(known, balance))
             between = time.perf_counter()
-            answer = solve_parts(small, found, method, time_limit, **options)
+            answer = solve_parts(small, parts, method, time_limit, **options)
             ended = time.perf_counter()
             yield Row(
                 k,
                 kind,
-                found.sizes,
-                price(small, found),
+                parts.sizes,
+                price(small, parts),
                 profile(graph, expand(answer.order, inner)).peak,
                 len(answer.solved),
                 answer.exact,

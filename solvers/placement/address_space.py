@@ -53,8 +53,10 @@ class AddressRows:
         number); a gap that is too small has a negative one. Offsets are below 2^62.
         """
         spans = [(p.lower, p.upper, p.size, p.at) for p in item.pieces]
-        found = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0, 0)]]
-        start, end = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+        blocked = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0, 0)]]
+        start, end = (
+            blocked[0] if len(blocked) == 1 else map(np.concatenate, zip(*blocked, strict=True))
+        )
         order = start.argsort(kind="stable")
         count = len(order)
         candidates = np.empty(count + 1, np.int64)

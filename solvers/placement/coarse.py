@@ -60,9 +60,9 @@ def fits(
             continue
         for pinned in _pinned(items, capacity // unit * unit):
             limit = Limit(clock.left(deadline), work, always=True)
-            found = ask(items, capacity, unit, limit, pinned)
-            if found.offsets is not None:
-                return placed(problem, found.offsets)
+            answer = ask(items, capacity, unit, limit, pinned)
+            if answer.offsets is not None:
+                return placed(problem, answer.offsets)
     return None
 
 

@@ -59,9 +59,9 @@ def neighbours_of(items: tuple[Item, ...], deadline: float | None = None) -> lis
             reach[i][j], reach[j][i] = (below, above), (above, below)
         live.append((p.upper, p.size, p.at, i))
     result: list[list[Neighbour]] = []
-    for found, several in zip(reach, parts, strict=True):
+    for conflicts, several in zip(reach, parts, strict=True):
         clock.in_time(deadline)
-        spans = [(j, *span) for j, span in found.items()]
+        spans = [(j, *span) for j, span in conflicts.items()]
         spans += [(j, *span) for j, ranges in several.items() for span in _joined(ranges)]
         result.append([Neighbour(*span) for span in sorted(spans)])
     return result

@@ -45,7 +45,7 @@ class Skyline:
 
     def choose(self, x: int, y: int) -> Valley:
         """The valley and section with the fewest branches; slack counts as some."""
-        s, skyline, left, weights = self.strip, self.skyline, self.left, self.weights
+        s, skyline, unplaced, weights = self.strip, self.skyline, self.left, self.weights
         part = skyline[x:y]
         bounds = list(compress(range(x + 1, y), map(ne, part[1:], part)))
         bounds.append(y)
@@ -55,7 +55,7 @@ class Skyline:
             level = skyline[start]
             after = skyline[end] if end < y else OUTSIDE
             if wall > level < after:
-                inside = left & s.from_[start] & s.until[end]
+                inside = unplaced & s.from_[start] & s.until[end]
                 corners = ((start, start, s.starting), (end - 1, end, s.ending))
                 for section, event, items in corners if end - start > 1 else corners[:1]:
                     count = (items[event] & inside).bit_count()
@@ -95,9 +95,13 @@ class Skyline:
         s, many = self.strip, len(self.rank)
 
         def order(i: int) -> int:
-            top, left, right = v.level + s.sizes[i], s.first[i] == v.left, s.last[i] == v.right
-            level = (left and top == v.walls[0]) or (right and top == v.walls[1])
-            return self.rank[i] - many * (level + (left and right))
+            top, at_left_wall, right = (
+                v.level + s.sizes[i],
+                s.first[i] == v.left,
+                s.last[i] == v.right,
+            )
+            level = (at_left_wall and top == v.walls[0]) or (right and top == v.walls[1])
+            return self.rank[i] - many * (level + (at_left_wall and right))
 
         return sorted(v.items, key=order)
 

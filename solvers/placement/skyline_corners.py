@@ -72,8 +72,8 @@ class CornerSearch(Skyline):
                 share = RESTART * luby(self.turn) if self.rules.restarts else nodes
                 self.limit = min(self.last, self.nodes + share)
                 try:
-                    found = self._solve(0, self.strip.sections)
-                    return tuple(self.offsets) if found == SOLVED else ()
+                    outcome = self._solve(0, self.strip.sections)
+                    return tuple(self.offsets) if outcome == SOLVED else ()
                 except StoppedError:
                     self.skyline, self.budget = start[0][:], start[1][:]
                     self.wasted, self.left = start[2], start[3]
@@ -103,11 +103,11 @@ class CornerSearch(Skyline):
         SOLVED, or the mask of the sections whose state alone makes it impossible.
         """
         s = self.strip
-        left = self.left & s.from_[x] & s.until[y]
-        if not left:
+        unplaced = self.left & s.from_[x] & s.until[y]
+        if not unplaced:
             return SOLVED
         width = self.digit * (y - x)
-        key = (x, y, left, self.wasted >> self.digit * x & (1 << width) - 1)
+        key = (x, y, unplaced, self.wasted >> self.digit * x & (1 << width) - 1)
         known = self.failed.get(key)
         if known is not None:
             return known
@@ -143,17 +143,17 @@ class CornerSearch(Skyline):
             skyline[first:last] = [level + s.sizes[i]] * (last - first)
             self.left ^= 1 << i
             self.offsets[i] = level
-            found = 0
+            outcome = 0
             if self.rules.walls:
-                found = self._steps(x, y, {first, last, v.left, v.right})
-            found = found or self._parts(x, y, first, last)
-            if found == SOLVED:
+                outcome = self._steps(x, y, {first, last, v.left, v.right})
+            outcome = outcome or self._parts(x, y, first, last)
+            if outcome == SOLVED:
                 return SOLVED
             skyline[first:last] = [level] * (last - first)
             self.left ^= 1 << i
-            if not found & s.spans[i]:
-                return found
-            reason |= found
+            if not outcome & s.spans[i]:
+                return outcome
+            reason |= outcome
         if not self.budget[at]:
             return reason
         reason |= (1 << min(y, v.right + 1)) - (1 << max(x, v.left - 1))
@@ -163,29 +163,29 @@ class CornerSearch(Skyline):
         skyline[at] += loss
         self.budget[at] -= loss
         self.wasted += loss << self.digit * at
-        found = self._steps(x, y, {at, at + 1, v.left, v.right}) if self.rules.walls else 0
-        found = found or self._solve(x, y)
-        if found == SOLVED:
+        outcome = self._steps(x, y, {at, at + 1, v.left, v.right}) if self.rules.walls else 0
+        outcome = outcome or self._solve(x, y)
+        if outcome == SOLVED:
             return SOLVED
         skyline[at] -= loss
         self.budget[at] += loss
         self.wasted -= loss << self.digit * at
-        return reason | found if found >> at & 1 else found
+        return reason | outcome if outcome >> at & 1 else outcome
 
     def _parts(self, x: int, y: int, first: int, last: int) -> int:
         """Go on in [x, y), of which [first, last) was just covered: each part by itself that no
         item left connects with another. If one cannot be solved the others do not matter."""
-        left, crossing = self.left, self.strip.crossing
-        cuts = [t for t in range(first + 1, last) if not left & crossing[t]]
+        unplaced, crossing = self.left, self.strip.crossing
+        cuts = [t for t in range(first + 1, last) if not unplaced & crossing[t]]
         if not cuts:
             return self._solve(x, y)
-        before = (self.skyline[x:y], self.budget[x:y], self.wasted, left)
+        before = (self.skyline[x:y], self.budget[x:y], self.wasted, unplaced)
         bounds = [x, *cuts, y]
         for part in sorted(pairwise(bounds), key=lambda p: p[1] - p[0]):
-            found = self._solve(*part)
-            if found != SOLVED:
+            outcome = self._solve(*part)
+            if outcome != SOLVED:
                 self.skyline[x:y], self.budget[x:y], self.wasted, self.left = before
-                return found
+                return outcome
         return SOLVED
 
     def _steps(self, x: int, y: int, events: set[int]) -> int:

@@ -78,7 +78,7 @@ class Beside:
         """Ends at which what is in parts may lie below `height` bytes, what wastes least first."""
         if len(self.parts) > MOST:
             return []
-        found: list[tuple[int, tuple[bool, ...]]] = []
+        ranked: list[tuple[int, tuple[bool, ...]]] = []
         for ends in product((TOP, BOTTOM), repeat=len(self.parts)):
             profiles = self._profiles(height, ends)
             if profiles is None:
@@ -86,8 +86,8 @@ class Beside:
             floor, ceiling, _ = profiles
             spare = [c - f for c, f in zip(*self._units(floor, ceiling)[::-1], strict=True)]
             if all(a >= b for a, b in zip(spare, self.strip.loads, strict=True)):
-                found.append((-sum(spare), ends))
-        return [ends for _, ends in sorted(found, key=lambda f: f[0])]
+                ranked.append((-sum(spare), ends))
+        return [ends for _, ends in sorted(ranked, key=lambda f: f[0])]
 
     def search(self, height: int, ends: tuple[bool, ...], rules: Rules) -> StairSearch:
         """Return the search for the rest below `height` bytes; `ends` is one of

@@ -78,6 +78,6 @@ class TimeIndex:
                 return level.rows[:, level.start[first] : int(level.free[first])]
             if last - first < WIDE:
                 free: list[int] = level.free[first : last + 1].tolist()
-                found = zip(level.start[first : last + 1], free, strict=True)
-                return np.concatenate([level.rows[:, a:b] for a, b in found], axis=1)
+                spans = zip(level.start[first : last + 1], free, strict=True)
+                return np.concatenate([level.rows[:, a:b] for a, b in spans], axis=1)
         raise AssertionError("the coarsest level has one bucket")

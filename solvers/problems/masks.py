@@ -19,10 +19,10 @@ def bits(mask: int) -> Iterator[int]:
             mask ^= low
         return
     text = bin(mask)[:1:-1]  # of the lowest bit first: to find the next costs no copy of the mask
-    found = 0
-    while found >= 0:
-        yield at + found
-        found = text.find("1", found + 1)
+    position = 0
+    while position >= 0:
+        yield at + position
+        position = text.find("1", position + 1)
 
 
 def mask_of(indices: Iterable[int]) -> int:

@@ -120,13 +120,13 @@ class Tenant:
         """Uses and, between them, gaps; one for all if it never moves."""
         if not self.movable or len(self.uses) == 1:
             return (Element(self.lower, self.upper, -1, -1),)
-        found: list[Element] = []
+        elements: list[Element] = []
         for j, use in enumerate(self.uses):
             at, last = moment(use.step), j == len(self.uses) - 1
-            found.append(Element(at, at + (1 if last else 2), at - 1 if j else -1, j))
+            elements.append(Element(at, at + (1 if last else 2), at - 1 if j else -1, j))
             if not last:
-                found.append(Element(at + 2, moment(self.uses[j + 1].step), at + 1, -1))
-        return tuple(found)
+                elements.append(Element(at + 2, moment(self.uses[j + 1].step), at + 1, -1))
+        return tuple(elements)
 
     def bytes_in(self, element: int) -> int:
         """Bytes that operators read and write while the tenant is in `elements[element]`."""
@@ -277,11 +277,11 @@ def bank_problems(
     owners: list[list[Visit]] = [[] for _ in problem.banks]
     for tenant, stays in zip(problem.tenants, visits, strict=True):
         for visit in stays:
-            found = buffers[visit.bank]
-            base = len(found)
+            bank_buffers = buffers[visit.bank]
+            base = len(bank_buffers)
             for low, up, height, at in heights_of(tenant, visit):
                 aligned = 1 if at else tenant.alignment
-                found.append(Buffer(tenant.name, height, low, up, base, None, aligned, at))
+                bank_buffers.append(Buffer(tenant.name, height, low, up, base, None, aligned, at))
                 owners[visit.bank].append(visit)
     return [(PlacementProblem(tuple(b)), o) for b, o in zip(buffers, owners, strict=True)]
 

@@ -222,8 +222,8 @@ class MemoryGraph:
     def _groups_of(self, operators: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
         """Per operator the groups at whose place in `operators` it stands."""
         result: list[list[int]] = [[] for _ in self.names]
-        for group, found in enumerate(operators):
-            for v in found if len(found) < 2 else set(found):
+        for group, members in enumerate(operators):
+            for v in members if len(members) < 2 else set(members):
                 result[v].append(group)
         return tuple(map(tuple, result))
 
@@ -380,9 +380,9 @@ def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
     last = graph.profiled  # who asks next often asks about the same order
     wanted = tuple(order)
     if last.get(wanted) is None:
-        found = follow(graph, wanted)
+        answer = follow(graph, wanted)
         last.clear()
-        last[wanted] = found
+        last[wanted] = answer
     return last[wanted]
 
 
@@ -476,8 +476,8 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
         while group in over:
             inside += over[group].inside
             group = over[group].operand
-        whole, above = graph.groups[group].piece or (group, 0)
-        return whole, above + inside
+        tensor, above = graph.groups[group].piece or (group, 0)
+        return tensor, above + inside
 
     buffers: list[Buffer] = []
     for i, g in enumerate(graph.groups):
@@ -489,9 +489,9 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
         buffers.append(Buffer(g.name, graph.sizes[i], lower, upper, of, None, aligned, at))
     for i, g in enumerate(graph.groups):
         if g.piece is not None:
-            part, whole = buffers[i], buffers[g.piece[0]]
-            lower, upper = min(whole.lower, part.lower), max(whole.upper, part.upper)
-            buffers[g.piece[0]] = replace(whole, lower=lower, upper=upper)
+            part, tensor = buffers[i], buffers[g.piece[0]]
+            lower, upper = min(tensor.lower, part.lower), max(tensor.upper, part.upper)
+            buffers[g.piece[0]] = replace(tensor, lower=lower, upper=upper)
     for v in order:
         if graph.extra[v] > 0:
             t = position[v]

@@ -115,12 +115,12 @@ class Item:
         if not self.in_parts:
             return tuple((p.lower, p.upper, p.size) for p in self.pieces)
         steps = sorted({s for p in self.pieces for s in (p.lower, p.upper)})
-        found: list[tuple[int, int, int]] = []
+        outline: list[tuple[int, int, int]] = []
         for lower, upper in pairwise(steps):
             live = [p.at + p.size for p in self.pieces if p.lower <= lower < p.upper]
             if live:
-                found.append((lower, upper, max(live)))
-        return tuple(found)
+                outline.append((lower, upper, max(live)))
+        return tuple(outline)
 
 
 @dataclass(frozen=True)
@@ -295,9 +295,9 @@ class Placement:
             top = max(top, offset + b.size)
         if top != self.arena:
             raise ProblemError(f"the arena is {top} B, the placement says {self.arena} B")
-        found = _overlap(problem, self.offsets)
-        if found:
-            a, b = (problem.buffers[i].name for i in found)
+        pair = _overlap(problem, self.offsets)
+        if pair:
+            a, b = (problem.buffers[i].name for i in pair)
             raise ProblemError(f"buffers {a!r} and {b!r} overlap")
 
 

@@ -245,12 +245,14 @@ class Highs(_Stated):
         proto = import_module("ortools.math_opt.result_pb2").SolveResultProto.FromString(answer)
         parse: Any = import_module("ortools.math_opt.python.result").parse_solve_result
         result: Any = parse(proto, self._model, validate=False)
-        found = bool(result.has_primal_feasible_solution())
+        is_feasible = bool(result.has_primal_feasible_solution())
         exact = objective.upper_bound <= EXACT
-        optimal = found and exact and result.termination.reason == opt.TerminationReason.OPTIMAL
+        optimal = (
+            is_feasible and exact and result.termination.reason == opt.TerminationReason.OPTIMAL
+        )
         bound = float(result.termination.objective_bounds.dual_bound)
         proven = exact and abs(bound) <= EXACT
-        values: dict[Any, float] = result.variable_values() if found else {}
+        values: dict[Any, float] = result.variable_values() if is_feasible else {}
         return Answer(
-            found, optimal, ceil(bound - 1e-3) if proven else None, lambda x: round(values[x])
+            is_feasible, optimal, ceil(bound - 1e-3) if proven else None, lambda x: round(values[x])
         )

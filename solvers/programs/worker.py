@@ -123,9 +123,9 @@ class Worker:
                 heard.put(("late",))
                 return
             write(target, (kind, clock.left(deadline), *rest))
-            while (found := read(source)) is not None:
-                heard.put(found[0])
-                if found[0][0] != "told":
+            while (message := read(source)) is not None:
+                heard.put(message[0])
+                if message[0][0] != "told":
                     return
         except (OSError, ValueError):  # its end of the pipe is gone, or closed here
             pass

@@ -50,7 +50,7 @@ def explore(
     """Search part by part, with the parameters of `search.explore`; `max_bytes` are for one part at
     a time."""
     deadline = clock.deadline(limits.time_limit)
-    most = limits.max_states
+    max_states = limits.max_states
     bound = max(bound, graph.level(0))
     peak = profile(graph, incumbent).peak
     top = peak if ceiling is None else min(ceiling, peak)
@@ -74,26 +74,26 @@ def explore(
         if peaks[i] <= floor:
             continue
         place = {v: k for k, v in enumerate(piece.operators)}
-        found = search.explore(
+        answer = search.explore(
             piece.graph,
             floor - piece.through,
             tuple(place[v] for v in orders_of[i]),
             search.Limits(
                 clock.left(deadline),
-                None if most is None else max(0, most - states),
+                None if max_states is None else max(0, max_states - states),
                 limits.max_bytes,
             ),
             switches,
             ceiling=top - piece.through,
             polish=polish,
         )
-        states += found.states
-        orders_of[i] = [piece.operators[k] for k in found.order]
-        peaks[i] = found.peak + piece.through
-        floor = max(floor, found.lower_bound + piece.through)
+        states += answer.states
+        orders_of[i] = [piece.operators[k] for k in answer.order]
+        peaks[i] = answer.peak + piece.through
+        floor = max(floor, answer.lower_bound + piece.through)
         if floor >= top:  # no order is below the ceiling
             break
-        if found.proof == "none":
+        if answer.proof == "none":
             proof = "none"
     order = tuple(v for part in orders_of for v in part)
     peak = profile(graph, order).peak

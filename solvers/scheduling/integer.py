@@ -130,8 +130,8 @@ def given(
     share = None if time_limit is None else time_limit / 4
     if isinstance(warm_start, str):
         more = {"max_states": STATES} if warm_start == "auto" and share is None else {}
-        found = None if warm_start == NONE else schedule(graph, warm_start, share, **more)
-        warm_start = found.order if found else None
+        schedule_found = None if warm_start == NONE else schedule(graph, warm_start, share, **more)
+        warm_start = schedule_found.order if schedule_found else None
     if warm_start is not None:
         check_order(graph, warm_start)
         orders.append(warm_start)
@@ -171,6 +171,6 @@ def optimise(
         model.add_hint(objective, -(-max(known, trivial(graph), start.bound or 0) // program.unit))
     answer = model.minimize(objective, clock.left(deadline), seed)
     lower = max(start.bound or 0, (answer.bound or 0) * program.unit)
-    found = [program.order(answer.value)] if answer.found else []
+    orders = [program.order(answer.value)] if answer.found else []
     proof = "ilp" if answer.optimal else "none"
-    return start.answer(graph, [*found, *start.orders], lower, proof, program.variables)
+    return start.answer(graph, [*orders, *start.orders], lower, proof, program.variables)

@@ -82,8 +82,10 @@ class KillMoves:
         sizes = [need.bit_count() for need in events]
         for need, last in self._inplace:
             before = need & ~(1 << last)
-            most = bisect_right(sizes, before.bit_count())  # no larger one is within it
-            within = (e for e in range(most - 1, -1, -1) if events[e] & before == events[e])
+            candidates_end = bisect_right(sizes, before.bit_count())  # no larger one is within it
+            within = (
+                e for e in range(candidates_end - 1, -1, -1) if events[e] & before == events[e]
+            )
             result.append(list(islice(within, 3)))
         return result
 
@@ -161,8 +163,8 @@ class KillMoves:
         """Return the events that nothing blocks at `done`, from the frontier of an ideal within
         it."""
         until, todo = self._until, ~done
-        kept = [e for e in frontier if until[e] & todo]
-        if len(kept) == len(frontier):
+        pending = [e for e in frontier if until[e] & todo]
+        if len(pending) == len(frontier):
             return frontier
         over = [e for e in frontier if not until[e] & todo]
         seen: set[int] = set()
@@ -170,8 +172,8 @@ class KillMoves:
             for e in self._unblocks[over.pop()]:
                 if e not in seen and not any(until[b] & todo for b in self._blocked_by[e]):
                     seen.add(e)
-                    (kept if until[e] & todo else over).append(e)
-        return tuple(kept)
+                    (pending if until[e] & todo else over).append(e)
+        return tuple(pending)
 
     def moves(
         self, done: int, frontier: Frontier, deadline: float | None = None

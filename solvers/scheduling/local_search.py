@@ -66,11 +66,11 @@ def _window(
     part = part_between(graph, before, before | inner)
     place = {v: i for i, v in enumerate(part.operators)}
     known = tuple(place[v] for v in order[low:high])
-    found = search.solve(
+    answer = search.solve(
         part.graph, time_limit, max(0, floor - part.through), known, max_states=STATES
     )
-    new = (*order[:low], *(part.operators[i] for i in found.order), *order[high:])
+    new = (*order[:low], *(part.operators[i] for i in answer.order), *order[high:])
     old, now = profile(graph, order).steps, profile(graph, new).steps
     peak = max(old)
     fewer = max(now) < peak or (max(now) == peak and now.count(peak) < old.count(peak))
-    return (new if fewer else None), found.states + 1
+    return (new if fewer else None), answer.states + 1

@@ -32,11 +32,11 @@ class Rows:
     @cached_property
     def rows_of(self) -> dict[int, list[int]]:
         """The groups of each tensor."""
-        found: dict[int, list[int]] = {}
+        rows: dict[int, list[int]] = {}
         for g, t in enumerate(self.tensor):
-            found.setdefault(t, []).append(g)
-        found.pop(-1, None)
-        return found
+            rows.setdefault(t, []).append(g)
+        rows.pop(-1, None)
+        return rows
 
     def with_whole(self, chosen: Set[int]) -> "SomeWhole":
         """The graph with these operators whole."""
@@ -56,10 +56,10 @@ class Rows:
             [step[p] for v in steps for p in graph.predecessors[v]] + groups.needed.get(at, [])
             for at, steps in enumerate(members)
         )
-        before = ((p for p in its if p != at) for at, its in enumerate(needed))
+        before = ((p for p in waited_for if p != at) for at, waited_for in enumerate(needed))
         small = MemoryGraph(
             tuple(graph.names[steps[0]] for steps in members),
-            tuple(tuple(dict.fromkeys(found)) for found in before),
+            tuple(tuple(dict.fromkeys(predecessors)) for predecessors in before),
             tuple(groups.made),
             tuple(max(graph.extra[v] for v in steps) for steps in members),
             groups.inplace(),
@@ -78,22 +78,24 @@ class _Groups:
         self.pieces: set[int] = set()  # whose rows come or die alone, at their place in the whole
         self.needed: dict[int, list[int]] = {}  # steps before one that reads all of a tensor
         graph, sizes, alignment = rows.graph, rows.sizes, rows.alignment
-        for tensor, its in rows.rows_of.items():
-            old = [graph.groups[g] for g in its]
-            made = any(self._is_row(v) for g in old for v in g.writers)
+        for tensor, rows_of_tensor in rows.rows_of.items():
+            old = [graph.groups[g] for g in rows_of_tensor]
+            is_computed = any(self._is_row(v) for g in old for v in g.writers)
             read = {self._is_row(v) for g in old for v in g.readers}
-            if not made and read != {True}:
+            if not is_computed and read != {True}:
                 self.single.add(tensor)
-                self._add(its, round_up(sum(sizes[g] for g in its), alignment))
+                self._add(
+                    rows_of_tensor, round_up(sum(sizes[g] for g in rows_of_tensor), alignment)
+                )
                 continue
-            whole = not made or read != {True}
-            if whole:
+            is_one_buffer = not is_computed or read != {True}
+            if is_one_buffer:
                 self.pieces.add(tensor)
             readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
             first = len(self.made)
-            for g in its:
+            for g in rows_of_tensor:
                 self._add([g], sizes[g], readers)
-            if whole:
+            if is_one_buffer:
                 self._tie(first)
             for at in dict.fromkeys(readers):  # also what its rows would not read
                 self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
@@ -125,10 +127,10 @@ class _Groups:
     def _is_inside(self, g: int) -> bool:
         """Return whether group `g` is an unfinished sum of an operator that is whole."""
         group, operator = self.rows.graph.groups[g], self.rows.operator
-        its = {operator[v] for v in (*group.writers, *group.readers)}
+        operators = {operator[v] for v in (*group.writers, *group.readers)}
         return (
-            len(its) == 1
-            and its <= self.rows.cut - self.in_rows
+            len(operators) == 1
+            and operators <= self.rows.cut - self.in_rows
             and bool(group.writers and group.readers)
             and not group.is_output
         )
@@ -145,12 +147,14 @@ class _Groups:
             reading = [step[v] for g in old for v in g.readers]
         readers = tuple(dict.fromkeys([*reading, *more]))
         is_input, is_output = any(g.is_input for g in old), any(g.is_output for g in old)
-        made = Group(old[0].name, size, tuple(dict.fromkeys(writers)), readers, is_input, is_output)
-        self.made.append(made)
+        group = Group(
+            old[0].name, size, tuple(dict.fromkeys(writers)), readers, is_input, is_output
+        )
+        self.made.append(group)
 
     def inplace(self) -> tuple[InPlace, ...]:
         """Rows of no whole tensor are written over others, whole tensors over whole ones."""
-        found: dict[InPlace, None] = {}
+        pairs: dict[InPlace, None] = {}
         for c in self.rows.graph.inplace:
             result, operand = self.rows.tensor[c.result], self.rows.tensor[c.operand]
             row = self._is_row(c.operator)
@@ -160,11 +164,11 @@ class _Groups:
                 may = all(t < 0 or t in self.single for t in (result, operand))
             candidate = InPlace(self.step[c.operator], self.of[c.result], self.of[c.operand])
             inner, outer = self.made[candidate.result], self.made[candidate.operand]
-            whole = inner.writers == (candidate.operator,) and inner is not outer
+            both_whole = inner.writers == (candidate.operator,) and inner is not outer
             free = candidate.operator not in outer.writers and not outer.is_output
-            if may and whole and free and inner.size <= outer.size:
-                found[candidate] = None
-        return tuple(found)
+            if may and both_whole and free and inner.size <= outer.size:
+                pairs[candidate] = None
+        return tuple(pairs)
 
 
 @dataclass(frozen=True)

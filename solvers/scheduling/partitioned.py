@@ -163,15 +163,15 @@ def as_printed(
     `exact` only if every part went to `method`: an RPO that was kept may hold the peak.
     """
     partition.verify(graph)
-    whole = rpo.order(graph)
-    facts = profile(graph, whole)
+    order = rpo.order(graph)
+    facts = profile(graph, order)
     holders = {
         partition.part[v]
-        for v, step in zip(whole, facts.steps, strict=True)
+        for v, step in zip(order, facts.steps, strict=True)
         if step == max(facts.steps)
     }
     parts = split(graph, partition)
-    (orders,) = _restricted(parts, [whole])
+    (orders,) = _restricted(parts, [order])
     states, exact = 0, len(holders) == len(parts)
     for p in sorted(holders):
         answer = schedule(parts[p].graph, method, time_limit, **options)
@@ -188,9 +188,9 @@ def _joined(
     exact: bool,
     states: int,
 ) -> Parts:
-    whole = tuple(part.operators[i] for part, o in zip(parts, orders, strict=True) for i in o)
+    order = tuple(part.operators[i] for part, o in zip(parts, orders, strict=True) for i in o)
     peaks = tuple(profile(part.graph, o).peak for part, o in zip(parts, orders, strict=True))
-    return Parts(whole, peaks, tuple(sorted(solved)), exact, states)
+    return Parts(order, peaks, tuple(sorted(solved)), exact, states)
 
 
 def solve(
@@ -209,10 +209,10 @@ def solve(
         raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
     graph.check()
     deadline = clock.deadline(time_limit)
-    found = solve_parts(graph, partition, method, time_limit, **options)
-    peak = profile(graph, found.order).peak
-    bound = flow_bound(graph, [found.order], clock.left(deadline))
+    solved = solve_parts(graph, partition, method, time_limit, **options)
+    peak = profile(graph, solved.order).peak
+    bound = flow_bound(graph, [solved.order], clock.left(deadline))
     proof = bound.proof if bound.value == peak else "none"
-    answer = Schedule(found.order, peak, bound.value, proof, found.states)
+    answer = Schedule(solved.order, peak, bound.value, proof, solved.states)
     answer.verify(graph)
     return answer

@@ -36,16 +36,16 @@ class Inside:
 
     def gaps(self, items: Sequence[Item]) -> Vector:
         """For each item and each object the steps between them."""
-        found = np.full((len(items), self.objects), NEVER)
+        nearest = np.full((len(items), self.objects), NEVER)
         if not self.objects:
-            return found
+            return nearest
         spans = self._spans[:, : self._count]
         lower, upper, owner = spans[:, spans[2].argsort(kind="stable")]
         first = np.searchsorted(owner, np.arange(self.objects))
-        for row, item in zip(found, items, strict=True):
+        for row, item in zip(nearest, items, strict=True):
             gap = np.minimum.reduceat(_gaps(lower, upper, item), first)
             row[:] = np.where(gap > BUSY, gap, NEVER)
-        return found
+        return nearest
 
 
 class Waiting:
@@ -101,5 +101,5 @@ class Waiting:
 
 def _gaps(lower: Vector, upper: Vector, item: Item) -> Vector:
     """Steps between each span and the nearest of the item; negative where they overlap."""
-    found = [np.maximum(lower - end, start - upper) for start, end in spans_of(item)]
-    return found[0] if len(found) == 1 else np.minimum.reduce(found)
+    distances = [np.maximum(lower - end, start - upper) for start, end in spans_of(item)]
+    return distances[0] if len(distances) == 1 else np.minimum.reduce(distances)

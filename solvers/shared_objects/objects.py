@@ -31,16 +31,16 @@ class Objects:
     def least(self, free: int, size: int) -> int | None:
         """The smallest of the objects `free` that has `size` bytes, the oldest of several."""
         if self._are_few(free):
-            found = (k for k in bits(free) if self.sizes[k] >= size)
-            return min(found, key=lambda k: (self.sizes[k], k), default=None)
+            large_enough = (k for k in bits(free) if self.sizes[k] >= size)
+            return min(large_enough, key=lambda k: (self.sizes[k], k), default=None)
         at = bisect_left(self._different, size)
         return self._first(free, islice(self._different, at, None))
 
     def largest(self, free: int, size: int) -> int | None:
         """The largest of the objects `free` that lacks `size` bytes, the oldest of several."""
         if self._are_few(free):
-            found = (k for k in bits(free) if self.sizes[k] < size)
-            return min(found, key=lambda k: (-self.sizes[k], k), default=None)
+            too_small = (k for k in bits(free) if self.sizes[k] < size)
+            return min(too_small, key=lambda k: (-self.sizes[k], k), default=None)
         at = bisect_left(self._different, size)
         return self._first(free, reversed(self._different[:at]))
 
@@ -51,9 +51,9 @@ class Objects:
 
     def _first(self, free: int, sizes: Iterable[int]) -> int | None:
         for size in sizes:
-            found = free & self._of_size[size]
-            if found:
-                return next(bits(found))
+            of_size = free & self._of_size[size]
+            if of_size:
+                return next(bits(of_size))
         return None
 
     def put(self, item: Item, k: int | None) -> int:

@@ -42,8 +42,8 @@ def positional_maxima(items: Sequence[Item]) -> list[int]:
     maxima: list[int] = []
     for item in sorted(items, key=lambda i: -i.size):
         for lower, upper in spans_of(item):
-            its = live[bisect_left(starts, lower) : bisect_left(starts, upper)]
-            its += 1
-            if its.max() > len(maxima):
+            counts = live[bisect_left(starts, lower) : bisect_left(starts, upper)]
+            counts += 1
+            if counts.max() > len(maxima):
                 maxima.append(item.size)
     return maxima

@@ -107,13 +107,13 @@ class FlowBound:
         best = max(ceiling, default=0)
         if best <= value:
             return Bound(value, operator, 0)
-        found: list[tuple[int, int]] = []  # ideals with their levels
+        ideals: list[tuple[int, int]] = []  # ideals with their levels
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
             if ceiling[v] <= value or clock.late(deadline):
                 break
             if self.enough is not None and value >= self.enough:
                 break
-            if self._low_elsewhere(v, found, value):
+            if self._low_elsewhere(v, ideals, value):
                 continue
             if self.max_flows is not None and flows >= self.max_flows:
                 break
@@ -127,7 +127,7 @@ class FlowBound:
             least, ideal = min(x for x in tried if x is not None)
             if least > value:
                 value, operator = least, v
-            found = [(ideal, self.cuts.level(ideal)), *found[:3]]
+            ideals = [(ideal, self.cuts.level(ideal)), *ideals[:3]]
         return Bound(value, operator, flows)
 
     def _low_elsewhere(self, v: int, found: Sequence[tuple[int, int]], value: int) -> bool:

@@ -71,13 +71,13 @@ def chain_of(
     sides = Sides.of(sub)
     for part in parts:
         alone, operators = inside(sub, part, sides)
-        found = canonical(alone, rules, states)
-        if found is None:
+        canonical_segments = canonical(alone, rules, states)
+        if canonical_segments is None:
             return None
         chains.append(
             tuple(
                 Segment(tuple(operators[v] for v in s.operators), s.hill, s.start, s.end)
-                for s in found
+                for s in canonical_segments
             )
         )
     segments = merged(chains) if rules.liu else [s for chain in chains for s in chain]
@@ -103,10 +103,10 @@ def merge_parallel(
     if rules.union and not separable(graph, union, sides):
         return None
     sub, operators = inside(graph, union, sides)
-    found = chain_of(sub, rules)
-    if found is None:
+    segments = chain_of(sub, rules)
+    if segments is None:
         return None
-    return _chain([s.operators for s in found], {i: (v,) for i, v in enumerate(operators)})
+    return _chain([s.operators for s in segments], {i: (v,) for i, v in enumerate(operators)})
 
 
 def _chain(blocks: Sequence[Sequence[int]], members: Mapping[int, Sequence[int]]) -> Chain:
@@ -146,13 +146,13 @@ def chains(
     state.changes()
     limits = _Limits(rules, chain_rules, states)
     tried: set[tuple[int, int]] = set()
-    found = _round(state, _everywhere(state), limits, tried, deadline)
-    while found:
-        for chain in found:
+    new_chains = _round(state, _everywhere(state), limits, tried, deadline)
+    while new_chains:
+        for chain in new_chains:
             state.contract(chain)
         if not rules.same_side:
             break  # what is before a node that was left alone may have changed
-        found = _round(state, _near(state, state.changes()), limits, tried, deadline)
+        new_chains = _round(state, _near(state, state.changes()), limits, tried, deadline)
     result: dict[int, list[tuple[int, ...]]] = {}
     for v in state.in_order(filter(state.has, state.chains)):
         segment = tuple([old[u] for u in state.operators(v)])
@@ -243,16 +243,16 @@ def _whole(
     state: Contraction, pairs: Iterable[tuple[int, int]], larger: Iterable[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Return sets of nodes in which chains that were found are whole, smaller ones first."""
-    found: Counted = {}
+    counted: Counted = {}
     for members, size in (*((state.mask(p) | state.mask(v), 2) for v, p in pairs), *larger):
         touched = members & state.in_units & state.alive
         if not touched:
-            found.setdefault(members, size)
+            counted.setdefault(members, size)
             continue
         for v in bits(touched):
             members |= state.units[v]
-        found.setdefault(members, state.count(members))
-    return smallest_first(found)
+        counted.setdefault(members, state.count(members))
+    return smallest_first(counted)
 
 
 def _stays_two(state: Contraction, nodes: Sequence[int], limits: _Limits) -> bool:

@@ -78,8 +78,8 @@ class Way:
 
     def proof(self) -> dict[str, Any]:
         """Return the certificate's proof, once `run` is through."""
-        found: dict[str, Any] = {"kind": "search", "states": self.states, "commits": self.commits}
-        return found | {"backward": True} if self.backward else found
+        facts: dict[str, Any] = {"kind": "search", "states": self.states, "commits": self.commits}
+        return facts | {"backward": True} if self.backward else facts
 
     def run(self, states: int, deadline: float | None, max_bytes: int) -> bool:
         """Take up to `states` ideals; whether the set is closed. Raises NoCertificateError."""
@@ -140,15 +140,15 @@ class Closure:
         if self.by_kills:
             frontier = self.kills.advance(frontier, done)
         if self.by_kills and not unread:
-            found = self.kills.moves(done, frontier)
+            moves = self.kills.moves(done, frontier)
         else:
-            found = [
+            moves = [
                 (1 << v, -1, True)
                 for v, before in enumerate(self.graph.predecessor_masks)
                 if not done >> v & 1 and not before & ~done
             ]
         result: list[Move] = []
-        for move, last, minimal in found:
+        for move, last, minimal in moves:
             order = list(bits(move if last < 0 else move & ~(1 << last)))
             order += [last] if last >= 0 else []
             step, after = self._run(done, level, order)

@@ -94,14 +94,14 @@ class Cuts:
         may_begin, may_go_on = begun.copy(), held.copy()
         may_begin[table.write_groups[free[table.writers]]] = True
         may_go_on[table.touch_groups[free[table.touchers]]] = True
-        kept = may_begin & may_go_on & ~(begun & held) & (table.sizes > 0)
-        if not kept.any():
+        counted = may_begin & may_go_on & ~(begun & held) & (table.sizes > 0)
+        if not counted.any():
             return constant, run
         operators = np.flatnonzero(free)
         node = np.cumsum(free) - 1
         source, sink = len(operators), len(operators) + 1
-        into, out = np.full(len(kept), source), np.full(len(kept), sink)
-        written, touched = kept & ~begun, kept & ~held
+        into, out = np.full(len(counted), source), np.full(len(counted), sink)
+        written, touched = counted & ~begun, counted & ~held
         into[written] = sink + np.arange(1, written.sum() + 1)
         out[touched] = sink + written.sum() + np.arange(1, touched.sum() + 1)
         writes = written[table.write_groups] & free[table.writers]
@@ -111,16 +111,16 @@ class Cuts:
             node[table.writers[writes]],
             out[table.touch_groups[touches]],
             node[table.followers[follows]],
-            into[kept],
+            into[counted],
         )
         heads = (
             into[table.write_groups[writes]],
             node[table.touchers[touches]],
             node[table.predecessors[follows]],
-            out[kept],
+            out[counted],
         )
         infinite = np.full(sum(map(len, tails[:-1])), sum(self.graph.sizes) + 1)
-        capacities = np.concatenate([infinite, table.sizes[kept]])
+        capacities = np.concatenate([infinite, table.sizes[counted]])
         if self.max_arcs is not None and len(capacities) > self.max_arcs:
             raise TooLargeError
         ends = np.concatenate(tails), np.concatenate(heads)
@@ -174,6 +174,6 @@ def _rows(found: Sequence[Collection[int]]) -> "tuple[Vector, Vector]":
     """(operator, place) of all that are found at each place."""
     import numpy as np
 
-    counts = np.array([len(its) for its in found], np.int64)
-    flat = np.fromiter((v for its in found for v in its), np.int64, int(counts.sum()))
+    counts = np.array([len(operators) for operators in found], np.int64)
+    flat = np.fromiter((v for operators in found for v in operators), np.int64, int(counts.sum()))
     return flat, np.repeat(np.arange(len(found)), counts)

@@ -303,8 +303,8 @@ def forget() -> None:
 def _inner_order(sub: MemoryGraph, rules: Rules) -> tuple[int, ...] | None:
     if not rules.least_peak:
         return tuple(range(len(sub)))
-    found = search.solve(sub, max_states=STATES)
-    return found.order if found.optimal else None
+    schedule = search.solve(sub, max_states=STATES)
+    return schedule.order if schedule.optimal else None
 
 
 def contract(
@@ -335,17 +335,17 @@ def contract(
         number[old] = new
     members = [members[i] for i in rank]
     node = [number[i] for i in at]
-    kept: list[int] = []
+    surviving: list[int] = []
     groups: list[Group] = []
     for g, group in enumerate(graph.groups):
         writers, readers = _nodes(group.writers, node), _nodes(group.readers, node)
         if not group.is_input and not group.is_output and _lives_inside(writers, readers, members):
             continue
-        kept.append(g)
+        surviving.append(g)
         groups.append(
             Group(group.name, group.size, writers, readers, group.is_input, group.is_output)
         )
-    index = {g: i for i, g in enumerate(kept)}
+    index = {g: i for i, g in enumerate(surviving)}
     hills = {node[m.operators[0]]: m for m in modules}
     contracted = MemoryGraph(
         tuple(["+".join([graph.names[v] for v in ops]) for ops in members]),
@@ -375,9 +375,9 @@ def _predecessors(
     """The nodes that the operators of node `index` wait for."""
     if len(operators) == 1:
         return _nodes(graph.predecessors[operators[0]], node)
-    found = dict.fromkeys([node[p] for v in operators for p in graph.predecessors[v]])
-    found.pop(index, None)
-    return tuple(found)
+    nodes = dict.fromkeys([node[p] for v in operators for p in graph.predecessors[v]])
+    nodes.pop(index, None)
+    return tuple(nodes)
 
 
 def _lives_inside(
@@ -431,8 +431,8 @@ def modules(
     numbered, old = renumber(graph)
     state = Contraction.of(numbered)
     changes: Changes | None = None
-    while found := _round(state, changes, rules, deadline):
-        for module in found:
+    while fusions := _round(state, changes, rules, deadline):
+        for module in fusions:
             state.contract([Block(module.operators, module.hill - module.level_in)])
         if not rules.same_side:
             break  # what is before a node that was left alone may have changed

@@ -48,8 +48,8 @@ def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]
     contracted, nodes = contract(sub, found)
     if len(nodes) == 1:
         return hill <= found[0].hill
-    whole = module_of(contracted, (1 << len(nodes)) - 1, Sides.of(contracted))
-    return whole is not None and hill <= whole.hill
+    module = module_of(contracted, (1 << len(nodes)) - 1, Sides.of(contracted))
+    return module is not None and hill <= module.hill
 
 
 def is_safe_chain(
@@ -86,11 +86,11 @@ def _is_safe_alone(local: SmallModule, blocks: Chain) -> bool:
     if _is_sequence_cut_well(local, blocks):
         return True
     sub = local.problem()
-    found = modules(sub)
-    if len(blocks) == 1 and _is_one_node(sub, blocks[0], found):
+    fused = modules(sub)
+    if len(blocks) == 1 and _is_one_node(sub, blocks[0], fused):
         return True
     given, _ = contract_chains(sub, [blocks])
-    best, _ = contract_chains(sub, chains(sub, known=found))
+    best, _ = contract_chains(sub, chains(sub, known=fused))
     shapes = [chain_of(given), chain_of(best)]
     if shapes[0] is None or shapes[1] is None:
         return False
@@ -155,10 +155,10 @@ def _nodes_before(graph: MemoryGraph, node: Mapping[int, int]) -> list[int]:
 
 def _crossing(graph: MemoryGraph, node: Mapping[int, int]) -> Counter[object]:
     """The groups that matter between nodes: bytes, who writes them, who touches them, ends."""
-    found: list[object] = []
+    keys: list[object] = []
     for group, touchers, size in zip(graph.groups, graph.touchers, graph.sizes, strict=True):
         nodes = {node[v] for v in touchers}
         if size and (len(nodes) > 1 or group.is_input or group.is_output):
             writers = frozenset([node[v] for v in group.writers])
-            found.append((size, writers, frozenset(nodes), group.is_input, group.is_output))
-    return Counter(found)
+            keys.append((size, writers, frozenset(nodes), group.is_input, group.is_output))
+    return Counter(keys)

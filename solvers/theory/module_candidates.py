@@ -21,13 +21,13 @@ def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
     What is `adjacent` comes first, and is for whoever asks to add.
     """
     nodes = graph.nodes(graph.alive)
-    found: Counted = {}
-    add_siblings(found, graph, [alike for alike in graph.alike.values() if len(alike) > 1], largest)
+    sizes: Counted = {}
+    add_siblings(sizes, graph, [alike for alike in graph.alike.values() if len(alike) > 1], largest)
     ends = list(_closing(graph.successors, nodes[::-1]))
     ends += [(w, u) for u, w in _closing(graph.predecessors, nodes)]
-    add_regions(found, graph, ends, largest)
-    add_open_regions(found, graph, nodes, largest)
-    return smallest_first(found)
+    add_regions(sizes, graph, ends, largest)
+    add_open_regions(sizes, graph, nodes, largest)
+    return smallest_first(sizes)
 
 
 def smallest_first(found: Counted) -> list[tuple[int, int]]:

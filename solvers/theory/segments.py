@@ -175,9 +175,9 @@ class _Search:
             seen.add(done)
             self._count()
             if here < level:
-                found = (here, done.bit_count(), done)
+                rank = (here, done.bit_count(), done)
                 hill = top if best is None else hill
-                best = found if best is None else min(best, found)
+                best = rank if best is None else min(best, rank)
                 if not self.rules.lowest_valleys:
                     break
             elif best is None and len(seen) == PATIENCE and self.least is None:

@@ -112,15 +112,15 @@ def along(local: SmallModule, order: Sequence[int]) -> tuple[list[int], list[int
     candidates: dict[int, list[tuple[int, int]]] = {}
     for v, result, operand in local.inplace:
         candidates.setdefault(v, []).append((result, operand))
-    there = [g.is_input for g in local.groups]
+    resident = [g.is_input for g in local.groups]
     level = local.first_level
     levels, steps = [level], list[int]()
     for v in order:
         freed, step = 0, level + local.workspace[v]
         for g in touches[v]:
             size, writers, _, _, is_output = local.groups[g]
-            if not there[g] and v in writers:
-                there[g] = True
+            if not resident[g] and v in writers:
+                resident[g] = True
                 step += size
                 level += size
             remaining[g] -= 1
@@ -143,29 +143,29 @@ def along_pair(
     most of the modules that are asked about. `before` is all that runs before `a`."""
     done = before | 1 << a | 1 << b
     first = middle = last = fresh_a = fresh_b = 0
-    kept: set[int] = set()
+    live_after: set[int] = set()
     for g in {*graph.touches[a], *graph.touches[b]}:
         size, group, writers = graph.sizes[g], graph.groups[g], graph.writer_masks[g]
-        there = group.is_input or bool(writers & before)
+        resident = group.is_input or bool(writers & before)
         stays = group.is_output or graph.toucher_masks[g] | done != done
         if stays:
-            kept.add(g)
-        if there:
+            live_after.add(g)
+        if resident:
             first += size
         elif writers >> a & 1:
-            there = True
+            resident = True
             fresh_a += size
-        if there and (stays or g in graph.touches[b]):
+        if resident and (stays or g in graph.touches[b]):
             middle += size
-        if not there and writers >> b & 1:
-            there = True
+        if not resident and writers >> b & 1:
+            resident = True
             fresh_b += size
-        if there and stays:
+        if resident and stays:
             last += size
     steps = [first + fresh_a + graph.extra[a], middle + fresh_b + graph.extra[b]]
     for i, v in enumerate((a, b)):
         for c in graph.candidates[v]:
-            if c.operand not in kept and (v == b or c.operand not in graph.touches[b]):
+            if c.operand not in live_after and (v == b or c.operand not in graph.touches[b]):
                 steps[i] -= graph.sizes[c.result]
                 break
     return (first, middle, last), (steps[0], steps[1])

@@ -190,8 +190,8 @@ def splits(
         result.update(least_levels(graph, order, rules))
     if bound is not None:
         result.update(commits(graph, order, bound, sorted(result), rules, deadline))
-    kept = [d for d in result if not rules.start or _starts_level(graph, d, bound)]
-    return sorted(kept, key=int.bit_count)
+    safe = [d for d in result if not rules.start or _starts_level(graph, d, bound)]
+    return sorted(safe, key=int.bit_count)
 
 
 def _starts_level(graph: MemoryGraph, done: int, bound: int | None) -> bool:

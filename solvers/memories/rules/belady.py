@@ -20,7 +20,7 @@ def solve(problem: TrafficProblem) -> Traffic:
     ones: the larger, then the earlier.
     """
     tensors, gaps = problem.tensors, problem.gaps
-    kept = [[False] * len(g) for g in gaps]
+    on_chip = [[False] * len(g) for g in gaps]
     reads: list[list[int]] = [[] for _ in range(problem.steps)]
     makes: list[list[int]] = [[] for _ in range(problem.steps)]
     for i, x in enumerate(tensors):
@@ -42,20 +42,20 @@ def solve(problem: TrafficProblem) -> Traffic:
         touched = (*reads[t], *makes[t])
         for i in touched:
             chip.put(i)
-        made = set(makes[t])
-        fetched = {i for i in reads[t] if i not in before and i not in made}
-        rest = {i for i in reads[t] if i in before and i not in made}
-        chip.give_up(problem.on_chip - problem.workspace[t], (fetched, made, rest))
+        results = set(makes[t])
+        fetched = {i for i in reads[t] if i not in before and i not in results}
+        rest = {i for i in reads[t] if i in before and i not in results}
+        chip.give_up(problem.on_chip - problem.workspace[t], (fetched, results, rest))
         for i in reads[t]:
-            kept[i][chip.gap_at[i] - 1] = i in before and i in chip.inside
+            on_chip[i][chip.gap_at[i] - 1] = i in before and i in chip.inside
         for i in dead:
-            kept[i][0] = i in chip.inside
+            on_chip[i][0] = i in chip.inside
             chip.gap_at[i] += 1
         for i in touched:
             chip.settle(i)
     for i in chip.inside:
-        kept[i][-1] = True
-    answer = tuple(map(tuple, kept))
+        on_chip[i][-1] = True
+    answer = tuple(map(tuple, on_chip))
     return Traffic(moved_bytes(problem, answer), 0, answer)
 
 

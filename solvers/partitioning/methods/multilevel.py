@@ -66,8 +66,8 @@ def solve(
     end = clock.sooner(deadline, clock.now() - began)  # then one more can be judged
     judged: list[tuple[tuple[int, int], Partition]] = []
     for part in _candidates(graph, k, heaviest, seed, end):
-        found = Partition(tuple(part), k)
-        judged.append((worth(found), found))
+        answer = Partition(tuple(part), k)
+        judged.append((worth(answer), answer))
         if clock.late(end):
             break
     return min([*judged, (least, plain)], key=lambda entry: entry[0])[1]
@@ -88,9 +88,9 @@ def _candidates(
         coarsest = levels[-1]
         orders = list(_orders(coarsest.graph))
         orders += [_random_order(coarsest.graph, rng) for _ in range(RANDOM_ORDERS)]
-        found = list(_refined(coarsest, orders, k, heaviest, deadline))
-        if found:
-            cheapest = min(found, key=lambda part: _cost(coarsest, part, k))
+        refined = list(_refined(coarsest, orders, k, heaviest, deadline))
+        if refined:
+            cheapest = min(refined, key=lambda part: _cost(coarsest, part, k))
             yield _uncoarsen(levels, cheapest, k, heaviest, deadline)
 
 
@@ -127,10 +127,10 @@ def _orders(graph: MemoryGraph) -> Iterator[tuple[int, ...]]:
     """Yield orders of a graph, none twice; each is found when it is asked for."""
     seen: set[tuple[int, ...]] = set()
     for order in (_source, greedy.order, rpo.order, fwd_rpo.order, breadth_first):
-        found = order(graph)
-        if found not in seen:
-            seen.add(found)
-            yield found
+        operators = order(graph)
+        if operators not in seen:
+            seen.add(operators)
+            yield operators
 
 
 def _source(graph: MemoryGraph) -> tuple[int, ...]:

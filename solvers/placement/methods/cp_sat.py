@@ -72,12 +72,12 @@ def prove(
         return Proven(best, bound)
     if not solver.found:
         return Proven(best, floor)
-    found = [0] * len(items)
+    addresses = [0] * len(items)
     for item in items:
-        found[item.index] = (
+        addresses[item.index] = (
             solver.value(offsets[item.index]) * unit if item.pieces else item.fixed or 0
         )
-    answer = placement_of(problem, items, found)
+    answer = placement_of(problem, items, addresses)
     proven = 0 if capacity is not None else (solver.bound or 0) * unit
     return Proven(answer, max(floor, min(proven, answer.arena)))
 

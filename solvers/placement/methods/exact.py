@@ -80,14 +80,14 @@ def prove(
     if nodes is not None or time_limit is not None:
         nodes = UNLIMITED if nodes is None else nodes
         return improve(problem, items, best, clock.left(deadline), nodes, capacity, rules, progress)
-    found = improve(problem, items, best, None, NODES, capacity, rules, progress)
+    proven = improve(problem, items, best, None, NODES, capacity, rules, progress)
     if capacity is not None:
-        return found
+        return proven
 
     def ask(known: Placement, below: int, share: int) -> Proven:
         return improve(problem, items, known, None, share, below, rules, progress)
 
-    return lowered(items, found, NODES, ask)
+    return lowered(items, proven, NODES, ask)
 
 
 def improve(
@@ -140,10 +140,10 @@ class _Leaf:
         stopped."""
         if self.kept is not None and self.kept.height == height:
             return self.kept
-        found = CornerSearch(self.strip, height, rules, tell)
+        search = CornerSearch(self.strip, height, rules, tell)
         if keep:
-            self.kept = found
-        return found
+            self.kept = search
+        return search
 
 
 class _Task:
@@ -225,18 +225,18 @@ class _Task:
         fits."""
         choices, before = beside.choices(height), self.nodes
         for turn, ends in enumerate(choices):
-            kept = self.kept.get(ends) if height == self.goal else None
-            search = kept or beside.search(height, ends, self.rules)
+            previous = self.kept.get(ends) if height == self.goal else None
+            search = previous or beside.search(height, ends, self.rules)
             if height == self.goal:
                 self.kept[ends] = search
             already = search.nodes
             share = nodes // (len(choices) - turn)
-            found = search.run(share, deadline)
+            offsets_found = search.run(share, deadline)
             self.nodes += search.nodes - already
             nodes -= search.nodes - already
             self._tell(0)
-            if found or not beside.rest:
-                search.found = found
+            if offsets_found or not beside.rest:
+                search.found = offsets_found
                 offsets = beside.offsets_of(search, height)
                 self.best = placement_of(self.problem, self.items, offsets)
                 return True
@@ -307,14 +307,14 @@ class _Task:
                 search = leaf.search(top, height == goal, self.rules, self._tell)
                 already = search.nodes
                 self.before = self.nodes - already
-                found = search.run(nodes, deadline)
+                offsets = search.run(nodes, deadline)
                 self.nodes += search.nodes - already
                 nodes -= search.nodes - already
-                if found is None:
+                if offsets is None:
                     return None
-                if found:
-                    leaf.offsets = found
-                    leaf.height = max(o + s for o, s in zip(found, strip.sizes, strict=True))
+                if offsets:
+                    leaf.offsets = offsets
+                    leaf.height = max(o + s for o, s in zip(offsets, strip.sizes, strict=True))
                     continue
                 leaf.least = next_sum(strip.sizes, top)
             self.bound = min(

@@ -51,18 +51,18 @@ def improve(
     for _ in range(rounds):
         candidate = _moved(order, items, near, offsets, current, random)
         try:
-            found = _first_fit(fixed + candidate, items, near, deadline)
+            moved = _first_fit(fixed + candidate, items, near, deadline)
         except clock.TimeIsOverError:
             break
-        height = _height(items, found)
+        height = _height(items, moved)
         if height <= current:
-            order, offsets, current = candidate, found, height
+            order, offsets, current = candidate, moved, height
             if height < result_height:
-                result, result_height = found, height
+                result, result_height = moved, height
                 if height == target:
                     break
         elif random.random() < 0.01:
-            order, offsets, current = candidate, found, height
+            order, offsets, current = candidate, moved, height
     return placement_of(problem, items, result)
 
 

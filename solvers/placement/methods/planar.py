@@ -78,15 +78,15 @@ def longest_peak(items: Iterable[Item]) -> tuple[int, int]:
             change.setdefault(p.lower, [0, 0])[0] += p.size
             change.setdefault(p.upper, [0, 0])[0] -= p.size
             change[p.lower][1] += 1
-    steps, level, most = sorted(change), 0, 0
+    steps, level, highest = sorted(change), 0, 0
     levels: list[int] = []
     for step in steps:
         level += change[step][0]
         levels.append(level)
-        most = max(most, level)
+        highest = max(highest, level)
     best, start, count = (0, 0, 0), -1, 0
     for at, step in enumerate(steps):
-        if levels[at] == most:
+        if levels[at] == highest:
             if start < 0:
                 start, count = step, 0
             count += change[step][1]
@@ -124,9 +124,9 @@ def _graph(bars: list[Bar], smallest: bool) -> _Graph | None:
             return None
         else:
             holes = list(_holes(bars, ended, started, smallest))
-        for left, right in holes:
+        for enders, right in holes:
             node += 1
-            for k in left:
+            for k in enders:
                 head[k] = node
             for k in right:
                 tail[k] = node
@@ -138,10 +138,10 @@ def _holes(
     bars: list[Bar], ended: Sequence[int], started: Sequence[int], smallest: bool
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All as one hole, or again and again the smallest sets of equal bytes."""
-    left, right = tuple(ended), tuple(started)
-    while smallest and left and len(left) + len(right) <= MEMBERS:
+    enders, right = tuple(ended), tuple(started)
+    while smallest and enders and len(enders) + len(right) <= MEMBERS:
         by_bytes: dict[int, tuple[int, ...]] = {}
-        for chosen in _subsets(left):
+        for chosen in _subsets(enders):
             by_bytes.setdefault(sum(bars[k].size for k in chosen), chosen)
         pairs = (
             (by_bytes[total], chosen)
@@ -150,10 +150,10 @@ def _holes(
         )
         hole = min(pairs, key=lambda p: (len(p[0]) + len(p[1]), p))
         yield hole
-        left = tuple(k for k in left if k not in hole[0])
+        enders = tuple(k for k in enders if k not in hole[0])
         right = tuple(k for k in right if k not in hole[1])
-    if left:
-        yield left, right
+    if enders:
+        yield enders, right
 
 
 def _subsets(members: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -168,15 +168,15 @@ def _contracted(graph: _Graph) -> dict[tuple[int, int], int]:
     for k, (a, b) in enumerate(graph.ends):
         out[a].add(k)
         into[b].add(k)
-    left: dict[tuple[int, int], int] = {}
+    edges: dict[tuple[int, int], int] = {}
     waiting = list(range(len(graph.ends) - 1, -1, -1))
 
     def drop(k: int) -> None:
         a, b = graph.ends[k]
         out[a].discard(k)
         into[b].discard(k)
-        if left.get((a, b)) == k:
-            del left[a, b]
+        if edges.get((a, b)) == k:
+            del edges[a, b]
 
     def join(beside: bool, first: int, second: int) -> None:
         drop(first)
@@ -195,16 +195,16 @@ def _contracted(graph: _Graph) -> dict[tuple[int, int], int]:
         a, b = graph.ends[k]
         if k not in out[a]:
             continue
-        other = left.get((a, b))
+        other = edges.get((a, b))
         if other is not None and other != k:
             join(True, other, k)
             continue
-        left[a, b] = k
+        edges[a, b] = k
         for node in (a, b):
             if len(into[node]) == len(out[node]) == 1:
                 join(False, next(iter(into[node])), next(iter(out[node])))
                 break
-    return left
+    return edges
 
 
 def _embedded(graph: _Graph) -> dict[int, int] | None:

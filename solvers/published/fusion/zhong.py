@@ -67,8 +67,8 @@ def modules(
     deadline = clock.deadline(time_limit)
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
-    while found := _round(current, largest, rules, deadline):
-        contracted, members = contract(current, found)
+    while fusions := _round(current, largest, rules, deadline):
+        contracted, members = contract(current, fusions)
         current, order = renumber(contracted)
         inner = [tuple([v for i in members[at] for v in inner[i]]) for at in order]
     sides = Sides.of(graph)
@@ -154,13 +154,13 @@ def _sub_graph(graph: MemoryGraph, members: int, sides: Sides, rules: ZhongRules
         return None
     if any(i and o for i, o in crossing):
         return None  # what goes in is read outside as well
-    found = search.solve(sub, incumbent=topological_order(sub), max_states=STATES)
-    if not found.optimal:
+    schedule = search.solve(sub, incumbent=topological_order(sub), max_states=STATES)
+    if not schedule.optimal:
         return None
-    facts = profile(sub, found.order)
+    facts = profile(sub, schedule.order)
     ends = max(facts.levels[0], facts.levels[-1])
     least = least_inner_level(sub, ends) if rules.every_order else min(facts.levels[1:-1])
     if least is None or least < ends:
         return None
-    order = tuple(operators[v] for v in found.order)
+    order = tuple(operators[v] for v in schedule.order)
     return Module(order, max(facts.steps), facts.levels[0], facts.levels[-1])

@@ -62,8 +62,8 @@ class Program:
     def unit(self) -> int:
         """Greatest common divisor of all sizes, alignments and given addresses."""
         sizes = (p.size for i in self.items for p in i.pieces)
-        found = gcd(*sizes, *(i.alignment for i in self.items), *self.at.values())
-        return found or 1
+        divisor = gcd(*sizes, *(i.alignment for i in self.items), *self.at.values())
+        return divisor or 1
 
     def build(self, floor: int, deadline: float | None = None) -> Any:
         """Add all variables and constraints; returns the arena, at least `floor` bytes, or None
@@ -96,12 +96,12 @@ class Program:
         if given is not None:
             return model.new_int_var(given // unit, given // unit, f"A{item.index}")
         highest, stride = (self.top - item.size) // unit, item.alignment // unit
-        found = model.new_int_var(0, highest, f"A{item.index}")
+        address = model.new_int_var(0, highest, f"A{item.index}")
         if stride > 1:
             steps = model.new_int_var(0, highest // stride, f"n{item.index}")
-            model.add(found == stride * steps)
+            model.add(address == stride * steps)
             self.steps[item.index] = steps, item.alignment
-        return found
+        return address
 
     def _apart(self, i: int, n: Neighbour, together: bool) -> None:
         """(6), (7a) and (7b) for one pair."""
@@ -114,9 +114,9 @@ class Program:
             model.add_exactly_one([a, b])
         else:
             model.add_at_most_one([a, b])
-        low, high, most = self.address[i], self.address[j], self.top // unit
-        model.add(low + n.below // unit - high + most * a <= most)
-        model.add(high + n.above // unit - low + most * b <= most)
+        low, high, top = self.address[i], self.address[j], self.top // unit
+        model.add(low + n.below // unit - high + top * a <= top)
+        model.add(high + n.above // unit - low + top * b <= top)
 
     def hint(self, arena: Any, offsets: Sequence[int]) -> None:
         """Start from known offsets in bytes, of items whose arena is `top`."""

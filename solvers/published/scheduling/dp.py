@@ -158,12 +158,12 @@ def hourglasses(graph: MemoryGraph) -> list[int]:
     up, down = ancestors(graph), descendants(graph)
     full = (1 << len(graph)) - 1
     live = _live(graph)
-    found: list[int] = []
+    ideals: list[int] = []
     for v in range(len(graph)):
         ideal = up[v] | 1 << v
         if ideal | down[v] == full and ideal != full and live[ideal.bit_count()] <= 1:
-            found.append(ideal)
-    return [*sorted(found, key=int.bit_count), full]
+            ideals.append(ideal)
+    return [*sorted(ideals, key=int.bit_count), full]
 
 
 def _live(graph: MemoryGraph) -> list[int]:
@@ -212,21 +212,21 @@ class Serenity:
         low = self.floor(start, end)
         high, budget, width = hard, hard, self.width
         while low < peak:
-            most = min(budget, hard) if self.budgets else HIGH
-            run = Run(self.walker, start, self.levels[start.bit_count()], end, most)
-            left = self.max_states - self.states
-            found = run.solve(width if self.budgets else None, left, self.deadline)
+            soft = min(budget, hard) if self.budgets else HIGH
+            run = Run(self.walker, start, self.levels[start.bit_count()], end, soft)
+            states_left = self.max_states - self.states
+            outcome = run.solve(width if self.budgets else None, states_left, self.deadline)
             self.states += run.states
-            if isinstance(found, tuple):
-                return Part(found[0], found[1], found[1], True)
-            if found == "no solution":
+            if isinstance(outcome, tuple):
+                return Part(outcome[0], outcome[1], outcome[1], True)
+            if outcome == "no solution":
                 low = max(low, run.dropped if run.dropped is not None else 0)
             elif self.states > self.max_states or self._late() or not self.budgets:
                 return Part(best, peak, low, False)
             else:
                 high = run.budget
             if high <= low + 1:  # nothing between that may still end in time: take more of it
-                if found == "timeout":
+                if outcome == "timeout":
                     width *= 4
                 high, budget = hard, low
             else:

@@ -244,9 +244,9 @@ class Program:
                 if (w, t) in self.runs:
                     model.add(now + self.runs[w, t] <= 1)
             if not (group.is_input and t == 0):
-                made = [self.runs[w, t - 1] for w in writers if (w, t - 1) in self.runs]
+                writes = [self.runs[w, t - 1] for w in writers if (w, t - 1) in self.runs]
                 before = [self.kept[g, t - 1]] if t > first else []
-                model.add(now <= sum(before) + sum(made))
+                model.add(now <= sum(before) + sum(writes))
             for v in sinks:
                 if (v, t) in self.runs:
                     model.add_implication(self.runs[v, t], now)
@@ -258,10 +258,10 @@ class Program:
     def _to_the_end(self, g: int) -> None:
         """An output is there in the last step: made in it, or preserved."""
         end = len(self.graph) - 1
-        made = [
+        writes = [
             self.runs[w, end] for w in set(self.graph.groups[g].writers) if (w, end) in self.runs
         ]
-        self.model.add(sum(made) + sum([self.kept[g, end]] if (g, end) in self.kept else []) == 1)
+        self.model.add(sum(writes) + sum([self.kept[g, end]] if (g, end) in self.kept else []) == 1)
 
     def _several(self, g: int) -> None:
         """In memory from the first write, or the start, to the last use, or the end."""
@@ -291,18 +291,18 @@ class Program:
         """(13)."""
         graph, unit = self.graph, self.unit
         loads: list[list[Any]] = [[] for _ in range(len(graph))]
-        most = [graph.unread_inputs // unit] * len(graph)  # no solution needs more in a step
+        highest = [graph.unread_inputs // unit] * len(graph)  # no solution needs more in a step
         for (g, t), p in self.kept.items():
             loads[t].append(p * (graph.sizes[g] // unit))
-            most[t] += graph.sizes[g] // unit
+            highest[t] += graph.sizes[g] // unit
         for (v, t), c in self.runs.items():
-            made = sum(graph.sizes[g] for g in graph.writes[v] if self.simple(g))
-            if made + graph.extra[v]:
-                loads[t].append(c * ((made + graph.extra[v]) // unit))
-                most[t] += (made + max(0, graph.extra[v])) // unit
+            written = sum(graph.sizes[g] for g in graph.writes[v] if self.simple(g))
+            if written + graph.extra[v]:
+                loads[t].append(c * ((written + graph.extra[v]) // unit))
+                highest[t] += (written + max(0, graph.extra[v])) // unit
         for (c, t), z in self.saved.items():
             loads[t].append(z * -(graph.sizes[c.result] // unit))
-        mem = self.model.new_int_var(trivial(graph) // unit, max(most), "mem")
+        mem = self.model.new_int_var(trivial(graph) // unit, max(highest), "mem")
         for t, load in enumerate(loads):
             self.model.add(sum(load) + (graph.unread_inputs // unit if t == 0 else 0) <= mem)
         return mem

@@ -31,9 +31,9 @@ def heuristics(graph: MemoryGraph, deadline: float | None = None) -> list[tuple[
     for order in (_source, greedy.order, rpo.order, fwd_rpo.order):
         if orders and clock.late(deadline):
             break
-        found = order(graph)
-        if found is not None:
-            orders.append((profile(graph, found).peak, found))
+        operators = order(graph)
+        if operators is not None:
+            orders.append((profile(graph, operators).peak, operators))
             if orders[-1][0] == least:
                 break  # no other is better
     return [order for _, order in sorted(orders, key=lambda o: o[0])]
@@ -108,8 +108,8 @@ def solve(
     if segments:
         small, members = reduced(graph, time_limit=time_for_fusion)
     else:
-        found = modules(graph, time_limit=time_for_fusion) if fuse else []
-        small, members = contract(graph, found)
+        fused = modules(graph, time_limit=time_for_fusion) if fuse else []
+        small, members = contract(graph, fused)
     if clock.late(deadline):
         return known()
     inner = heuristics(small, deadline)
@@ -119,7 +119,7 @@ def solve(
     floor = max(bound, lower(small, inner).value)
 
     exact = in_parts.explore if splits else search.explore
-    found = exact(
+    answer = exact(
         small,
         floor,
         start,
@@ -128,9 +128,9 @@ def solve(
         ceiling=peak,
         polish=local_search.improve if local else None,
     )
-    if found.peak < peak:
-        best, peak = expand(found.order, members), found.peak
+    if answer.peak < peak:
+        best, peak = expand(answer.order, members), answer.peak
     if bound == peak:
         # what T6 proves of the graph itself is worth more than a search: anyone can check a flow
-        return Schedule(best, peak, bound, first.proof, found.states)
-    return Schedule(best, peak, min(found.lower_bound, peak), found.proof, found.states)
+        return Schedule(best, peak, bound, first.proof, answer.states)
+    return Schedule(best, peak, min(answer.lower_bound, peak), answer.proof, answer.states)

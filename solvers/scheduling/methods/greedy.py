@@ -63,8 +63,8 @@ def order(graph: MemoryGraph) -> tuple[int, ...]:
     waiting = [len(set(ps)) for ps in graph.predecessors]
     remaining = [len({*g.writers, *g.readers}) for g in graph.groups]
     written = [g.is_input for g in graph.groups]
-    made = [-1] * len(graph)
-    ready = Ready(made)
+    position = [-1] * len(graph)
+    ready = Ready(position)
     level = graph.level(0)
     peak = level
     result: list[int] = []
@@ -100,7 +100,7 @@ def order(graph: MemoryGraph) -> tuple[int, ...]:
         for s in graph.successors[best]:
             waiting[s] -= 1
             if waiting[s] == 0:
-                made[s] = len(result)
+                position[s] = len(result)
                 ready.put(s, *change(s))
         for v in stale & ready.change.keys():
             new = change(v)

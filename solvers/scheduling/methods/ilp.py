@@ -148,11 +148,11 @@ class Program:
     def _memory(self) -> Any:
         graph, unit = self.graph, self.unit
         loads: list[list[Any]] = [[] for _ in range(len(graph))]
-        most = [0] * len(graph)  # no solution needs more in a step
+        highest = [0] * len(graph)  # no solution needs more in a step
         for (g, j), t in self.held.items():
             loads[j].append(t * (graph.sizes[g] // unit))
-            most[j] += graph.sizes[g] // unit
-        top = max(most) + (max((0, *graph.extra)) + graph.unread_inputs) // unit
+            highest[j] += graph.sizes[g] // unit
+        top = max(highest) + (max((0, *graph.extra)) + graph.unread_inputs) // unit
         mem = self.model.new_int_var(trivial(graph) // unit, top, "mem")
         for v, (first, last) in enumerate(self.spans):
             for j in range(first, last + 1) if graph.extra[v] else ():

@@ -130,8 +130,8 @@ def explore(
     peak = profile(graph, incumbent).peak
     first, each = FIRST, LOOK
     if (counted := limits.for_graph(len(graph))) is not limits:
-        limits, most = counted, counted.max_states or 0
-        first, each = min(FIRST, most // 5), min(LOOK, most // 50)
+        limits, max_states = counted, counted.max_states or 0
+        first, each = min(FIRST, max_states // 5), min(LOOK, max_states // 50)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
@@ -150,21 +150,25 @@ def explore(
         better, taken = _descend(search, count, _share(end, 3), limits.max_bytes)
         order, states = better or order, states + taken
         if polish is not None and not search.exhausted:
-            left = clock.left(end, 1 / 2)
-            better, taken = polish(numbered, order, search.lower_bound, left)
+            seconds_left = clock.left(end, 1 / 2)
+            better, taken = polish(numbered, order, search.lower_bound, seconds_left)
             search.lower_ceiling(min(search.ceiling, profile(numbered, better).peak))
             order, states = better, states + taken
 
-    most = limits.max_states
-    search.run(first if most is None else min(first, most), _share(end, 4), limits.max_bytes)
-    if not search.exhausted and (most is None or most > first):
+    max_states = limits.max_states
+    search.run(
+        first if max_states is None else min(first, max_states), _share(end, 4), limits.max_bytes
+    )
+    if not search.exhausted and (max_states is None or max_states > first):
         look(each)
-        search.run(None if most is None else most - search.states, end, limits.max_bytes)
-    found, lower, exhausted = search.order, search.lower_bound, search.exhausted
-    if not exhausted and most is None:
+        search.run(
+            None if max_states is None else max_states - search.states, end, limits.max_bytes
+        )
+    found_order, lower, exhausted = search.order, search.lower_bound, search.exhausted
+    if not exhausted and max_states is None:
         search.forget()
         look(10 * each)
-    order = found or order
+    order = found_order or order
     best = tuple(old[v] for v in order)
     peak = profile(graph, best).peak
     proof = "search" if exhausted else "none"

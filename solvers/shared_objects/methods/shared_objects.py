@@ -18,8 +18,8 @@ def prove(
     all of it; the exact search then runs up to `exact.LARGEST` items."""
     deadline = clock.deadline(time_limit)
     best = best_greedy(items, bound, deadline)
-    left = clock.left(deadline)
-    small = len(items) <= (EXACT if left is None else exact.LARGEST)
-    if total(items, best) == bound or not small or (left is not None and left <= 0):
+    seconds_left = clock.left(deadline)
+    small = len(items) <= (EXACT if seconds_left is None else exact.LARGEST)
+    if total(items, best) == bound or not small or (seconds_left is not None and seconds_left <= 0):
         return best, bound
-    return exact.improve(items, best, bound, left, WORK)
+    return exact.improve(items, best, bound, seconds_left, WORK)

@@ -25,8 +25,8 @@ def solve(items: Sequence[Item]) -> list[int]:
 def best_object(objects: Objects, item: Item) -> int | None:
     """The smallest free object that is large enough, else the largest free one, else None."""
     free = objects.free(item)
-    found = objects.least(free, item.size)
-    return found if found is not None else objects.largest(free, item.size)
+    smallest = objects.least(free, item.size)
+    return smallest if smallest is not None else objects.largest(free, item.size)
 
 
 def by_breadth(items: Sequence[Item]) -> list[int]:

@@ -38,8 +38,8 @@ def until(items: Sequence[Item], deadline: float | None) -> list[int]:
 def stages(items: Sequence[Item]) -> list[list[Item]]:
     """Items by falling size: those equal to a positional maximum, those between two, and so on."""
     maxima = sorted(set(positional_maxima(items)))
-    found: dict[int, list[Item]] = {}
+    stage_items: dict[int, list[Item]] = {}
     for item in items:
         at = bisect_left(maxima, item.size)  # maxima[at] is the least that is not below the size
-        found.setdefault(2 * at + (maxima[at] == item.size), []).append(item)
-    return [found[key] for key in sorted(found, reverse=True)]
+        stage_items.setdefault(2 * at + (maxima[at] == item.size), []).append(item)
+    return [stage_items[key] for key in sorted(stage_items, reverse=True)]
