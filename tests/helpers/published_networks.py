@@ -35,11 +35,15 @@ def normalized(n: Layers, name: str, channels: int) -> str:
 
 
 def attention(path: Path) -> Path:
-    """Vaswani et al. 2017: scores over the root of a head's width, 16."""
+    """Vaswani et al. 2017: scores over the root of a head's width, 16, of words over the root of
+    their mean square."""
     n, tokens, width = Layers(2), 16, 16
     patches = n.conv("x", 3, width, 4, 4, pads=0)
     tall = n.add("Reshape", [patches, n.values("tall", np.array([1, width, tokens]))])
     words = n.add("Transpose", [tall], perm=[0, 2, 1])
+    squares = n.add("Pow", [words, n.values("two", np.float32(2))])
+    spread = n.add("ReduceMean", [squares], axes=[2], keepdims=1)
+    words = n.add("Div", [words, n.add("Sqrt", [spread])])
     q, k, v = (n.add("MatMul", [words, n.constant(f"p{i}", width, width)]) for i in range(3))
     scores = n.add("MatMul", [q, n.add("Transpose", [k], perm=[0, 2, 1])])
     over = n.add("Div", [scores, n.values("root", np.float32(4))])

@@ -20,7 +20,7 @@ SITES = {
         *("channels-last", "constants-into-weights", "difference-as-sum", "gather"),
         "normalization-as-product",
     ),
-    "attention.onnx": ("division-as-product",),
+    "attention.onnx": ("division-as-product", "power-as-square"),
     "googlenet.onnx": ("dead-operators", "relu-by-convention"),
     "nasnet.onnx": ("channel-wise", "equal-operators", "kernel-wise"),
     "mobilenet.onnx": ("depthwise-in-place",),

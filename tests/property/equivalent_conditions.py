@@ -32,6 +32,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
+    "power-as-square": {
+        "is_two: exponents is not None": NARROWS,
+        "rewrite_function: not powers": FASTER,
+        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
+        "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
+    },
     "qdq-fold": {
         "is_one: source is not None": READING,
         "is_one: set(known) == {source}": READING,

@@ -18,10 +18,6 @@ def binary(s: Scope) -> bool:
         return s.done("PRelu", s.x, slope)
     if kind == "Pow" and s.is_float and s.element(1) != FLOAT:
         return s.done("Pow", s.x, s.add("Cast", s.input(1), to=FLOAT))
-    if kind == "Pow" and s.is_float and s.shape(1) in ((), (1,)):
-        power = s.array(1)
-        if power is not None and float(power.reshape(-1)[0]) == 2:
-            return s.done("Mul", s.x, s.x)
     return False
 
 
