@@ -186,3 +186,36 @@ def test_every_page_is_in_the_index() -> None:
     index = (docs / "README.md").read_text(encoding="utf-8")
     pages = {p.relative_to(docs).as_posix() for p in docs.rglob("*.md")} - {"README.md"}
     assert pages == set(re.findall(r"\]\(([\w/-]+\.md)\)", index))
+
+
+GENERATED = ("channels.md", "onnx-nodes.md", "operators.md", "options.md")  # from the code
+PROSE = [page for page in PAGES if page.name not in (*GENERATED, "architecture.md")]
+WIDE, LONG = 130, 5  # characters of a line, lines of a paragraph or an item, at most
+
+
+def long_paragraphs(text: str) -> list[str]:
+    """Return the first lines of the paragraphs and items of a page that are too long to read."""
+    found: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", re.sub(r"(?ms)^```.*?^```", "", text)):
+        if paragraph.lstrip().startswith("|"):
+            continue
+        for item in re.split(r"^(?=\s*(?:[-*]|\d+\.) )", paragraph.strip("\n"), flags=re.MULTILINE):
+            lines = item.rstrip("\n").split("\n")
+            if len(lines) > LONG or any(len(line) > WIDE for line in lines):
+                found.append(lines[0])
+    return found
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_paragraphs_are_short(page: Path) -> None:
+    assert not long_paragraphs(page.read_text(encoding="utf-8"))
+
+
+def test_a_long_paragraph_would_be_noticed() -> None:
+    assert long_paragraphs("a\n" * 5 + "\nb\n" * 2) == []
+    assert long_paragraphs("a\n" * 6) == ["a"]
+    assert long_paragraphs("- one\n- two\n  " + "x" * WIDE) == ["- two"]
+
+
+def test_the_changelog_is_short() -> None:
+    assert (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").count("\n") <= 100
