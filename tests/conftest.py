@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,62 +29,6 @@ def shared() -> Path:
 def fuzz() -> float:
     """Share of the full random counts to run: `MEMOPT_FUZZ`, 1.0 in `make fuzz`."""
     return float(os.environ.get("MEMOPT_FUZZ", "0.008"))
-
-
-def is_traced(item: pytest.Item) -> bool:
-    """Whether it is counted what the test covers."""
-    return item.get_closest_marker("traced") is not None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what stands in the files that `TRACED` names, but what is `long`, and puts it first:
-    the lines that define what a module has run once, where it is imported."""
-    traced = {ROOT / name for name in os.environ.get("TRACED", "").split()}
-    for item in items:
-        if item.path in traced and item.get_closest_marker("long") is None:
-            item.add_marker("traced")
-    items.sort(key=lambda item: not is_traced(item))
-
-
-class Counting:
-    """What counts the lines that run in this process, if anything does: it can stop and go on."""
-
-    def __init__(self) -> None:
-        loaded = sys.modules.get("coverage")
-        self.coverage: Any = loaded and loaded.Coverage.current()
-        self.on = self.coverage is not None
-        self.for_processes: dict[str, str] = {}  # what tells them that they are counted
-
-    def switch(self, on: bool) -> None:
-        if self.coverage is None or self.on is on:
-            return
-        self.on = on
-        if on:
-            os.environ.update(self.for_processes)
-            self.coverage.start()
-        else:
-            self.coverage.stop()
-            names = [name for name in os.environ if name.startswith("COVERAGE_")]
-            self.for_processes = {name: os.environ.pop(name) for name in names}
-
-    def end(self) -> None:
-        """Writes what was counted now: a process of xdist is killed soon after it has ended."""
-        if self.coverage is not None:
-            self.switch(False)
-            self.coverage.save()
-
-
-counting = Counting()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> None:
-    """Only what is traced is counted, with the processes that it starts."""
-    counting.switch(is_traced(item))
-
-
-def pytest_sessionfinish() -> None:
-    counting.end()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -121,7 +121,6 @@ def _path(tmp_path: Path, lab: Any) -> Path:
     return network(lab, 0, tmp_path / "net.tflite", each=1)
 
 
-@pytest.mark.long
 def test_the_command_plans_for_it(path: Path, tmp_path: Path) -> None:
     """CMake and make take the option for such a plan, and refuse it for another."""
     out = tmp_path / "with"

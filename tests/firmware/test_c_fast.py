@@ -271,7 +271,6 @@ def check_blocks(project: Path) -> None:
             assert int(there) == bool(rare[name]), (file, name)
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("host_as_dsp")
 def test_random_operators_equal_tflm(
     fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]

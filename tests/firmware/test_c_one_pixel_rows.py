@@ -129,7 +129,6 @@ def check(lab: Any, target: str, flags: str, seed: int, work: Path) -> Counter[s
     return found
 
 
-@pytest.mark.long
 def test_portable_c_equals_tflm(
     fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

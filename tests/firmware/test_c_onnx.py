@@ -64,7 +64,6 @@ def test_a_quantised_network_is_what_onnxruntime_computes(
     assert output == np.concatenate(want).tobytes()
 
 
-@pytest.mark.long
 def test_random_networks_are_what_onnxruntime_computes(
     tmp_path: Path, lab: Any, fuzz: float
 ) -> None:
@@ -189,7 +188,6 @@ def test_operators_round_as_onnxruntime(family: str, tmp_path: Path, lab: Any, f
         assert abs(got - np.concatenate(want).reshape(-1)).max() <= off, seed
 
 
-@pytest.mark.long
 def test_the_command_takes_images_as_cameras_give_them(tmp_path: Path, lab: Any) -> None:
     """In rows, of bytes, channels last."""
     lab.need_tools("host")

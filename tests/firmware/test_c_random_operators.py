@@ -242,7 +242,6 @@ def test_rows_of_what_no_tflite_has(tmp_path: Path, lab: Any) -> None:
     assert checked_row_by_row(module, tmp_path, lab) == lab.NO_TFLITE_KERNELS
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("core", deep_but("cortex-m4", ["cortex-m4", "cortex-m55"]))
 def test_row_by_row_on_a_core(core: str, tmp_path: Path, lab: Any) -> None:
     """The same with kernels for the DSP extension and for Helium, at odd addresses."""

@@ -88,7 +88,6 @@ def ran(folder: Path, inputs: dict[str, Any], *flags: str) -> bytes:
     return (folder / "out.bin").read_bytes()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("target", "flags"),
     [
@@ -180,7 +179,6 @@ def check_ram(main: Path, folders: Sequence[str], out: Path, language: str) -> N
         assert ("needs_more_ram" in said or "needs more RAM" in said) == bool(less)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("language", ["c", "c++"])
 @pytest.mark.parametrize("kind", ["apart", "together", "shared"])
 def test_all_files_of_two_projects_compile_in_one_go(

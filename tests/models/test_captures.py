@@ -26,7 +26,6 @@ PEAKS = {  # bytes in program order, and of the best order
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_order_is_proven_and_placed_without_a_gap(name: str) -> None:
     found = measure(captured(name), None)

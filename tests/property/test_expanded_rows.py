@@ -94,7 +94,6 @@ def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
     assert cut or steps_of(op) is None, name
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", GENERATORS)
 def test_the_verifier_has_the_same_windows(name: str, fuzz: float) -> None:
     rng = np.random.default_rng(12)

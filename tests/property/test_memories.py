@@ -222,7 +222,6 @@ def small(problem: MemoryProblem) -> bool:
     return ways <= 1_100
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("moving", [False, True])
 def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
     random = Random(11 + moving)

@@ -34,7 +34,6 @@ def fits_somehow(graph: MemoryGraph, height: int) -> bool:
     return False
 
 
-@pytest.mark.long
 def test_what_fits_in_another_order_is_found(fuzz: float) -> None:
     """All that fits as it is, and most of what fits in another order; nothing else."""
     random, other, missed, impossible = Random(5), 0, 0, 0

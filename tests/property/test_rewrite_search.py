@@ -5,7 +5,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import pytest
 from channel_networks import INT8, bottleneck, mixed, sparse_network, sparse_text
 from row_steps import convolution, copied, cropped, same, side_by_side, strided
 from row_text import Rng, Text
@@ -139,7 +138,6 @@ def results(module: ModuleOp, value: Any) -> list[bytes]:
     return [values[v].tobytes() for v in last.operands]
 
 
-@pytest.mark.long
 def test_no_rule_raises_the_least_peak(fuzz: float, record_property: Any) -> None:
     fired, left, lower = Counter[str](), Counter[str](), 0
     for n in range(FULL if fuzz >= 1 else max(40, int(FULL * fuzz / 2))):

@@ -86,7 +86,6 @@ def test_copies_between_memories_are_no_operators_of_the_network() -> None:
     assert memopt.plan(FIGURE).memories == {}
 
 
-@pytest.mark.long
 def test_numbers_are_those_of_the_file_whatever_runs() -> None:
     """A reshape runs in TFLM and costs nothing in C; what a rule changes keeps its number."""
     model = memopt.load(demo_model())

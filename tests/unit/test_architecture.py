@@ -17,6 +17,8 @@ from memopt.dialects.attributes.operators import Activation
 from memopt.dialects.operators import operations
 from memopt.plugin import PASSES
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = {
     "dialects": {"dialects"},

@@ -91,7 +91,6 @@ def test_every_table_of_a_small_graph(
     assert len(lines) == 1 and "5,216" in lines[0]
 
 
-@pytest.mark.long
 def test_the_same_answer_as_the_pass_in_the_papers_units(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +123,6 @@ def test_liberis_quotes_what_it_measures_on_figure_1(
     assert proof == "search"
 
 
-@pytest.mark.long
 def test_liberis_swiftnet_in_kilobytes(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
     rows = liberis_table(Run([], 5.0, 1, lambda _: None)).rows

@@ -13,6 +13,8 @@ from memopt.solvers.checker import check
 from memopt.solvers.theory import certificates
 from memopt.solvers.theory.certificates import NoCertificateError, certificate_text
 
+pytestmark = pytest.mark.quick
+
 
 def plan(folder: Path, name: str, data: dict[str, Any], options: str = "") -> tuple[Path, Path]:
     """(planned IR, certificate) of a JSON graph; alignment 1."""
@@ -42,7 +44,6 @@ def figure1() -> dict[str, Any]:
     }
 
 
-@pytest.mark.long
 def test_proven_by_flow_and_by_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ir, proof = plan(tmp_path, "figure1", figure1())
     assert main(["verify", str(ir), "--certificate", str(proof)]) == 0

@@ -1,4 +1,4 @@
-"""`make test` prints what the tests cover and fails where it is too little."""
+"""`make coverage` prints what the tests cover and fails where it is too little."""
 
 import importlib.util
 import json

@@ -18,6 +18,8 @@ from memopt.dialects.operators.unary import FunctionOp
 from memopt.passes.plan.option import METHOD, texts
 from memopt.plugin import PASSES
 
+pytestmark = pytest.mark.quick
+
 OLD = {a.name for a in OLD_FORMS}  # refused wherever they stand
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,6 +6,8 @@ from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.published.scheduling import dp
 from memopt.solvers.scheduling import schedule
 
+pytestmark = pytest.mark.quick
+
 
 def cells(count: int, width: int, *, hourglass: bool = True) -> MemoryGraph:
     """`count` cells of `width` branches of two operators; a kept tensor from the start if not."""

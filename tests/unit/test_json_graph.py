@@ -19,6 +19,8 @@ from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.frontends.json.read import read
 from memopt.text.ir_text import module_text, parse_module
 
+pytestmark = pytest.mark.quick
+
 TINY: dict[str, Any] = {
     "name": "tiny",
     "graph_inputs": ["x"],

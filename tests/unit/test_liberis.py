@@ -2,9 +2,13 @@
 
 import sys
 
+import pytest
+
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph
 from memopt.solvers.published.scheduling import liberis
 from memopt.solvers.scheduling import schedule
+
+pytestmark = pytest.mark.quick
 
 
 def chain(length: int) -> MemoryGraph:

@@ -246,7 +246,6 @@ def test_the_model_itself_survives(model: Path, tmp_path: Path, capsys: Capture)
             assert f"{name}: error: is read by this run" in error
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second", "moves"),
     [("host", "tflm", 0), ("host", "tflm", 3), *(("tflm", "host", n) for n in (0, 1, 2, 9))],

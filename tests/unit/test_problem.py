@@ -20,6 +20,8 @@ from memopt.solvers.problems.memory_graph import (
 )
 from memopt.solvers.problems.precedence import OF_GROUPS, preceded
 
+pytestmark = pytest.mark.quick
+
 CHAIN = MemoryGraph(
     ("a", "b"),
     ((), (0,)),

@@ -9,6 +9,8 @@ from memopt.solvers.problems.memory_graph import Group, MemoryGraph, ProblemErro
 from memopt.solvers.registry import function_of, methods_in, options_of
 from memopt.solvers.scheduling import METHODS, schedule
 
+pytestmark = pytest.mark.quick
+
 FILES = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
 HEURISTICS = [
     m for m in METHODS if "time_limit" not in options_of(function_of(FILES, m, "method", "solve"))

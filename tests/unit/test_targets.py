@@ -15,6 +15,8 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.registry import all_targets, target_named, target_names
 
+pytestmark = pytest.mark.quick
+
 BOARD = """
 from dataclasses import replace
 from memopt.targets.core.cortex_m import CORTEX_M

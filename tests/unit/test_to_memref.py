@@ -233,7 +233,6 @@ def test_the_generic_form_goes_both_ways(
     assert re.findall(r"\barena = \d+", capsys.readouterr().out)
 
 
-@pytest.mark.long
 def test_our_own_plans_go_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Operations and attributes of ours, which are no dialect of mlir-opt's."""
     need_mlir()
@@ -299,7 +298,6 @@ def test_operations_of_ours_beside_linalg(
         assert np.allclose(np.frombuffer(got, np.float32).reshape(4, 8), want, atol=1e-6)
 
 
-@pytest.mark.long
 def test_a_model_of_ours_computes_the_same_bits(
     support: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
