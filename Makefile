@@ -8,6 +8,7 @@
 # make coverage  what they cover, each counted, which takes up to thrice the time
 # make deep   what `make test` leaves: like its tests, but larger, dearer or on other cores
 # make fuzz   both, random counts in full
+# make lines  the lines of each room against its budget, which make lint holds too
 # make lint, make clean
 #
 # PYTHON=python3.12 chooses the Python of the virtual environment, VENV=dir its place,
@@ -25,7 +26,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 TESTS = $(addprefix tests/, extending embedding unit firmware models property)
 COVERAGE = $(BIN)/coverage
 
-.PHONY: demo check test coverage deep lint fuzz clean docs/reference/operators.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
+.PHONY: demo check test coverage deep lint lines fuzz clean docs/reference/operators.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -83,6 +84,10 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python tests/lines.py
+
+lines: $(VENV)/installed
+	$(BIN)/python tests/lines.py
 
 $(VENV)/installed: pyproject.toml
 	@.ci/packages python
