@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_evaluate import compared
+from evaluate_against_litert import compared
 from tflite_builder import Graph, Op, T, build
 
 from memopt.backends.c.emit.lowering import lower

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper
-from test_onnx_meaning import reference, run
+from onnx_reference import reference, run
 from tflite_builder import Graph, Op, T, build
 from xdsl.ir import Operation
 

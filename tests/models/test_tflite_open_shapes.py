@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_tflm_interpreter import KERNELS
-from test_tflm_kept import MODELS
 from tflite_builder import Graph, Op, T, build, objects
+from tflm_kept_models import MODELS
+from tflm_operator_models import KERNELS
 from tflm_plan import planned, write
 from tflm_runner import Job, random_inputs, run
 

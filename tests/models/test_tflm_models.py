@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tflm_models import IN_LITERT, IN_TFLM
 from tflm_plan import planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
@@ -15,24 +16,6 @@ from memopt.targets.tflm.arena import file_operators, tflm_arena
 from memopt.targets.tflm.scratch import scratch_bytes
 
 RUNS = 10  # inputs per model in `make fuzz`
-IN_TFLM = (
-    "ad01_autoencoder_float",
-    "ad01_autoencoder_int8",
-    "dscnn_kws_int8",
-    "dtln_noise_suppression",
-    "hello_world_float",
-    "hello_world_int8",
-    "keyword_scrambled_int8",
-    "mcunet_vww_int8",
-    "mobilenet_vww96_float",
-    "mobilenet_vww96_int8",
-    "person_detect_int8",
-    "resnet8_float",
-    "resnet8_int8",
-    "streaming_wakeword_int8",
-    "tinymaix_mnist_resnet_int8",
-)
-IN_LITERT = ("swiftnet_cell_vww_uint8", "dscnn_kws_float")
 WITH_SCRATCH = ("dtln_noise_suppression", "keyword_scrambled_int8", "mcunet_vww_int8")
 HEADS = {  # bytes: the file as it is, the file as we plan it
     "mobilenet_vww96_int8": (73_728, 55_296),

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from test_placement import random_problem
+from random_placements import random_problem
 
 from memopt.solvers.placement.address_bits import AddressBits
 from memopt.solvers.placement.address_space import AddressRows

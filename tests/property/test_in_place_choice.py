@@ -5,8 +5,8 @@ import random
 from dataclasses import replace
 
 from cases import make
+from joint_problems import choices, orders
 from oracles import random_graph
-from test_joint import choices, orders
 
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import only_function

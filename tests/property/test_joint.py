@@ -1,14 +1,14 @@
 """Order and offsets together against all orders, each placed by brute force."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations, product
 from random import Random
 from time import monotonic
 
 import pytest
+from joint_problems import choices, orders
 from oracles import random_graph, random_order
-from test_placement import smallest_arena, wrong
+from random_placements import smallest_arena, wrong
 
 from memopt.solvers import clock, joint
 from memopt.solvers.joint import exact as joint_exact
@@ -20,40 +20,13 @@ from memopt.solvers.problems.memory_graph import (
     Group,
     InPlace,
     MemoryGraph,
-    ProblemError,
     Profile,
-    check_order,
     live_ranges,
     profile,
 )
 from memopt.solvers.scheduling import schedule
 
 CASES = 2_000
-
-
-def orders(graph: MemoryGraph) -> list[tuple[int, ...]]:
-    """All of them."""
-    result: list[tuple[int, ...]] = []
-    for order in permutations(range(len(graph))):
-        try:
-            check_order(graph, order)
-        except ProblemError:
-            continue
-        result.append(order)
-    return result
-
-
-def choices(graph: MemoryGraph, order: tuple[int, ...]) -> Iterator[MemoryGraph]:
-    """The graph with every choice of what is in place: of each operator one of the candidates whose
-    operand is touched last by it, or none."""
-    of_each: list[list[InPlace | None]] = []
-    for at, v in enumerate(order):
-        later = set(order[at + 1 :])
-        mine = [c for c in graph.inplace if c.operator == v]
-        dying = [c for c in mine if later.isdisjoint(graph.touchers[c.operand])]
-        of_each.append([None, *dying] if not any(c.forced for c in mine) else [*mine])
-    for picked in product(*of_each):
-        yield replace(graph, inplace=tuple(c for c in picked if c is not None))
 
 
 def smallest(graph: MemoryGraph) -> int:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from constant_channel_check import check_network
 from deep import deep_but
-from test_constant_channels import check_network
 
 from memopt.analysis import channels, intervals
 from memopt.analysis.channels import _Search  # pyright: ignore[reportPrivateUsage]

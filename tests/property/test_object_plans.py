@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
-from random_functions import random_function
-from test_plans import (
+from changed_plans import (
     SCHEDULES,
     SCRATCH,
     change_alias,
@@ -20,6 +19,7 @@ from test_plans import (
     same_results,
     swap_order,
 )
+from random_functions import random_function
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_exact_placement import cases
-from test_placement import wrong
+from exact_placements import cases
+from random_placements import wrong
 
 from memopt.api.place_csv import solve
 from memopt.benchmarks.generator import planted

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from oracles import naive_steps, optimum, random_order
-from test_place_parts import smallest_arena, wrong
+from placed_parts import smallest_arena, wrong
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 

@@ -262,6 +262,12 @@ def test_folders_are_small() -> None:
     assert passes == {name.replace("-", "_") for name in PASSES}
 
 
+def test_no_test_imports_another() -> None:
+    """What several need stands in a helper beside them."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        assert not {n for n in imports(path) if n.startswith("test_")}, path
+
+
 def test_every_module_and_public_function_says_what_it_is_for() -> None:
     silent: list[str] = []
     for path in files(*ROOMS, "src/memopt"):
