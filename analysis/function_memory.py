@@ -1,6 +1,6 @@
 """Functions as operators and storage groups, hyper-nodes included."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
@@ -18,11 +18,15 @@ NOTHING: Mapping[Operation, OperatorMemory] = {}
 
 
 def function_memory(
-    func: FuncOp, model: ModelAttr, known: Mapping[Operation, OperatorMemory] = NOTHING
+    func: FuncOp,
+    model: ModelAttr,
+    known: Mapping[Operation, OperatorMemory] = NOTHING,
+    look: Callable[[], None] = lambda: None,
 ) -> BlockMemory:
     """Storage groups of a one-block function; what is `known` of its operations is not asked again.
 
-    Raises MemoptError if it has another form.
+    `look` is called at each operation, to end this by an exception. Raises MemoptError if the
+    function has another form.
     """
     block = body_of(func)
     last = block.last_op
@@ -30,6 +34,7 @@ def function_memory(
     held_to_end = list(block.args) if model.io.data == "kept" else []
 
     def behaviour(op: Operation, model: ModelAttr) -> OperatorMemory:
+        look()
         return known.get(op) or memory_of(op, model)
 
     return block_memory(block, model, returned, held_to_end, behaviour)

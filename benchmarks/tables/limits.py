@@ -50,6 +50,13 @@ MODELS = (
     ("compile --target=host --rewrite=all", "families/kwt_q.onnx"),
     ("compile --target=host", "families/kwt4.onnx"),
     ("compile --target=host --rows=all", "selfie_segmentation.tflite"),
+    ("compile --target=host --int8-io", "mcunet_vww_int8.tflite"),
+    ("compile --target=host", "swiftnet_cell_vww_uint8.tflite"),
+    ("compile --target=host", "families/gru2.onnx"),
+)
+PIPELINES = (  # over all models of `families`
+    "--fuse --schedule=auto --place=joint",
+    "--rewrite=all --rows=auto --schedule=auto --place=joint",
 )
 
 Row = tuple[str, str, int]  # a command, the generator of its problem or a model, its size
@@ -77,8 +84,12 @@ def rows(quick: bool) -> Iterator[Row]:
         for count in BUFFERS[: 1 if quick else None]:
             yield f"place --strategy={strategy}", "buffers", count
     yield from NETWORKS[: 1 if quick else None]
-    for command, model in () if quick else MODELS:
-        if (shared_folder() / "models" / model).exists():
+    models = shared_folder() / "models"
+    every = [
+        (p, f"families/{m.name}") for m in sorted(models.glob("families/*")) for p in PIPELINES
+    ]
+    for command, model in () if quick else (*MODELS, *every):
+        if (models / model).exists():
             yield command, model, 0
 
 
@@ -91,8 +102,8 @@ def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table
         ("command", "problem", "limit s", "CPU s", "kept"),
         (
             "CPU seconds of the process and its solver: start, reading, planning, printing. Kept:"
-            f" within {OVER:g} times the limit and {MORE:g} s. A method that refuses so many"
-            " operators or buffers says so in as much time.",
+            f" within {OVER:g} times the limit of each pass, and {MORE:g} s. A method that refuses so"
+            " many operators or buffers says so in as much time.",
         ),
     )
     with TemporaryDirectory() as folder:
@@ -100,10 +111,16 @@ def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table
             path, name = _problem(Path(folder), problem, size)
             tick(f"{command} of {name}")
             code, seconds = _seconds(command, path, time_limit)
-            kept = "yes" if seconds <= OVER * time_limit + MORE else "no"
+            kept = "yes" if seconds <= allowed(command, time_limit) else "no"
             kept += ", refused" if code == REFUSED else ""
             table.add(command, name, time_limit, seconds, kept)
     return table
+
+
+def allowed(command: str, time_limit: float) -> float:
+    """Return the seconds that a command may take, whose passes have the limit each."""
+    passes = sum(word.startswith("-") for word in command.split())
+    return OVER * time_limit * (passes if command.startswith("-") else 1) + MORE
 
 
 def missed(table: Table) -> list[str]:

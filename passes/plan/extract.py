@@ -20,6 +20,7 @@ from memopt.dialects.memgraph.functions import functions, read_values
 from memopt.dialects.memgraph.interface import BARRIER, WORLD, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, operator_name, place_of
 from memopt.dialects.memgraph.plan import CHOSEN, model_of
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of
 
@@ -61,8 +62,9 @@ def extract(
     assume_pure: bool = False,
     any_order: bool = False,
     known: Mapping[Operation, OperatorMemory] = NOTHING,
+    deadline: float | None = None,
 ) -> Extracted:
-    """The memory graph of a function.
+    """The memory graph of a function; raises TimeIsOverError at `deadline`.
 
     With `assume_pure`, operations of which nothing is known may move. With `any_order` partial sums
     of reals, too, are added in any order, which rounds otherwise. What is `known` of operations is
@@ -71,7 +73,7 @@ def extract(
     """
     model = model_of(func)
     target_of(func)  # who plans must know the rules
-    memory = function_memory(func, model, known)
+    memory = function_memory(func, model, known, lambda: clock.in_time(deadline))
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:

@@ -89,7 +89,10 @@ class _Search:
             return
         self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
-        found = ordered(self.func, trial, self.deadline, self.rows)
+        try:
+            found = ordered(self.func, trial, self.deadline, self.rows)
+        except clock.TimeIsOverError:
+            return
         if found.peak <= self.most:
             self.best, self.most, self.taken = found, found.peak, trial
         elif len(sites) > 1 and not whole:
@@ -109,7 +112,10 @@ def apply_by_search(
     everywhere = runnable(func, dict.fromkeys(rules))
     if not any(everywhere.values()):
         return []
-    before = ordered(func, {}, deadline, rows, FIRST)
+    try:
+        before = ordered(func, {}, deadline, rows, FIRST)
+    except clock.TimeIsOverError:
+        return []
     together = _together(func, everywhere, before, deadline, rows)
     found = _Search(func, deadline, before, rows, _proven(before, rows))
     for rule in rules:
@@ -153,7 +159,10 @@ def _together(
         return None
     left = clock.left(deadline)
     half = clock.deadline(None if left is None else left / 2)
-    best = ordered(func, taken, half, rows)
+    try:
+        best = ordered(func, taken, half, rows)
+    except clock.TimeIsOverError:
+        return None
     if best.peak >= _proven(before, rows):
         return None
     search = _Search(func, half, best, rows, best.peak, taken=dict(taken))
@@ -221,12 +230,13 @@ def ordered(
     states: int = STATES,
 ) -> Schedule:
     """The order of least peak that is found until then of a function with rules applied, and then
-    all operators in `rows`, with a search of so many states; nothing of the function changes."""
+    all operators in `rows`, with a search of so many states; nothing of the function changes.
+    Raises TimeIsOverError where none is found until then."""
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
     left = clock.left(deadline)
     if not rows:
-        return schedule(extract(copy, any_order=True).graph, "auto", left)
-    cut(copy, range(len(computing(copy))))
-    return schedule(extract(copy).graph, "auto", left, max_states=states)
+        return schedule(extract(copy, any_order=True, deadline=deadline).graph, "auto", left)
+    cut(copy, range(len(computing(copy))), deadline)
+    return schedule(extract(copy, deadline=deadline).graph, "auto", left, max_states=states)

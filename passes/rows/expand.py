@@ -43,6 +43,7 @@ from memopt.dialects.rows.operations import JoinOp, RowOp, RowOpOp, RowsOp, rece
 from memopt.dialects.rows.steps import activations, row_type, steps_of
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
 from memopt.rewrites import erase_unread
+from memopt.solvers import clock
 from memopt.targets.core.kernels import computes_rows
 from memopt.targets.core.planned_for import target_of
 from memopt.targets.core.target import Target
@@ -111,9 +112,10 @@ def computing(func: FuncOp) -> list[Operation]:
     ]
 
 
-def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
+def cut(func: FuncOp, positions: Collection[int], deadline: float | None = None) -> tuple[int, ...]:
     """Cut those of `computing` at these positions that have rows, and a kernel of the target that
-    computes them; their positions."""
+    computes them; their positions. Raises TimeIsOverError at `deadline`, with the function half
+    cut."""
     found, target = computing(func), target_of(func)
     wanted = {k: found[k] for k in sorted(positions) if not is_gathered(found[k])}
     together = _cut_together(found, frozenset(wanted.values()), target)
@@ -124,7 +126,7 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
         if computes_rows(op, target):
             _read_image(op)
     chosen = {k: _with_rows(op, target) for k, op in wanted.items() if op.parent}
-    _expand(func, [op for made in chosen.values() for op in made])
+    _expand(func, [op for made in chosen.values() for op in made], deadline)
     _drop_image(func)
     if gathers:
         ask_scratch(func)
@@ -208,12 +210,13 @@ def _drop_image(func: FuncOp) -> None:
             return
 
 
-def _expand(func: FuncOp, cut: Sequence[Operation]) -> None:
+def _expand(func: FuncOp, cut: Sequence[Operation], deadline: float | None) -> None:
     if not cut:
         return
     drop_plan(func)
     rows = _Rows(frozenset(cut), model_of(func))
     for op in cut:
+        clock.in_time(deadline)
         _cut(op, rows)
     for op in reversed(computing(func)):
         unread = is_gathered(op) and not any(r.first_use for r in op.results)

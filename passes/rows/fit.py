@@ -37,6 +37,9 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
             raise DoesNotFitError(f"{text}; for less than that {error.text}") from error
         tried = [(with_cut(func, positions), positions) for positions in worth_placing(found)]
         for graph, positions in sorted(tried, key=lambda t: len(t[0])):
+            if smallest is not None and clock.late(deadline):
+                text = f"the smallest arena found in time has {smallest:,} B"
+                raise DoesNotFitError(f"{text}, {smallest - fit:,} B too much")
             order = schedule(graph, "auto", clock.left(deadline))
             arena = _arena(graph, order, deadline)
             if arena <= fit:

@@ -119,12 +119,18 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
     """Return the rows of the least arena that is found by `deadline`, of these those of the fewest
     calls; whole operators are none where the argument is `streamed`."""
     cuts = Cuts(func)
-    rows = cuts.of(range(len(computing(func))))
     known: list[Placed] = []
-    if not rows.cut or (deadline is not None and not streamed):
+    if deadline is not None and not streamed:
         known.append(_whole(cuts, _until(deadline, WHOLE)))
+    began = clock.now()
+    try:
+        rows = cuts.of(range(len(computing(func))), deadline if known else None)
+    except clock.TimeIsOverError:
+        return known[0]
+    deadline = clock.sooner(deadline, clock.now() - began)  # what is chosen is written, too
     if not rows.cut:  # any choice is the same
-        return replace(known[0], bounds=RowBounds(known[0].arena, known[0].arena))
+        whole = known[0] if known else _whole(cuts, _until(deadline, WHOLE))
+        return replace(whole, bounds=RowBounds(whole.arena, whole.arena))
     if known and clock.late(deadline):
         return known[0]
     ordered = schedule(rows.graph, "auto", clock.left(deadline, ORDER))
@@ -233,16 +239,18 @@ def _in_some_rows(
                 return None
             if any(candidate.order == p.candidate.order for p in few):
                 continue
-            few.append(_unsearched(candidate))
+            few.append(_unsearched(candidate, deadline))
             if few[-1].arena <= goal:
                 return few[-1]
             if few[-1].saves_most(calls) and (answer := fitting(few[-1], _own_order)):
                 return answer
         return None
 
+    # whenever the time is over, this is there
+    every = None if deadline is None else _standing(rows, ordered, deadline)
     if answer := first(0):
         return answer
-    every = _standing(rows, ordered)
+    every = every or _standing(rows, ordered, None)
     if every.arena <= goal and calls >= LARGE and (answer := first(CALLS)):
         return answer
     for placed in few if calls >= LARGE else ():
@@ -289,7 +297,10 @@ def _candidates(
         like, own = some[positions].like(ordered.order), orders.get(positions)
         if own is None and not worth(some[positions].graph, like):
             continue
-        small = cuts.of(positions)
+        try:
+            small = cuts.of(positions, deadline)
+        except clock.TimeIsOverError:
+            return
         alike = carried(rows, like, some[positions], small)
         if keeps(small.graph, alike, most):
             yield Candidate(small, alike)
@@ -299,23 +310,24 @@ def _candidates(
             yield Candidate(small, own)
 
 
-def _unsearched(candidate: Candidate) -> Placed:
+def _unsearched(candidate: Candidate, deadline: float | None) -> Placed:
     """Return the candidate placed by the methods that take no search."""
-    return Placed(candidate, _at_once(candidate.rows.graph, candidate.order))
+    return Placed(candidate, _at_once(candidate.rows.graph, candidate.order, deadline))
 
 
-def _at_once(graph: MemoryGraph, order: Sequence[int]) -> Joint:
-    joint = nearest(graph, [order], 0, searched=False)
+def _at_once(graph: MemoryGraph, order: Sequence[int], deadline: float | None) -> Joint:
+    joint = nearest(graph, [order], 0, deadline, searched=False)
     assert joint is not None
     return joint
 
 
-def _standing(rows: InRows, ordered: Schedule) -> Placed:
+def _standing(rows: InRows, ordered: Schedule, deadline: float | None) -> Placed:
     """Return the function in the order that was found, placed by the methods that take no
     search."""
     candidate = Candidate(rows, ordered.order)
     stands = candidate.arranged()
-    return Placed(candidate, _at_once(stands.graph, range(len(ordered.order))), ordered, stands)
+    joint = _at_once(stands.graph, range(len(ordered.order)), deadline)
+    return Placed(candidate, joint, ordered, stands)
 
 
 def _solved(placed: Placed, deadline: float | None) -> Placed:
@@ -335,9 +347,8 @@ def _solved(placed: Placed, deadline: float | None) -> Placed:
 def _whole(cuts: Cuts, deadline: float | None) -> Placed:
     """Return whole operators, ordered and placed as the pipeline would."""
     rows = cuts.of(())
-    return _solved(
-        _standing(rows, schedule(rows.graph, "auto", clock.left(deadline, 1 / 2))), deadline
-    )
+    ordered = schedule(rows.graph, "auto", clock.left(deadline, 1 / 2))
+    return _solved(_standing(rows, ordered, deadline), deadline)
 
 
 def _own_order(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]]:

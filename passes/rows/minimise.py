@@ -98,13 +98,13 @@ def fewer_rows(
         or sum_of(op) is not None
         or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )
-    if needed == able:
-        return [Chosen(able, tuple(order), True)]
+    if needed == able or clock.late(deadline):
+        return [Chosen(able, tuple(order), needed == able)]
     some = rows.numbers.with_whole(able - needed)
     own = order_within(some.graph, most, deadline)
     few = _kept(cuts, rows, some, own, needed, most, deadline, worth)
     if few is None and calls:
-        few = order_within(cuts.of(needed).graph, most, deadline)
+        few = _order_cut(cuts, needed, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
     found = [Chosen(able, tuple(order), False)]
@@ -121,7 +121,10 @@ def fewer_rows(
         if seen + found[-1].calls > calls or clock.late(deadline):
             break
         chosen = found[-1].positions.difference(group)
-        small = cuts.of(chosen).graph
+        try:
+            small = cuts.of(chosen, deadline).graph
+        except clock.TimeIsOverError:
+            break
         seen += len(small)
         fewer = order_within(small, most, deadline) if len(small) <= found[-1].calls else None
         if fewer is not None:
@@ -146,11 +149,26 @@ def _kept(
     none that is `worth` it."""
     if order is None or not worth(some.graph, order):
         return None
-    small = cuts.of(positions)
+    try:
+        small = cuts.of(positions, deadline)
+    except clock.TimeIsOverError:
+        return None
     alike = carried(rows, order, some, small)
     if keeps(small.graph, alike, most):
         return alike
     return order_within(small.graph, most, deadline)
+
+
+def _order_cut(
+    cuts: Cuts, positions: frozenset[int], most: int, deadline: float | None
+) -> tuple[int, ...] | None:
+    """Return an order with only these operators cut, whose peak is at most that; None if none is
+    found."""
+    try:
+        graph = cuts.of(positions, deadline).graph
+    except clock.TimeIsOverError:
+        return None
+    return order_within(graph, most, deadline)
 
 
 def _whole(

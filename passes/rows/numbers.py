@@ -83,26 +83,28 @@ class Cuts:
         """Return the function itself, nothing of it cut."""
         return extract(self.func)
 
-    def of(self, positions: Collection[int]) -> InRows:
-        """Return the copy with these operators cut, of those that have rows."""
+    def of(self, positions: Collection[int], deadline: float | None = None) -> InRows:
+        """Return the copy with these operators cut, of those that have rows. Raises
+        TimeIsOverError."""
         wanted = frozenset(positions)
         if wanted not in self.made:
-            self.made[wanted] = in_rows(self.func, wanted)
+            self.made[wanted] = in_rows(self.func, wanted, deadline)
         return self.made[wanted]
 
 
-def in_rows(func: FuncOp, positions: Collection[int]) -> InRows:
-    """A copy of `func` with these of its operators cut, of those that have rows."""
+def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = None) -> InRows:
+    """Return a copy of `func` with these of its operators cut, of those that have rows. Raises
+    TimeIsOverError at `deadline`."""
     copy = func.clone()
     running = computing(copy)
     there = {op for op in body_of(copy).ops if isinstance(op, RowOpOp)}
     several = [1 if steps_of(op) is not None else len(op.results) for op in running]
-    done = cut(copy, positions)
+    done = cut(copy, positions, deadline)
     made = [op for op in body_of(copy).ops if isinstance(op, RowOpOp) and op not in there]
     made = [op for op in made if not any(is_gathered(use.operation) for use in op.operator.uses)]
     number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
     number |= zip(made, (k for k in done for _ in range(several[k])), strict=True)
-    extracted = extract(copy)
+    extracted = extract(copy, deadline=deadline)
     operator: list[int] = []
     others = 0
     for op in extracted.memory.operations:

@@ -108,14 +108,14 @@ def solve(
             plain = placed(live_ranges(graph, best.order), clock.left(deadline, 0.25))
             if plain.arena <= best.placement.arena:
                 best = replace(best, placement=plain, chosen=None)
-    if best.settled:
+    if best.settled or clock.late(deadline):
         return best
     peak = profile(restricted(graph, best.chosen), best.order).peak
     if len(graph) > exact_operators:
         end = clock.deadline(clock.left(deadline, 0.8))
         found = smoother_orders(graph, best.order, peak, end)
         best = _among_calm(graph, best, peak, chain([best.order] * calm_first, found), end)
-        if best.settled:
+        if best.settled or clock.late(deadline):
             return best
     if calm_first:
         placement = place(own, method, clock.left(deadline, 0.5))
@@ -184,6 +184,8 @@ def _among_calm(
             return best
     if best.placement.arena > peak and deadline is not None:
         best = asked(best, own, peak, LONG)
+    if clock.late(deadline):
+        return best
     if calm and best.placement.arena > peak:  # none where no other order is as low
         repair: Any = import_module(f"{__name__}.repair")
         found = repair.repaired(graph, calm, peak, deadline)

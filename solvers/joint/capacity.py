@@ -29,7 +29,7 @@ def nearest(
     best: Joint | None = None
     for count, order in enumerate(orders, 1):
         problem = live_ranges(graph, order)
-        placement = auto.without_search(problem)
+        placement = auto.without_search(problem, clock.left(deadline))
         if searched and problem.load <= capacity < placement.arena and not clock.late(deadline):
             coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
             fits = coarse.fits(problem, capacity, EAGER, clock.left(deadline))

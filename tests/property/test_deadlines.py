@@ -5,18 +5,19 @@ fast the machine is. Another one strikes at any moment.
 """
 
 import random
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import count
-from types import FrameType
 
 import pytest
 from exhaustive import optimum
 from oracles import random_graph, random_order
+from work_clock import work_of
 
 from memopt.benchmarks.generator import planted
 from memopt.solvers import clock, joint
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.partitioning import Partition, partition
 from memopt.solvers.placement import place, prove
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, live_ranges, profile
@@ -29,25 +30,7 @@ from memopt.solvers.shared_objects import share
 from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.ideals import renumber
 
-CALL = 1e-6  # seconds of the clock that counts work
 LIMITS = (0.05, 0.4)
-
-
-def work_of(action: Callable[[], object]) -> float:
-    """Seconds that `action` takes by the clock that counts calls."""
-    calls = 0
-
-    def called(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    with clock.reading(lambda: calls * CALL):
-        sys.setprofile(called)
-        try:
-            action()
-        finally:
-            sys.setprofile(None)
-    return calls * CALL
 
 
 def butterfly(stages: int) -> MemoryGraph:
@@ -196,6 +179,19 @@ def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
     greedy = least(buffers, live, "greedy-by-size")
     taken = work_of(lambda: prove(problem, method, limit))
     assert taken <= 1.1 * limit + 2 * greedy, (taken, limit, greedy)
+
+
+def test_what_an_integer_program_refuses_is_refused_before_it_is_placed() -> None:
+    problem = thousands(2_600, 100)
+    greedy = least(2_600, 100, "greedy-by-size")
+    with pytest.raises(ProblemError, match="pairs of buffers, at most 200,000 can be stated"):
+        prove(problem, "ilp", 60.0)
+
+    def refused() -> None:
+        with suppress(ProblemError):
+            prove(problem, "ilp", 60.0)
+
+    assert work_of(refused) <= greedy / 4
 
 
 @pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])

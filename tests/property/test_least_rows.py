@@ -1,14 +1,17 @@
 """`rows=auto` against whole operators and all rows, by the arena that each is planned with."""
 
 import time
+from itertools import count
 from typing import Any
 
 import pytest
 from cnn_families import MOBILE, detector, mobilenet_v2
 from cnn_text import KINDS, network
+from work_clock import work_of
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
+from memopt.benchmarks.large import rows as pooling
 from memopt.compile import run_passes
 from memopt.compile.driver import build_pipeline, new_context
 from memopt.compile.pipelines import SettledOptions
@@ -19,8 +22,10 @@ from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes import memgraph_expand_rows
 from memopt.passes.plan.extract import extract
 from memopt.passes.rows import least_arena as least_rows
+from memopt.passes.rows.expand import computing
 from memopt.passes.rows.least_arena import choose_rows
-from memopt.solvers import joint
+from memopt.passes.rows.numbers import in_rows
+from memopt.solvers import clock, joint
 from memopt.solvers.problems.memory_graph import live_ranges
 from memopt.solvers.programs import worker
 
@@ -96,6 +101,32 @@ def test_a_deadline_leaves_whole_operators_at_the_most(seconds: float) -> None:
     assert arena(text, "auto", time_limit=seconds) <= whole
 
 
+def test_rows_are_not_cut_after_the_deadline() -> None:
+    """Each look at the clock takes a second; cutting looks at each operator, and so does what reads
+    its rows."""
+    func = only_function(Parser(new_context(), pooling(1)).parse_module())
+    every = range(len(computing(func)))
+    looks = count()
+    with clock.reading(lambda: float(next(looks))):
+        steps = len(in_rows(func, every, 1e9).graph)
+        needed = next(looks)
+        assert needed > steps > 300
+        for limit in (1, needed // 2):
+            began = next(looks)
+            with pytest.raises(clock.TimeIsOverError):
+                in_rows(func, every, float(began + limit))
+            assert next(looks) - began <= limit + 2
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.05, 0.1, 0.3])
+def test_choosing_rows_ends_at_the_deadline(limit: float) -> None:
+    """By a clock that counts calls; without a limit it takes 0.7 of its seconds."""
+    func = only_function(Parser(new_context(), pooling(1)).parse_module())
+    choose_rows(func.clone(), clock.now())  # what is loaded at first use
+    taken = work_of(lambda: choose_rows(func, clock.now() + limit))
+    assert taken <= 1.1 * limit + 0.05
+
+
 def test_nor_where_the_input_is_received_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that the chosen rows are those that are planned, each received when it is needed, and
     that they are placed once."""
@@ -136,9 +167,11 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
     cut: list[int] = []
     plain = least_rows.Cuts.of
 
-    def counted(cuts: least_rows.Cuts, positions: Any) -> least_rows.InRows:
+    def counted(
+        cuts: least_rows.Cuts, positions: Any, deadline: float | None = None
+    ) -> least_rows.InRows:
         cut.append(frozenset(positions) not in cuts.made)
-        return plain(cuts, positions)
+        return plain(cuts, positions, deadline)
 
     def ask(kind: str, *rest: object) -> None:
         solved.append(kind)

@@ -28,6 +28,7 @@ from memopt.solvers.placement.address_space import address_space, first_fit_in
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of, pairs_of
 from memopt.solvers.placement.rectangles import fixed_first, floor_of, placement_of, refuse_parts
+from memopt.solvers.placement.slots import completed
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, new_model
 
@@ -175,15 +176,15 @@ def prove(
     at = {i.index: i.fixed for i in items if i.fixed is not None}
     if pyramid and at:
         raise ProblemError("pyramid=true: the problem has fixed offsets")
-    if pyramid:
-        at = pyramid_of(items)
-    start = _greedy(problem, items, at)
-    model = new_model(solver)
-    if start.arena == floor:
-        return Proven(start, floor)
     pairs = len(items) ** 2 // 2 if not pruning else pairs_of(items)
     if pairs > PAIRS:
         raise ProblemError(f"ilp: {pairs:,} pairs of buffers, at most {PAIRS:,} can be stated")
+    if pyramid:
+        at = pyramid_of(items)
+    start = _greedy(problem, items, at, deadline)
+    model = new_model(solver)
+    if start.arena == floor:
+        return Proven(start, floor)
     try:
         near = neighbours_of(items, deadline)
     except clock.TimeIsOverError:
@@ -204,8 +205,11 @@ def prove(
     return Proven(best, max(floor, min(bound, best.arena)))
 
 
-def _greedy(problem: PlacementProblem, items: tuple[Item, ...], at: dict[int, int]) -> Placement:
-    """Where to start: the better of two greedy orders around the given addresses."""
+def _greedy(
+    problem: PlacementProblem, items: tuple[Item, ...], at: dict[int, int], deadline: float | None
+) -> Placement:
+    """Where to start: the better of two greedy orders around the given addresses; what has no place
+    by `deadline` lies above."""
     answers: list[Placement] = []
     for order in (by_size(items), sorted(items, key=lambda i: (-i.area, i.index))):
         space = address_space(items)
@@ -213,9 +217,13 @@ def _greedy(problem: PlacementProblem, items: tuple[Item, ...], at: dict[int, in
             if item.index in at:
                 space.put(item, at[item.index])
         for item in order:
+            if clock.late(deadline):
+                break
             if item.index not in at:
                 space.put(item, space.first_fit(item) if item.pieces else 0)
-        answers.append(placement_of(problem, items, space.offsets))
+        answers.append(placement_of(problem, items, completed(items, space.offsets)))
+        if clock.late(deadline):
+            break
     return min(answers, key=lambda p: p.arena)
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from xdsl.passes import ModulePass
 
+from memopt.passes.memgraph_expand_rows import AUTO, MemgraphExpandRowsPass
 from memopt.solvers import clock
 
 LEAST = 0.1  # of a limit, which its pass has in any case
@@ -28,14 +29,22 @@ def in_time(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, .
 
 
 def in_budget(passes: Sequence[ModulePass], deadline: float | None) -> ModulePass:
-    """The first of the passes, with its share of the seconds that are left for all of them: equal
-    ones, so that what one does not need is for those after it."""
-    step, waiting = passes[0], sum(_limit(p) is not None for p in passes)
+    """The first of the passes, with its share of the seconds that are left for all of them, so that
+    what one does not need is for those after it."""
+    step, waiting = passes[0], sum(map(_weight, passes))
     asked, left = _limit(step), clock.left(deadline)
     if asked is None or left is None:
         return step
-    share = max(left, LEAST * asked) / waiting
+    share = max(left, LEAST * asked) * _weight(step) / waiting
     return cast("ModulePass", replace(cast("Any", step), time_limit=share))
+
+
+def _weight(step: ModulePass) -> int:
+    """Return how many shares a pass gets: who chooses rows orders and places them, too, which then
+    is not done again."""
+    if _limit(step) is None:
+        return 0
+    return 6 if isinstance(step, MemgraphExpandRowsPass) and step.rows == (AUTO,) else 1
 
 
 def _limit(step: ModulePass) -> float | None:
