@@ -102,8 +102,8 @@ def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table
         ("command", "problem", "limit s", "CPU s", "kept"),
         (
             "CPU seconds of the process and its solver: start, reading, planning, printing. Kept:"
-            f" within {OVER:g} times the limit of each pass, and {MORE:g} s. A method that refuses so"
-            " many operators or buffers says so in as much time.",
+            f" within {OVER:g} times the limit of each pass, and {MORE:g} s. A method that refuses"
+            " so many operators or buffers says so in as much time.",
         ),
     )
     with TemporaryDirectory() as folder:
