@@ -150,6 +150,40 @@ def test_a_signal_ends_the_command_and_writes_nothing(
     assert gone(worker)
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *([f"--schedule={method}"] for method in ("auto", "search", "dp", "liberis")),
+        ["--schedule=source", "--place=joint"],
+    ],
+    ids=" ".join,
+)
+def test_a_search_in_python_ends_at_ctrl_c(arguments: list[str], folder: Path) -> None:
+    with command("cli.opt", [*arguments, *OPT], folder) as process:
+        time.sleep(4)  # into the search, which takes longer
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=HANG)
+    assert (process.returncode, out, err) == (130, "", "memopt-opt: interrupted\n")
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("cli.opt", ["--schedule=ilp", *OPT]),
+        ("cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"]),
+    ],
+)
+def test_a_limit_leaves_no_process_behind(module: str, arguments: list[str], folder: Path) -> None:
+    with command(module, [*arguments, "--time-limit=8"], folder) as process:
+        worker = solving(process)
+        _, err = process.communicate(timeout=HANG)
+    assert worker and process.returncode == 0, err
+    assert gone(worker)
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
     (folder / "out").write_text("as it was")
