@@ -18,6 +18,7 @@ from memopt.dialects.memgraph.plan import model_of, pulled_by
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.traits import Written
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
 from memopt.dialects.rows.state import MOVING
 
@@ -84,7 +85,7 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
     while waiting:
         value = waiting.pop()
         maker = value.op if isinstance(value, OpResult) else None
-        is_written = isinstance(maker, ComputeOp) and maker.WRITTEN
+        is_written = isinstance(maker, ComputeOp) and maker.has_trait(Written)
         if maker is not None and not is_constant_like(maker) and not is_written:
             waiting += maker.operands
         else:

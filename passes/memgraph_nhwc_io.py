@@ -40,6 +40,7 @@ from memopt.dialects.operators.reordering import (
     keeps_bytes,
     reordered_type,
 )
+from memopt.dialects.operators.traits import Pointwise, View
 from memopt.passes.memgraph_int8_io import border_changed
 
 
@@ -105,7 +106,7 @@ def _unturned(value: SSAValue, place: str) -> SSAValue:
 
 def is_each(op: Operation) -> bool:
     """Whether it makes an image of one image, element by element."""
-    one = isinstance(op, ComputeOp) and op.ELEMENTWISE and len(op.operands) == 1
+    one = isinstance(op, ComputeOp) and op.has_trait(Pointwise) and len(op.operands) == 1
     return one and is_channels_first(op.results[0])
 
 
@@ -125,4 +126,4 @@ def puts_in(op: ComputeOp, order: tuple[int, ...]) -> bool:
     element."""
     if isinstance(op, TransposeOp):
         return op.permutation.get_values() == order
-    return op.IS_VIEW and keeps_bytes(op.operands[0], order)
+    return op.has_trait(View) and keeps_bytes(op.operands[0], order)

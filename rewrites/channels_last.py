@@ -222,6 +222,7 @@ from memopt.dialects.operators.reordering import (
     keeps_bytes,
     reordered_type,
 )
+from memopt.dialects.operators.traits import Pointwise, Spatial, Weights
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 
@@ -245,7 +246,7 @@ class ChannelsLast(FunctionRule):
 def convertible(func: FuncOp) -> list[ComputeOp]:
     """In block order, what works on images and can channels last, and what shares one with that."""
     able = [op for op in body_of(func).ops if isinstance(op, ComputeOp) and has_form(op)]
-    waiting = [op for op in able if op.IS_SPATIAL]
+    waiting = [op for op in able if op.has_trait(Spatial)]
     chosen, possible = set[Operation](waiting), set[Operation](able)
     while waiting:
         op = waiting.pop()
@@ -264,7 +265,7 @@ def convertible(func: FuncOp) -> list[ComputeOp]:
 def is_better_outside(op: ComputeOp, chosen: set[Operation]) -> bool:
     """Return whether fewer bytes are transposed if the operation stays channels first: at the
     border, on the side where tensors are larger."""
-    if not op.ELEMENTWISE or len(op.operands) != 1:
+    if not op.has_trait(Pointwise) or len(op.operands) != 1:
         return False
     before, after = (bytes_of(v.type) or 0 for v in (op.operands[0], op.results[0]))
     if before > after:
@@ -277,9 +278,9 @@ def has_form(op: ComputeOp) -> bool:
     images = [v for v in (*op.operands, *op.results) if is_channels_first(v)]
     if not images or op.reordered(LAST) is None or is_constant_expression(op.results[0], GENERIC):
         return False
-    if op.IS_SPATIAL:
+    if op.has_trait(Spatial):
         return is_channels_first(op.operands[0]) and is_channels_first(op.results[0])
-    if not op.ELEMENTWISE:
+    if not op.has_trait(Pointwise):
         return all(map(is_channels_first, op.operands))
     return is_channels_first(op.results[0]) and all(
         is_channels_first(v) or broadcasts(v) or is_constant_expression(v, GENERIC)
@@ -327,20 +328,22 @@ class Turned:
 
     def operand(self, op: ComputeOp, index: int) -> SSAValue:
         value = op.operands[index]
-        if index == 1 and op.WEIGHTS:
+        if index == 1 and op.has_trait(Weights):
             return self.weights(op, value)
         if value in self.of:
             return self.of[value]
         if is_channels_first(value):
             self.of[value] = self.moved(value, LAST, reordered_type(value, LAST, "nhwc"), op)
             return self.of[value]
-        if not op.ELEMENTWISE or elements_of(value) == 1:
+        if not op.has_trait(Pointwise) or elements_of(value) == 1:
             return value
         wide = self.widened(value, op)
         return self.moved(wide, LAST, reordered_type(wide, LAST, ""), op)
 
     def weights(self, op: ComputeOp, value: SSAValue) -> SSAValue:
-        before, after = op.WEIGHTS["nchw"], op.WEIGHTS["nhwc"]
+        layouts = op.get_trait(Weights)
+        assert layouts is not None
+        before, after = layouts.nchw, layouts.nhwc
         order = [before.index(letter) for letter in after]
         return self.moved(value, order, reordered_type(value, order, after), op)
 

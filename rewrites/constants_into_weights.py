@@ -245,6 +245,7 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.constants import PerChannelOp
 from memopt.dialects.operators.movement import ReshapeOp
+from memopt.dialects.operators.traits import Spatial
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.relu_into_producer import joined_type
@@ -355,7 +356,7 @@ def is_of_filters(constant: SSAValue, made: WeighingOp) -> bool:
     make."""
     result = made.results[0]
     shape = shape_of(result)
-    axis = channel_axis(result) if made.IS_SPATIAL else len(shape) - 1
+    axis = channel_axis(result) if made.has_trait(Spatial) else len(shape) - 1
     if shape[axis] != shape_of(made.operands[1])[made.filter_axis]:
         return False
     beside = tuple(n if i == axis else 1 for i, n in enumerate(shape))

@@ -115,6 +115,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.pooling import PoolBase
+from memopt.dialects.operators.traits import View
 from memopt.dialects.operators.window import WindowedOp
 from memopt.rewrites import Exact, Rule
 from memopt.rewrites.pad_into_window import integers
@@ -173,7 +174,7 @@ def reads_bytes(op: Operation) -> bool:
     reshapes them, or takes all of both directions together."""
     axes = op.properties.get("axes")
     together = axes is not None and {1, 2} <= set(integers(cast("DenseArrayBase[Any]", axes)))
-    return isinstance(op, ComputeOp) and (op.IS_VIEW or together)
+    return isinstance(op, ComputeOp) and (op.has_trait(View) or together)
 
 
 def turned_type(type_: Attribute) -> AnyTensor:

@@ -128,6 +128,7 @@ from memopt.dialects.memgraph.plan import ALIAS, is_gathered
 from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp
+from memopt.dialects.operators.traits import Gathers
 from memopt.rewrites import Applied, Exact, Rule
 
 
@@ -169,7 +170,7 @@ def joined(value: SSAValue) -> ComputeOp | None:
     """Return the operation that makes a value by joining the channels of values that are stored
     alike; None if another one makes it."""
     op = value.owner
-    if not isinstance(op, ComputeOp) or not op.GATHERS or op.activation_name:
+    if not isinstance(op, ComputeOp) or not op.has_trait(Gathers) or op.activation_name:
         return None
     alike = joins_channels(op) and all(is_alike(part, value) for part in op.operands)
     return op if alike else None

@@ -235,6 +235,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.reordering import reordered_type
+from memopt.dialects.operators.traits import Folds, RealsOnly, View
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
 
@@ -328,7 +329,7 @@ def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -
     """A view of real numbers that are stored then as a view of stored ones, so that what makes them
     is next to what stores them; of what is a function's argument nothing changes."""
     source, producer = view.operands[0], view.operands[0].owner
-    if not view.IS_VIEW or only_quantized(view.results[0]) is not op:
+    if not view.has_trait(View) or only_quantized(view.results[0]) is not op:
         return None
     if not isinstance(producer, ComputeOp) or isinstance(producer, DequantizeOp):
         return None
@@ -396,13 +397,14 @@ def transposition(value: SSAValue) -> TransposeOp | None:
 def viewed(value: SSAValue) -> ComputeOp | None:
     """Return the operation that gives a tensor another shape; None where there is none."""
     op = value.owner
-    return op if isinstance(op, ComputeOp) and op.IS_VIEW else None
+    return op if isinstance(op, ComputeOp) and op.has_trait(View) else None
 
 
 def keeps_axis(value: SSAValue, moved: ComputeOp) -> bool:
     """Return whether the dimension along which scales stand is at the same place behind a view."""
     ahead = encoding_of(value).axis.data + 1
-    return not moved.IS_VIEW or shape_of(value)[:ahead] == shape_of(moved.results[0])[:ahead]
+    same = shape_of(value)[:ahead] == shape_of(moved.results[0])[:ahead]
+    return same or not moved.has_trait(View)
 
 
 def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
@@ -463,7 +465,7 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
         )
     if "rounding" not in op.get_irdl_definition().properties or "rounding" in op.properties:
         return False
-    if not op.INTEGERS:
+    if op.has_trait(RealsOnly):
         return False
     if not isinstance(op, WeighingOp):
         return all(per_tensor(v.value) for v in read)
@@ -497,4 +499,4 @@ def has_weights(op: WeighingOp, read: list[Stored]) -> bool:
 
 def folds(op: Operation) -> bool:
     """Return whether the operation could be computed before run time; constants stay."""
-    return isinstance(op, ComputeOp) and op.FOLDS
+    return isinstance(op, ComputeOp) and op.has_trait(Folds)

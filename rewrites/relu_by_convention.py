@@ -78,6 +78,7 @@ from memopt.dialects.memgraph.names import operator_kind
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import RELUS
+from memopt.dialects.operators.traits import AsActivation
 from memopt.rewrites import Exact, Rule
 from memopt.rewrites.relu_into_producer import absorb, behind
 
@@ -93,7 +94,7 @@ class ReluByConvention(Rule):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not is_relu(op):
             return
-        activation = op.AS_ACTIVATION if isinstance(op, ComputeOp) else None
+        activation = op.get_trait(AsActivation)
 
         def accepts(producer: Operation) -> bool:
             if isinstance(producer, OpaqueOp):
@@ -109,14 +110,14 @@ class ReluByConvention(Rule):
             entries = cast("ArrayAttr[Attribute]", before).data if before is not None else ()
             result.op.attributes[MERGED] = ArrayAttr([*entries, StringAttr(operator_kind(op))])
         elif activation is not None:
-            result.op.properties["activation"] = ActivationAttr(activation)
+            result.op.properties["activation"] = ActivationAttr(activation.name)
         absorb(self, op, result, rewriter)
 
 
 def is_relu(op: Operation) -> bool:
     """Typed, or opaque by name with one operand that is no constant."""
     if isinstance(op, ComputeOp):
-        return op.AS_ACTIVATION is not None
+        return op.has_trait(AsActivation)
     if not isinstance(op, OpaqueOp) or op.op_name.data not in RELUS or len(op.results) != 1:
         return False
     model = GENERIC

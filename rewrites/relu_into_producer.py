@@ -133,6 +133,7 @@ from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import encoding_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
+from memopt.dialects.operators.traits import AsActivation, View
 from memopt.rewrites import Applied, Exact, Rule
 
 
@@ -144,11 +145,12 @@ class ReluIntoProducer(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
-        if op.AS_ACTIVATION is None:
+        activation = op.get_trait(AsActivation)
+        if activation is None:
             return
         producer = behind(op, takes_activation)
         if producer is not None:
-            producer.op.properties["activation"] = ActivationAttr(op.AS_ACTIVATION)
+            producer.op.properties["activation"] = ActivationAttr(activation.name)
             absorb(self, op, producer, rewriter)
 
 
@@ -180,7 +182,7 @@ def behind(relu: Operation, accepts: Callable[[Operation], bool]) -> OpResult | 
 def is_reshape(op: Operation) -> bool:
     if isinstance(op, OpaqueOp):
         return op.op_name.data in VIEWS
-    return isinstance(op, ComputeOp) and op.IS_VIEW
+    return isinstance(op, ComputeOp) and op.has_trait(View)
 
 
 def same_numbers(a: SSAValue, b: SSAValue) -> bool:

@@ -66,6 +66,7 @@ from memopt.dialects.memgraph.names import is_named, name_of, rename
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.traits import Moves
 from memopt.rewrites import Applied, Exact, FunctionRule
 from memopt.rewrites.qdq_fold import HALF, per_tensor, requantized
 
@@ -149,7 +150,9 @@ def is_free(value: OpResult, found: Container[SSAValue]) -> bool:
     return all(
         r in found for op in (maker, *readers(value)) for r in op.results if is_unsigned(r)
     ) and all(
-        rounds_even(op) or isinstance(op, DequantizeOp) or (isinstance(op, ComputeOp) and op.MOVES)
+        rounds_even(op)
+        or isinstance(op, DequantizeOp)
+        or (isinstance(op, ComputeOp) and op.has_trait(Moves))
         for op in readers(value)
     )
 

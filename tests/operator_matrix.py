@@ -27,6 +27,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Folds, Pointwise, RealsOnly
 from memopt.frontends.core.node import Entry
 from memopt.frontends.onnx import operators as onnx
 from memopt.frontends.tflite import operators as tflite
@@ -129,7 +130,8 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
                     note(retyped(op, bits, others, numbers))
     portable = [k for k in kernels_of(kind) if k.isa == "c"]
     own = {k.types for k in portable if k.op is kind and k.types in ("s8", "u8")}
-    shared = (k.types for k in portable if k.types == "f32" or "bool" in k.types or kind.INTEGERS)
+    stored = not kind.has_trait(RealsOnly)
+    shared = (k.types for k in portable if k.types == "f32" or "bool" in k.types or stored)
     kernels = own.union(shared)
     computed = known if ANY in kernels else kernels
     return [f"**{t}**" if t in computed else t for t in sorted(known | computed)]
@@ -148,8 +150,8 @@ def row_of(kind: type[ComputeOp]) -> str:
         ", ".join(called(onnx.OPERATORS, kind)),
         ", ".join(types_of(kind, made)),
         ", ".join(modes),
-        "yes" if kind.ELEMENTWISE else "",
-        "yes" if kind.FOLDS else "",
+        "yes" if kind.has_trait(Pointwise) else "",
+        "yes" if kind.has_trait(Folds) else "",
         "yes" if any(op.takes_activation for op in made) else "",
     )
     return f"| {' | '.join(columns)} |\n"

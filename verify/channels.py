@@ -26,6 +26,7 @@ from memopt.dialects.memgraph.tensors import channels_of, elements_of, is_buffer
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.constants import TakeOp
 from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.traits import ByChannel, Monotone
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.verify.real_intervals import are_finite, as_float32, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
@@ -153,7 +154,7 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
     one, between its results for the least and for the greatest values; else anything."""
     unknown: list[Known | None] = [anything(v) if is_buffer(v.type) else None for v in op.results]
     known = [reading.known.get(v) for v in op.operands]
-    if not isinstance(op, ComputeOp) or not op.MONOTONE or None in known:
+    if not isinstance(op, ComputeOp) or not op.has_trait(Monotone) or None in known:
         return unknown
     values = (*op.operands, *op.results)
     if not all(map(_elements_by_channel, values)):  # a scalar, or a tensor of no elements
@@ -164,7 +165,7 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
             return unknown
         if isinstance(op, MeanOp):
             return [_real_mean(op, ends[0], ends[1])]
-        if op.BY_CHANNEL:  # or it has other channels than it reads
+        if op.has_trait(ByChannel):  # or it has other channels than it reads
             return unknown
         # what else never falls chooses
     pairs = [(v, k) for v, k in zip(op.operands, known, strict=True) if k is not None]

@@ -38,6 +38,7 @@ from memopt.dialects.memgraph.tensors import channels_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import SliceOp, SplitOp
+from memopt.dialects.operators.traits import Written
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Subgraph, litert_schema, read_model
@@ -66,7 +67,7 @@ def is_narrowed_function(func: FuncOp) -> bool:
 
 def is_written(op: Operation) -> bool:
     """Whether no file has the operation, so that a writer computes it."""
-    return isinstance(op, ComputeOp) and op.WRITTEN
+    return isinstance(op, ComputeOp) and op.has_trait(Written)
 
 
 def constant_operators(func: FuncOp) -> list[Operation]:

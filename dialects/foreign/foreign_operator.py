@@ -18,6 +18,7 @@ from memopt.dialects.memgraph.interface import OperatorMemory, OperatorRows
 from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.tensors import AnyTensor, rows_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import View
 from memopt.dialects.rows.questions import RowsMode, rows_mode, rows_needed
 
 
@@ -97,7 +98,7 @@ def asked(op: Operation) -> Operator:
 def is_view(op: Operation, model: ModelAttr) -> bool:
     """Whether the only result of an operation is operand 0, with another shape."""
     if isinstance(op, ComputeOp):
-        return op.IS_VIEW and model.has_views
+        return op.has_trait(View) and model.has_views
     describe = memory_described(op)
     aliases = describe(op, model).aliases if describe is not None else ()
     return [(a.result, a.operand, a.kind) for a in aliases] == [(0, 0, "view")]

@@ -17,6 +17,7 @@ from memopt.dialects.memgraph.interface import Alias
 from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Gathers, View
 from memopt.dialects.rows.operations import RowOp
 
 
@@ -88,13 +89,15 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
 
 def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
     if alias.kind == "view":
-        return None if op.IS_VIEW else f"{op.name} is no view"
+        return None if op.has_trait(View) else f"{op.name} is no view"
     if alias.kind == "inplace":
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
-        runs = op.may_overwrite(alias.operand) or (op.IS_VIEW and same)
+        runs = op.may_overwrite(alias.operand) or (op.has_trait(View) and same)
         return None if runs else f"{op.name} cannot run in place"
     if alias.kind == "gather":
-        taken = op.GATHERS or op.is_function or _takes(op, alias.result) or _by_reader(op)
+        taken = (
+            op.has_trait(Gathers) or op.is_function or _takes(op, alias.result) or _by_reader(op)
+        )
         return None if taken else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
@@ -112,7 +115,9 @@ def _row_fault(op: RowOp, alias: Alias) -> str | None:
     whole = op.operation
     if not isinstance(whole, ComputeOp):
         return f"rows of {full_name(whole)} are no rows of its operands"
-    taken = whole.GATHERS or whole.is_function or _takes(op, alias.result) or _by_reader(op)
+    taken = (
+        whole.has_trait(Gathers) or whole.is_function or _takes(op, alias.result) or _by_reader(op)
+    )
     by_rows = taken and not whole.accumulates
     return None if by_rows else f"rows of {whole.name} are no rows of its operands"
 

@@ -1,7 +1,6 @@
 """Partial sums: several operators add to one buffer."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
@@ -33,6 +32,7 @@ from memopt.dialects.memgraph.tensors import (
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.products import requantized
+from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
@@ -43,7 +43,6 @@ class AccumulateOp(ComputeOp):
     once. Integers are sums of products of `input` and `weights`, requantised"""
 
     name = "memgraph.accumulate"
-    SUMS_UP: ClassVar[bool] = True
     terms = var_operand_def(AnyTensor)
     biased = opt_prop_def(UnitAttr)
     result = result_def(AnyTensor)
@@ -52,7 +51,7 @@ class AccumulateOp(ComputeOp):
     mean = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SumsUp())
     assembly_format = (
         "$terms (`biased` $biased^)? (`mean` $mean^)?"
         " (`input` `` $input^)? (`weights` `` $weights^)?" + ACTIVATION + ROUNDING + " " + TYPES

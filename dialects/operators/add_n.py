@@ -1,7 +1,6 @@
 """The sum of many tensors of one shape."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_def
@@ -21,6 +20,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, RowsMode
+from memopt.dialects.operators.traits import RealsOnly
 
 FINER = 19
 """Bits that the reference kernel's sums of int8 have more."""
@@ -47,11 +47,9 @@ class AddNOp(ComputeOp):
     integers begins with the one that is 0, as TFLite's does: not with real 0."""
 
     name = "memgraph.add_n"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     inputs = var_operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$inputs " + TYPES
 
     def verify_(self) -> None:

@@ -1,7 +1,7 @@
 """What all computing operations share: their memory behaviour and the parts of their syntax."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -39,6 +39,19 @@ from memopt.dialects.memgraph.interface import (
     is_constant_like,
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of, same_channels, shape_of
+from memopt.dialects.operators.traits import (
+    Alike,
+    ByChannel,
+    ByPixel,
+    Folds,
+    IgnoresActivation,
+    Monotone,
+    Moves,
+    Pointwise,
+    Spatial,
+    View,
+    Written,
+)
 from memopt.dialects.rows.questions import RowsMode, rows_mode, rows_needed
 
 INTS = DenseArrayBase.constr(i64)
@@ -84,7 +97,7 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
             continue
         if not isinstance(v.op, ComputeOp) or not v.op.operands:
             return False
-        if not v.op.WRITTEN and not (v.op.FOLDS and not interpreter_of(model)):
+        if not v.op.has_trait(Written if interpreter_of(model) else Folds):
             return False
         waiting += [o for o in v.op.operands if o not in seen]
         seen.update(v.op.operands)
@@ -94,45 +107,10 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
 class ComputeOp(IRDLOperation, MemoryInterface):
     """Base of the typed operations: pure, fresh results.
 
-    `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
-    operands are constants. `WRITTEN`: no file has it, so a writer computes it then for any target.
-    `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`: the activation that
-    means the same in the operation before. `MONOTONE`: no element of the results falls where one of
-    the operands rises. `BY_CHANNEL`: a channel of results is made of the same channel of operands.
-    `BY_PIXEL`: what is no image is read pixel by pixel all the same, in operand 0.
-    `SUMS_UP`: operands are partial sums, element by element those of the result.
-    `FLATTENS`: the shape of operand 0 means nothing, only the sequence of its elements.
-    `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
-    `ALIKE`: each row of results is the same function of the rows that it reads.
-    `INTEGERS`: stored integers may be its operands and results where ONNX dequantizes and quantizes
-    around it.
-    `WHOLE`: each element of the results may take all of the operands, so that there are no rows.
-    `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
-
-    What is asked where a source names no layouts: `IS_SPATIAL`: operand 0 and result 0 are images.
-    `WEIGHTS`: layout of the image -> of the weights, operand 1. `KEEPS_DIMENSIONS`: dimensions of
-    results stand in the order of the operands'. `MOVES`: the elements of results are operands'.
+    An operation says what it is by its traits (traits.py), and by overriding what depends on its
+    operands; each default here is the safe answer. docs/reference/operator-interface.md has all of
+    them, with examples.
     """
-
-    ELEMENTWISE: ClassVar[bool] = False
-    FOLDS: ClassVar[bool] = False
-    WRITTEN: ClassVar[bool] = False
-    MONOTONE: ClassVar[bool] = False
-    BY_CHANNEL: ClassVar[bool] = False
-    BY_PIXEL: ClassVar[bool] = False
-    SUMS_UP: ClassVar[bool] = False
-    FLATTENS: ClassVar[bool] = False
-    GATHERS: ClassVar[bool] = False
-    ALIKE: ClassVar[bool] = False
-    IS_VIEW: ClassVar[bool] = False
-    AS_ACTIVATION: ClassVar[str | None] = None
-    INTEGERS: ClassVar[bool] = True
-    WHOLE: ClassVar[bool] = False
-    APPLIES_ACTIVATION: ClassVar[bool] = True
-    IS_SPATIAL: ClassVar[bool] = False
-    WEIGHTS: ClassVar[Mapping[str, str]] = {}
-    KEEPS_DIMENSIONS: ClassVar[bool] = False
-    MOVES: ClassVar[bool] = False
 
     @property
     def names_no_activation(self) -> bool:
@@ -143,13 +121,13 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     @property
     def takes_activation(self) -> bool:
         """Whether the operation can apply an activation to its result, and applies none yet."""
-        return self.APPLIES_ACTIVATION and self.names_no_activation
+        return self.names_no_activation and not self.has_trait(IgnoresActivation)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         if is_constant_expression(self.results[0], model):
             return OperatorMemory((None,) * len(self.results), executes=False)
         results = tuple(bytes_of(r.type) for r in self.results)
-        if self.IS_VIEW and model.has_views:
+        if self.has_trait(View) and model.has_views:
             return OperatorMemory(results, (Alias(0, 0, "view"),), executes=False)
         return OperatorMemory(results, inplace=self._inplace(model))
 
@@ -165,7 +143,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """(least, greatest) of each result, element by element, for operands between `least` and
         `most`; None where nobody knows. Raises MemoptError as `evaluate` does."""
-        if not self.MONOTONE:
+        if not self.has_trait(Monotone):
             return None
         return list(zip(self.evaluate(least), self.evaluate(most), strict=True))
 
@@ -173,14 +151,14 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """The channel of an operand that each channel of a result is made of, element by element,
         -1 for none of it; without other channels' elements, and without knowing its own number.
         None where that is not so."""
-        if not self.BY_CHANNEL:
+        if not self.has_trait(ByChannel):
             return None
         return same_channels(self.operands[operand], self.results[result])
 
     @property
     def is_function(self) -> bool:
         """Whether each element of the only result is a function of the operand's element there."""
-        return self.ELEMENTWISE and len(self.operands) == len(self.results) == 1
+        return len(self.operands) == len(self.results) == 1 and self.has_trait(Pointwise)
 
     @property
     def is_made_by_reader(self) -> bool:
@@ -197,7 +175,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def reads_parts(self, operand: int) -> bool:
         """Whether a kernel can read that operand pixel by pixel, the channels of one from several
         tensors, from pixels that lie apart."""
-        return self.ELEMENTWISE or (operand == 0 and (self.IS_SPATIAL or self.BY_PIXEL))
+        by_pixel = operand == 0 and (self.has_trait(Spatial) or self.has_trait(ByPixel))
+        return by_pixel or self.has_trait(Pointwise)
 
     def reads_stack(self, operand: int, axis: int) -> bool:
         """The same of tensors joined along another dimension than the channels."""
@@ -206,8 +185,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         """The properties of the operation where dimension i of each image, operands and results
         alike, is what dimension `order[i]` was; None where it cannot be said so. Weights lie as
-        `WEIGHTS` has it."""
-        return self.properties if self.ELEMENTWISE or self.IS_SPATIAL else None
+        the trait says."""
+        return self.properties if self.has_trait(Pointwise) or self.has_trait(Spatial) else None
 
     def rows_needed(self, operand: int, r: int) -> range | None:
         """The rows of an operand that step `r` reads, None if it needs all of the operand.
@@ -222,7 +201,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """How a row is stored: fresh, in place of an operand's row, or as a part of the only
         result; None if the operation is computed as a whole only."""
         mode = rows_mode(self, self.name)
-        if mode != "fresh" or not self.ELEMENTWISE:
+        if mode != "fresh" or not self.has_trait(Pointwise):
             return mode
         size, shape = bytes_of(self.results[0].type) or 0, shape_of(self.results[0])
         fits = any(shape_of(v) == shape and size <= (bytes_of(v.type) or 0) for v in self.operands)
@@ -263,7 +242,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     def alike(self, r: int) -> bool:
         """Whether row `r` of the results is the function of the rows it reads that others are."""
-        return self.ALIKE
+        return self.has_trait(Alike)
 
     def rows_read(self, operand: int, r: int) -> range | None:
         """`rows_needed` of tensors that have rows."""
@@ -310,7 +289,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def takes_stored(self) -> bool:
         """Whether it does the same to stored integers of one quantization as to what they stand
         for."""
-        return self.MOVES
+        return self.has_trait(Moves)
 
     def _even_range(self, low: int, high: int) -> tuple[int, int]:
         """What the activation leaves of the integers, its ends rounded as ONNX does."""
@@ -353,7 +332,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Whether the only result can be written over an operand, from its first byte on: element i
         of it reads element i of the operand and nothing after, or what it read is kept in scratch.
         """
-        return self.ELEMENTWISE and shape_of(self.operands[operand]) == shape_of(self.results[0])
+        same = shape_of(self.operands[operand]) == shape_of(self.results[0])
+        return same and self.has_trait(Pointwise)
 
     def lies_at(self, result: int, operand: int) -> Places | None:
         """Where the elements of a result lie in an operand, if all of them are its elements; None

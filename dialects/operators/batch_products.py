@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
@@ -33,7 +32,6 @@ class BatchMatmulOp(ComputeOp):
     transposed; the others broadcast. Of int8 and uint8 without a scale, sums of int32."""
 
     name = "memgraph.batch_matmul"
-    WHOLE: ClassVar[bool] = True
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
     result = result_def(AnyTensor)

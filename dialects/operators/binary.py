@@ -31,6 +31,7 @@ from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
+from memopt.dialects.operators.traits import Elementwise, IgnoresActivation, RealsOnly
 
 
 class BinaryOp(ComputeOp):
@@ -38,9 +39,6 @@ class BinaryOp(ComputeOp):
     number of each channel, what this does with the right operand; None where that is not known.
     `COMMUTES`: the operands may change places."""
 
-    ALIKE: ClassVar[bool] = True
-    ELEMENTWISE: ClassVar[bool] = True
-    BY_CHANNEL: ClassVar[bool] = True
     COMMUTES: ClassVar[bool] = True
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = None
     lhs = operand_def(AnyTensor)
@@ -48,7 +46,7 @@ class BinaryOp(ComputeOp):
     result = result_def(AnyTensor)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
     assembly_format = "$lhs `,` $rhs" + ACTIVATION + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:
@@ -188,7 +186,7 @@ class DivOp(BinaryOp):
 
     name = "memgraph.div"
     COMMUTES: ClassVar[bool] = False
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = DividedOp
 
     def macs(self) -> int:
@@ -241,7 +239,7 @@ class DivOp(BinaryOp):
 class SelectOp(BinaryOp):
     """Base of what takes one of two elements: stored ones as they are."""
 
-    APPLIES_ACTIVATION: ClassVar[bool] = False
+    traits = traits_def(IgnoresActivation())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if rounds_even(self):

@@ -23,6 +23,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.prelu import BentOp
+from memopt.dialects.operators.traits import Folds, RealsOnly
 from memopt.dialects.operators.unary import UnaryOp
 
 BOOL = IntegerType(1)
@@ -31,7 +32,7 @@ BOOL = IntegerType(1)
 class TruthOp(BentOp):
     """Base of what is true or false of two elements, with numpy's broadcasting."""
 
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
 
     def verify_(self) -> None:
         super().verify_()
@@ -173,7 +174,7 @@ class LogicalNotOp(UnaryOp):
     """Whether the element is not true."""
 
     name = "memgraph.logical_not"
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
 
     def verify_(self) -> None:
         super().verify_()
@@ -191,14 +192,12 @@ class ChooseOp(ComputeOp):
     0."""
 
     name = "memgraph.choose"
-    WHOLE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
     condition = operand_def(AnyTensor)
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     of_rows = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Folds())
     assembly_format = "$condition `,` $lhs `,` $rhs (`of_rows` $of_rows^)? " + TYPES
 
     def shape_read(self, operand: int) -> tuple[int, ...]:

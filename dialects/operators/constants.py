@@ -33,6 +33,7 @@ from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.traits import KeepsDimensions, Moves, Written
 
 
 @irdl_op_definition
@@ -40,15 +41,11 @@ class TakeOp(ComputeOp):
     """The elements whose index along `axis` is one of `kept`, which rise."""
 
     name = "memgraph.take"
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    WRITTEN: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     kept = prop_def(INTS)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Moves(), KeepsDimensions(), Written())
     assembly_format = "$input `axis` $axis `kept` $kept " + TYPES
 
     @property
@@ -83,14 +80,12 @@ class FoldIntoBiasOp(ComputeOp):
     are constant: `values`, less the zero point, along `axis` of the weights. Integers only."""
 
     name = "memgraph.fold_into_bias"
-    FOLDS: ClassVar[bool] = True
-    WRITTEN: ClassVar[bool] = True
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     values = prop_def(INTS)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Written())
     assembly_format = "$weights (`,` $bias^)? `axis` $axis `values` $values " + TYPES
 
     def verify_(self) -> None:
@@ -123,14 +118,11 @@ class PerChannelOp(ComputeOp):
     a sum it makes the sum of what it makes of each term."""
 
     LINEAR: ClassVar[bool] = False
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    WRITTEN: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     numbers = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), KeepsDimensions(), Written())
     assembly_format = "$input `,` $numbers `axis` $axis " + TYPES
 
     def verify_(self) -> None:
@@ -193,12 +185,9 @@ class ReciprocalOp(ComputeOp):
     """One over each of real numbers."""
 
     name = "memgraph.reciprocal"
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    WRITTEN: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), KeepsDimensions(), Written())
     assembly_format = "$input " + TYPES
 
     def verify_(self) -> None:

@@ -1,12 +1,12 @@
 """Convolutions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.stored import (
@@ -42,6 +42,7 @@ from memopt.dialects.operators.products import (
     whole_products,
 )
 from memopt.dialects.operators.real_bounds import of_reals, products_off
+from memopt.dialects.operators.traits import Alike, Weights
 from memopt.dialects.operators.weighing import WeighingOp, less_zero_point
 from memopt.dialects.operators.window import (
     WindowedOp,
@@ -55,7 +56,7 @@ INT32 = IntegerType(32)
 
 
 class ConvBase(FilteringOp, WindowedOp, WeighingOp):
-    WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ohwi"}
+    traits = traits_def(Alike())
 
     def verify_(self) -> None:
         self.check_window(self.window, self.input, self.result)
@@ -138,7 +139,8 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
     @property
     def _out_last(self) -> bool:
         """Whether filters are the last dimension of the weights, where these are not `oihw`."""
-        return self.WEIGHTS["nhwc"].endswith("o")
+        layouts = self.get_trait(Weights)
+        return layouts is not None and layouts.nhwc.endswith("o")
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """From the least and the most of each channel, wherever it is, at every place of the window
@@ -245,6 +247,7 @@ class Conv2DOp(ConvBase):
     """Convolution, `groups` > 1 split channels; weights `ohwi` (NHWC) or `oihw` (NCHW)."""
 
     name = "memgraph.conv_2d"
+    traits = traits_def(Weights("ohwi", "oihw"))
 
 
 @irdl_op_definition
@@ -252,7 +255,7 @@ class DepthwiseConv2DOp(ConvBase):
     """Each channel by itself, `groups` are the channels; weights `ihwo` (NHWC) or `oihw`."""
 
     name = "memgraph.depthwise_conv_2d"
-    WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ihwo"}
+    traits = traits_def(Weights("ihwo", "oihw"))
     in_place = opt_prop_def(UnitAttr)
     assembly_format = FILTERING + " (`in_place` $in_place^)? " + TYPES
 

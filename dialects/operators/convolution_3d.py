@@ -1,7 +1,6 @@
 """Convolution of images that follow each other."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, DenseArrayBase
 from xdsl.irdl import (
@@ -29,7 +28,6 @@ class Conv3DOp(ComputeOp):
     [depth, height, width, channel, filter], with `strides`, `dilations` and `pad` before each."""
 
     name = "memgraph.conv_3d"
-    WHOLE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)

@@ -1,7 +1,6 @@
 """Convolutions of integers that stand for themselves but for their zero points."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -11,6 +10,7 @@ from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 
 @irdl_op_definition
@@ -20,8 +20,6 @@ class ConvIntegerOp(ComputeOp):
     filters or of each. Padding is the image's zero point."""
 
     name = "memgraph.conv_integer"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     zero = operand_def(AnyTensor)
@@ -29,7 +27,7 @@ class ConvIntegerOp(ComputeOp):
     result = result_def(AnyTensor)
     window = prop_def(WindowAttr)
     groups = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = (
         "$input `,` $weights `zero` $zero `,` $weights_zero `window` `` $window `groups` $groups "
         + TYPES

@@ -1,7 +1,6 @@
 """Channels to height and width."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.irdl import (
@@ -17,6 +16,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Moves, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
@@ -26,13 +26,11 @@ class DepthToSpaceOp(ComputeOp):
     pixel; with `by_channel` all pixels of a channel stand together (ONNX's CRD)."""
 
     name = "memgraph.depth_to_space"
-    IS_SPATIAL: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     block = prop_def(IntegerAttr[I64])
     by_channel = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Moves(), Spatial())
     assembly_format = "$input `block` $block (`by_channel` $by_channel^)? " + TYPES
 
     def verify_(self) -> None:

@@ -1,7 +1,6 @@
 """Operations that make a list of objects, boxes that overlap little, of a detector's outputs."""
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, UnitAttr
 from xdsl.irdl import (
@@ -35,7 +34,6 @@ class DetectionPostprocessOp(ComputeOp):
     behind the last object are 0."""
 
     name = "memgraph.detection_postprocess"
-    WHOLE: ClassVar[bool] = True
     offsets = operand_def(AnyTensor)
     scores = operand_def(AnyTensor)
     anchors = operand_def(AnyTensor)
@@ -164,7 +162,6 @@ class NonMaxSuppressionOp(ComputeOp):
     Elements behind the last box are 0; of equal scores the first is first."""
 
     name = "memgraph.non_max_suppression"
-    WHOLE: ClassVar[bool] = True
     boxes = operand_def(AnyTensor)
     scores = operand_def(AnyTensor)
     overlap = operand_def(AnyTensor)

@@ -1,7 +1,6 @@
 """Matrix times vector."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -49,6 +48,7 @@ from memopt.dialects.operators.products import (
     whole_products,
 )
 from memopt.dialects.operators.real_bounds import of_reals, products_off
+from memopt.dialects.operators.traits import Flattens
 from memopt.dialects.operators.weighing import WeighingOp, less_zero_point
 
 
@@ -57,7 +57,6 @@ class FullyConnectedOp(WeighingOp):
     """result = input (rows of `weights`' last dimension) times transposed weights, plus bias."""
 
     name = "memgraph.fully_connected"
-    FLATTENS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
@@ -65,7 +64,7 @@ class FullyConnectedOp(WeighingOp):
     keep_dims = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Flattens())
     assembly_format = (
         "$input `,` $weights (`,` $bias^)? (`keep_dims` $keep_dims^)?"
         + ACTIVATION

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import (
@@ -18,6 +17,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Folds, RealsOnly
 
 
 @irdl_op_definition
@@ -27,14 +27,12 @@ class GatherAlongOp(ComputeOp):
     dimensions each has indices of its own."""
 
     name = "memgraph.gather_along"
-    WHOLE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     indices = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     batch_dims = opt_prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Folds())
     assembly_format = "$input `,` $indices `axis` $axis (`batch_dims` $batch_dims^)? " + TYPES
 
     @property
@@ -80,7 +78,6 @@ class GatherNdOp(ComputeOp):
     dimensions; an index that there is not is the nearest that there is."""
 
     name = "memgraph.gather_nd"
-    WHOLE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     indices = operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -117,12 +114,10 @@ class ScatterNdOp(ComputeOp):
     not, which runtimes refuse, is left out."""
 
     name = "memgraph.scatter_nd"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     indices = operand_def(AnyTensor)
     updates = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$indices `,` $updates " + TYPES
 
     @property

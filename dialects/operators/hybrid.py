@@ -1,6 +1,6 @@
 """Products of reals with stored weights: the input is quantized at run time, as LiteRT does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, IntegerType, UnitAttr
@@ -28,6 +28,7 @@ from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import whole_products
+from memopt.dialects.operators.traits import Weights
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.window import WindowedOp, as_laid_out
 
@@ -72,7 +73,6 @@ def _away(values: Array) -> Array:
 class HybridOp(ComputeOp):
     """Base: float32, with int8 weights of one scale or of one per channel."""
 
-    WHOLE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
@@ -102,7 +102,6 @@ class HybridOp(ComputeOp):
 class HybridConvBase(HybridOp, WindowedOp):
     """`SAME`: the operation of one type, which does the products."""
 
-    ALIKE: ClassVar[bool] = False
     SAME: ClassVar[type[FilteringOp]]
     window = prop_def(WindowAttr)
     groups = prop_def(IntegerAttr[I64])
@@ -165,7 +164,7 @@ class HybridConv2DOp(HybridConvBase):
 
     name = "memgraph.hybrid_conv_2d"
     SAME: ClassVar[type[FilteringOp]] = Conv2DOp
-    WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ohwi"}
+    traits = traits_def(Weights("ohwi"))
 
 
 @irdl_op_definition
@@ -174,7 +173,7 @@ class HybridDepthwiseConv2DOp(HybridConvBase):
 
     name = "memgraph.hybrid_depthwise_conv_2d"
     SAME: ClassVar[type[FilteringOp]] = DepthwiseConv2DOp
-    WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ihwo"}
+    traits = traits_def(Weights("ihwo"))
 
     @property
     def is_symmetric(self) -> bool:
@@ -190,7 +189,7 @@ class HybridTransposeConv2DOp(HybridConvBase):
 
     name = "memgraph.hybrid_transpose_conv_2d"
     SAME: ClassVar[type[FilteringOp]] = TransposeConv2DOp
-    WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ohwi"}
+    traits = traits_def(Weights("ohwi"))
 
     @property
     def is_symmetric(self) -> bool:

@@ -1,7 +1,6 @@
 """Operations of MediaPipe from landmarks to a part of an image, and back."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -10,6 +9,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 MATRIX = (1, 4, 4)
 Real = FloatAttr[Float32Type]
@@ -19,10 +19,8 @@ Number = IntegerAttr[I64]
 class LandmarksOp(ComputeOp):
     """Base: of reals, each result of all operands."""
 
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
 
     def need_floats(self, operands: Sequence[Array]) -> None:
         """Raise MemoptError for operands that are not all float32."""

@@ -1,14 +1,14 @@
 """Normalization of vectors, each element divided by a sum over its neighbours."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES
+from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unit_length import VectorsOp
 
 
@@ -18,7 +18,7 @@ class LocalResponseNormalizationOp(VectorsOp):
     of squares of up to `radius` elements on both sides and its own) to the power of `beta`."""
 
     name = "memgraph.local_response_normalization"
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
     radius = prop_def(IntegerAttr[I64])
     bias = prop_def(FloatAttr[Float32Type])
     alpha = prop_def(FloatAttr[Float32Type])

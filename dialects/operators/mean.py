@@ -1,10 +1,9 @@
 """Means over axes."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat
-from xdsl.irdl import irdl_op_definition
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import rescale
@@ -23,15 +22,14 @@ from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import Range
 from memopt.dialects.operators.over_axes import OverAxesOp
 from memopt.dialects.operators.real_bounds import means_between
+from memopt.dialects.operators.traits import Alike, ByPixel, Monotone
 
 
 @irdl_op_definition
 class MeanOp(OverAxesOp):
     """The mean over `axes`; with `keep_dims` these stay as 1."""
 
-    ALIKE: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
-    BY_PIXEL: ClassVar[bool] = True
+    traits = traits_def(Alike(), ByPixel(), Monotone())
     name = "memgraph.mean"
 
     @property

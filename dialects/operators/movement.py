@@ -1,7 +1,6 @@
 """The same elements in another shape, place or order."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
@@ -23,21 +22,17 @@ from memopt.dialects.memgraph.tensors import (
     shape_of,
 )
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.traits import Alike, ByChannel, Folds, Monotone, Moves, View
 
 
 @irdl_op_definition
 class ReshapeOp(ComputeOp):
     """The same bytes with another shape (also squeeze, expand and flatten)."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.reshape"
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    IS_VIEW: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), Monotone(), Moves(), View(), Folds())
     assembly_format = "$input " + TYPES
 
     def verify_(self) -> None:
@@ -67,14 +62,10 @@ class CopyOp(ComputeOp):
     """The same bytes in another place. `memgraph-memory` moves tensors between memories with it; of
     a sparse constant, which is read with all its elements, it is a dense one."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.copy"
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
-    BY_CHANNEL: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ByChannel(), Alike(), Monotone(), Folds())
     assembly_format = "$input " + TYPES
 
     def verify_(self) -> None:
@@ -91,15 +82,11 @@ class CopyOp(ComputeOp):
 class TransposeOp(ComputeOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.transpose"
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     permutation = prop_def(INTS)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), Monotone(), Moves(), Folds())
     assembly_format = "$input `permutation` $permutation " + TYPES
 
     def verify_(self) -> None:

@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -14,6 +13,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import KeepsDimensions, Pointwise, Written
 
 STATISTICS = "$scale `,` $shift `,` $mean `,` $variance `epsilon` $epsilon "
 
@@ -21,9 +21,8 @@ STATISTICS = "$scale `,` $shift `,` $mean `,` $variance `epsilon` $epsilon "
 class NormalizingOp(ComputeOp):
     """Base: what a channel is multiplied with and what is added follow from four numbers of it."""
 
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
     epsilon = prop_def(FloatAttr[Float32Type])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), KeepsDimensions())
 
     def need_numbers(self, channels: int) -> None:
         """One number of a channel in each of the last four operands. Raises VerifyException."""
@@ -51,8 +50,7 @@ class BatchNormalizationOp(NormalizingOp):
     dimension 1."""
 
     name = "memgraph.batch_normalization"
-    ALIKE: ClassVar[bool] = False  # where dimension 1 is rows, each has other numbers
-    ELEMENTWISE: ClassVar[bool] = True
+    traits = traits_def(Pointwise())
     input = operand_def(AnyTensor)
     scale = operand_def(AnyTensor)
     shift = operand_def(AnyTensor)
@@ -96,8 +94,7 @@ class NormalizationTermsOp(NormalizingOp):
     in float64, each rounded once."""
 
     name = "memgraph.normalization_terms"
-    FOLDS: ClassVar[bool] = True
-    WRITTEN: ClassVar[bool] = True
+    traits = traits_def(Written())
     scale = operand_def(AnyTensor)
     shift = operand_def(AnyTensor)
     mean = operand_def(AnyTensor)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -11,6 +10,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Folds
 
 
 @irdl_op_definition
@@ -19,14 +19,12 @@ class OneHotOp(ComputeOp):
     others the third; so are all, if there is no such element."""
 
     name = "memgraph.one_hot"
-    WHOLE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
     indices = operand_def(AnyTensor)
     on_value = operand_def(AnyTensor)
     off_value = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Folds())
     assembly_format = "$indices `,` $on_value `,` $off_value `axis` $axis " + TYPES
 
     def verify_(self) -> None:

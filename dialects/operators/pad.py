@@ -1,7 +1,6 @@
 """Padding."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     Float32Type,
@@ -27,24 +26,20 @@ from memopt.dialects.memgraph.tensors import (
 )
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.operators.reordering import with_entries
+from memopt.dialects.operators.traits import Alike, ByPixel, Folds, KeepsDimensions, Monotone
 
 
 @irdl_op_definition
 class PadOp(ComputeOp):
     """`before` and `after` elements of the real `value` around each dimension."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.pad"
-    BY_PIXEL: ClassVar[bool] = True
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     before = prop_def(INTS)
     after = prop_def(INTS)
     value = prop_def(FloatAttr[Float32Type])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), KeepsDimensions(), Folds())
     assembly_format = "$input `before` $before `after` $after `value` $value " + TYPES
 
     @property

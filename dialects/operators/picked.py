@@ -4,7 +4,6 @@ elements or of many dimensions are."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
@@ -26,6 +25,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.traits import Folds, Monotone
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,6 @@ class Term:
 class PickingOp(ComputeOp):
     """Base of what picks."""
 
-    WHOLE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     fill = opt_operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -50,7 +47,7 @@ class PickingOp(ComputeOp):
     sizes = prop_def(INTS)
     terms = prop_def(INTS)
     numbers = prop_def(INTS)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Monotone(), Folds())
     assembly_format = (
         "$input (`fill` $fill^)? `shape` $shape `sizes` $sizes `terms` $terms `numbers` $numbers "
         + TYPES

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar, Literal
+from typing import Literal
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -30,6 +30,14 @@ from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, W
 from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, rows_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Range
 from memopt.dialects.operators.real_bounds import means_between
+from memopt.dialects.operators.traits import (
+    Alike,
+    ByChannel,
+    KeepsDimensions,
+    Monotone,
+    Moves,
+    RealsOnly,
+)
 from memopt.dialects.operators.window import (
     WindowedOp,
     as_laid_out,
@@ -41,17 +49,13 @@ from memopt.dialects.operators.window import (
 
 
 class PoolBase(WindowedOp):
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
-    BY_CHANNEL: ClassVar[bool] = True
-
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     window = prop_def(WindowAttr)
     count_include_pad = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ByChannel(), Alike(), KeepsDimensions())
     assembly_format = (
         "$input `window` `` $window (`count_include_pad` $count_include_pad^)?"
         + ACTIVATION
@@ -108,6 +112,7 @@ class AveragePool2DOp(PoolBase):
     """The mean over a window; padding counts with `count_include_pad` only."""
 
     name = "memgraph.average_pool_2d"
+    traits = traits_def(Monotone())
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:
@@ -173,8 +178,7 @@ class L2Pool2DOp(PoolBase):
     """The root of the mean of squares under a window; padding does not count."""
 
     name = "memgraph.l2_pool_2d"
-    INTEGERS: ClassVar[bool] = False
-    MONOTONE: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:
@@ -202,7 +206,7 @@ class MaxPool2DOp(PoolBase):
     """The largest element under a window."""
 
     name = "memgraph.max_pool_2d"
-    MOVES: ClassVar[bool] = True
+    traits = traits_def(Monotone(), Moves())
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:

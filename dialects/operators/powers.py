@@ -2,17 +2,18 @@
 
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.operators.prelu import BentOp
+from memopt.dialects.operators.traits import RealsOnly
 
 
 class RealBentOp(BentOp):
     """Base of these."""
 
     COMMUTES: ClassVar[bool] = False
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
     REALS: ClassVar[bool] = True  # alone, and not int32 and int64, too
 
     def of_reals(self, a: Array, b: Array) -> Array:

@@ -3,19 +3,20 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32, rescale
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import Array, need_zero_points_of_zero, per_tensor, unknown
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.dialects.operators.binary import BinaryOp
+from memopt.dialects.operators.traits import IgnoresActivation, RealsOnly
 
 
 class BentOp(BinaryOp):
     """Base of functions of two numbers that turn, so that ends are not those of ends."""
 
-    APPLIES_ACTIVATION: ClassVar[bool] = False
+    traits = traits_def(IgnoresActivation())
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> None:
         """Nobody asks."""
@@ -36,7 +37,7 @@ class PreluOp(BentOp):
 
     name = "memgraph.prelu"
     COMMUTES: ClassVar[bool] = False
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
 
     def of_reals(self, a: Array, b: Array) -> Array:
         import numpy as np

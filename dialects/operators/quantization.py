@@ -1,10 +1,10 @@
 """From real to stored numbers, back, and from one type to another."""
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
+    traits_def,
 )
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
@@ -28,6 +28,7 @@ from memopt.dialects.arithmetic.stored import (
     scales_of,
     unknown,
 )
+from memopt.dialects.operators.traits import Folds, Monotone
 from memopt.dialects.operators.unary import UnaryOp, requantizer
 
 
@@ -36,8 +37,7 @@ class QuantizeOp(UnaryOp):
     """Real to stored, or one quantization to another; the types say which."""
 
     name = "memgraph.quantize"
-    MONOTONE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
+    traits = traits_def(Monotone(), Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         values = operands[0]
@@ -96,8 +96,7 @@ class DequantizeOp(UnaryOp):
     """Stored to real (also float16 to float32)."""
 
     name = "memgraph.dequantize"
-    MONOTONE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
+    traits = traits_def(Monotone(), Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -114,7 +113,7 @@ class CastOp(UnaryOp):
     """Another element type, same values."""
 
     name = "memgraph.cast"
-    FOLDS: ClassVar[bool] = True
+    traits = traits_def(Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """C's conversion. Refuses what an integer cannot hold: there it is not defined."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 
 from xdsl.irdl import (
     irdl_op_definition,
+    traits_def,
 )
 
 from memopt.dialects.arithmetic.scalars import (
@@ -23,14 +24,13 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unary import FunctionOp, by_floats
 from memopt.dialects.operators.unit_length import inverse_root
 
 
 class RealFunctionOp(FunctionOp):
     """Base of functions of real numbers alone; what is not finite is as in C."""
-
-    INTEGERS: ClassVar[bool] = False
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -66,6 +66,7 @@ def real_function(
         "__module__": __name__,
         "name": f"memgraph.{name}",
         "of_reals": of_reals,
+        "traits": traits_def(RealsOnly()),
     }
     kind = type(f"{name.title()}Op", (RealFunctionOp,), fields)
     return irdl_op_definition(cast(type[RealFunctionOp], kind))
@@ -141,7 +142,6 @@ class AbsOp(RealFunctionOp):
 
     name = "memgraph.abs"
     C: ClassVar[str] = "fabsf(x)"
-    INTEGERS: ClassVar[bool] = True
     ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
     def of_reals(self, x: Array) -> Array:
@@ -173,6 +173,7 @@ class NegOp(RealFunctionOp):
 
     name = "memgraph.neg"
     C: ClassVar[str] = "-x"
+    traits = traits_def(RealsOnly())
     ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
     def of_reals(self, x: Array) -> Array:
@@ -186,7 +187,6 @@ class SqrtOp(RealFunctionOp):
 
     name = "memgraph.sqrt"
     C: ClassVar[str] = "sqrtf(x)"
-    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
@@ -216,7 +216,6 @@ class RsqrtOp(RealFunctionOp):
 
     name = "memgraph.rsqrt"
     C: ClassVar[str] = "1.0f / sqrtf(x)"
-    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
@@ -258,7 +257,6 @@ class ExpOp(RealFunctionOp):
 
     name = "memgraph.exp"
     C: ClassVar[str] = "expf(x)"
-    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
@@ -278,7 +276,6 @@ class LogOp(RealFunctionOp):
 
     name = "memgraph.log"
     C: ClassVar[str] = "logf(x)"
-    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np

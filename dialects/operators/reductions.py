@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -25,12 +24,13 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.over_axes import OverAxesOp
+from memopt.dialects.operators.traits import Alike, Monotone, RealsOnly
 
 
 class ReductionOp(OverAxesOp):
     """Base of these. Over rows they are computed as a whole."""
 
-    ALIKE: ClassVar[bool] = True
+    traits = traits_def(Alike())
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if 1 in self.numbers else super().rows_read(operand, r)
@@ -93,7 +93,7 @@ class ReduceProdOp(ReductionOp):
     """The product over `axes`; with `keep_dims` these stay as 1."""
 
     name = "memgraph.reduce_prod"
-    INTEGERS: ClassVar[bool] = False
+    traits = traits_def(RealsOnly())
 
     def reduced(self, values: Array) -> Array:
         import numpy as np
@@ -108,7 +108,7 @@ class ReduceProdOp(ReductionOp):
 class ExtremeOp(ReductionOp):
     """Base of largest and smallest numbers: stored ones as they are."""
 
-    MONOTONE: ClassVar[bool] = True
+    traits = traits_def(Monotone())
 
     @property
     def goes_in_turn(self) -> bool:
@@ -148,11 +148,10 @@ class ReduceMinOp(ExtremeOp):
 class ArgOp(ComputeOp):
     """Base of where along `axis`, which goes, the number stands, the first of equal ones."""
 
-    ALIKE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike())
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:

@@ -1,7 +1,6 @@
 """Resizing of images."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -26,19 +25,16 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, Range
 from memopt.dialects.operators.real_bounds import means_between
+from memopt.dialects.operators.traits import ByChannel, Monotone, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
 class ResizeBase(ComputeOp):
-    IS_SPATIAL: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
-    BY_CHANNEL: ClassVar[bool] = True
-
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     align_corners = opt_prop_def(UnitAttr)
     half_pixel_centers = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ByChannel(), Monotone(), Spatial())
     assembly_format = (
         "$input (`align_corners` $align_corners^)? (`half_pixel_centers` $half_pixel_centers^)? "
         + TYPES

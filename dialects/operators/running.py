@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.irdl import (
@@ -20,6 +19,7 @@ from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_te
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.add_n import FINER, fine_sum
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Folds, RealsOnly
 
 
 @irdl_op_definition
@@ -29,15 +29,12 @@ class CumulativeSumOp(ComputeOp):
     TFLite's does: not with real 0."""
 
     name = "memgraph.cumulative_sum"
-    WHOLE: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     exclusive = opt_prop_def(UnitAttr)
     reverse = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Folds(), RealsOnly())
     assembly_format = (
         "$input `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? " + TYPES
     )

@@ -1,7 +1,6 @@
 """Operation that replaces the elements of a tensor that indices say."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
@@ -10,6 +9,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 REDUCTIONS = ("add", "mul", "max", "min")
 
@@ -22,14 +22,12 @@ class ScatterUpdateOp(ComputeOp):
     which runtimes refuse, is left out."""
 
     name = "memgraph.scatter_update"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     indices = operand_def(AnyTensor)
     updates = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     reduction = opt_prop_def(StringAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$input `,` $indices `,` $updates (`reduction` $reduction^)? " + TYPES
 
     @property

@@ -1,7 +1,6 @@
 """Operation that adds rows up by their segment numbers."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -9,6 +8,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 
 @irdl_op_definition
@@ -17,12 +17,10 @@ class SegmentSumOp(ComputeOp):
     whose number in the second is that one; a number that the result does not have is left out."""
 
     name = "memgraph.segment_sum"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     segments = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$input `,` $segments " + TYPES
 
     def verify_(self) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
@@ -43,23 +42,27 @@ from memopt.dialects.memgraph.tensors import (
 )
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
 from memopt.dialects.operators.reordering import with_axis, with_entries
+from memopt.dialects.operators.traits import (
+    Alike,
+    ByPixel,
+    Folds,
+    Gathers,
+    IgnoresActivation,
+    KeepsDimensions,
+    Monotone,
+    Moves,
+)
 
 
 class JoiningOp(ComputeOp):
     """Base of what puts operands one after the other along `axis`."""
 
-    ALIKE: ClassVar[bool] = True
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
-    APPLIES_ACTIVATION: ClassVar[bool] = (
-        False  # TensorFlow Lite's schema has it, its kernels refuse
-    )
     inputs = var_operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), Monotone(), KeepsDimensions(), IgnoresActivation())
     assembly_format = "$inputs `axis` $axis" + ACTIVATION + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:
@@ -98,9 +101,7 @@ class ConcatOp(JoiningOp):
     """Operands one after the other along `axis`."""
 
     name = "memgraph.concat"
-    GATHERS: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
+    traits = traits_def(Moves(), Gathers(), Folds())
 
     def begins_at(self, result: int, operand: int) -> int | None:
         if prod(shape_of(self.result)[: self.axis.value.data]) != 1 or self.activation is not None:
@@ -156,16 +157,11 @@ class ConcatRequantizedOp(JoiningOp):
 class SplitOp(ComputeOp):
     """Parts of the operand along `axis`."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.split"
-    BY_PIXEL: ClassVar[bool] = True
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     parts = var_result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), Moves(), KeepsDimensions())
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:
@@ -229,18 +225,12 @@ class SplitOp(ComputeOp):
 class SliceOp(ComputeOp):
     """`sizes` elements from `starts`, every `strides`-th."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.slice"
-    BY_PIXEL: ClassVar[bool] = True
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     starts = prop_def(INTS)
     strides = prop_def(INTS)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), Moves(), KeepsDimensions(), Folds())
     assembly_format = "$input `starts` $starts `strides` $strides " + TYPES
 
     def verify_(self) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
@@ -43,20 +42,19 @@ from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
 from memopt.dialects.operators.reordering import with_axis
+from memopt.dialects.operators.traits import Alike, KeepsDimensions
 
 
 @irdl_op_definition
 class SoftmaxOp(ComputeOp):
     """exp(beta * x) normalised over `axis`."""
 
-    ALIKE: ClassVar[bool] = True
     name = "memgraph.softmax"
-    KEEPS_DIMENSIONS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     beta = prop_def(FloatAttr[Float32Type])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike(), KeepsDimensions())
     assembly_format = "$input `axis` $axis `beta` $beta " + TYPES
 
     def verify_(self) -> None:

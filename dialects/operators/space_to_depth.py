@@ -1,7 +1,6 @@
 """Height and width to channels."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -10,6 +9,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
@@ -18,11 +18,10 @@ class SpaceToDepthOp(ComputeOp):
     """As many times the channels from blocks of `block` x `block` pixels."""
 
     name = "memgraph.space_to_depth"
-    IS_SPATIAL: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     block = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Spatial())
     assembly_format = "$input `block` $block " + TYPES
 
     def verify_(self) -> None:

@@ -1,7 +1,6 @@
 """Spectra of reals, and the parts of complex numbers."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, DenseArrayBase
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -10,6 +9,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, dtype_of, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 
 @irdl_op_definition
@@ -19,12 +19,10 @@ class RealFft2DOp(ComputeOp):
     more."""
 
     name = "memgraph.real_fft_2d"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     sizes = prop_def(DenseArrayBase.constr(I64))
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$input `sizes` $sizes " + TYPES
 
     @property
@@ -50,11 +48,9 @@ class RealFft2DOp(ComputeOp):
 class ComplexPartOp(ComputeOp):
     """Base: a real of each complex number."""
 
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$input " + TYPES
 
     def verify_(self) -> None:

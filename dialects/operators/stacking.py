@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import (
@@ -19,6 +18,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Folds, Monotone, Moves
 
 
 def _between(shape: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:
@@ -30,14 +30,10 @@ class PackOp(ComputeOp):
     """Operands of one shape one after the other along a new dimension, `axis`."""
 
     name = "memgraph.pack"
-    WHOLE: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     inputs = var_operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Monotone(), Moves(), Folds())
     assembly_format = "$inputs `axis` $axis " + TYPES
 
     def verify_(self) -> None:
@@ -65,13 +61,10 @@ class UnpackOp(ComputeOp):
     """Each index of dimension `axis` of the operand, which is left out."""
 
     name = "memgraph.unpack"
-    WHOLE: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     parts = var_result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Monotone(), Moves())
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
@@ -21,8 +20,6 @@ Left = list[tuple[SSAValue, Array]]
 class StatefulOp(ComputeOp):
     """Base: some operands are a `memgraph.variable`, `states`, which the operation may change, so
     those that use the same one keep their order."""
-
-    WHOLE: ClassVar[bool] = True
 
     @property
     def states(self) -> tuple[SSAValue, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.irdl import (
@@ -18,6 +17,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, element_of, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.traits import Folds, Monotone, Moves
 
 
 @irdl_op_definition
@@ -27,17 +27,13 @@ class StridedOp(ComputeOp):
     integers stay as they are stored where both quantizations differ, as runtimes leave them."""
 
     name = "memgraph.strided"
-    WHOLE: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
-    FOLDS: ClassVar[bool] = True
-    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     start = prop_def(IntegerAttr[I64])
     sizes = prop_def(INTS)
     steps = prop_def(INTS)
     as_stored = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Monotone(), Moves(), Folds())
     assembly_format = (
         "$input (`as_stored` $as_stored^)? `start` $start `sizes` $sizes `steps` $steps " + TYPES
     )

@@ -1,7 +1,6 @@
 """The largest elements and where they stand."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -17,7 +16,6 @@ class TopKOp(ComputeOp):
     the first is first."""
 
     name = "memgraph.top_k"
-    WHOLE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     values = result_def(AnyTensor)
     indices = result_def(AnyTensor)

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from math import gcd
-from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, is_stored, stored_bits
 from memopt.dialects.memgraph.tensors import channels_of, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import real_products, whole_products
+from memopt.dialects.operators.traits import Spatial, Weights
 from memopt.dialects.operators.window import channels_last, first_spatial
 
 
@@ -20,8 +20,7 @@ class TransposeConv2DOp(FilteringOp):
     on; `pad` is cut off, what nothing is added to is the bias. Weights `ohwi` or `iohw`."""
 
     name = "memgraph.transpose_conv_2d"
-    IS_SPATIAL: ClassVar[bool] = True
-    WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "iohw", "nhwc": "ohwi"}
+    traits = traits_def(Spatial(), Weights("ohwi", "iohw"))
 
     def verify_(self) -> None:
         shape, out, weights = (shape_of(v) for v in (self.input, self.result, self.weights))

@@ -1,7 +1,6 @@
 """Sums of the leaves that rows of numbers reach in decision trees."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -9,6 +8,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 LEAF = 15  # a rule
@@ -23,8 +23,6 @@ class TreeEnsembleOp(ComputeOp):
     and the one behind its last, which `targets` say where to add. `roots` are the first nodes."""
 
     name = "memgraph.tree_ensemble"
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     features = operand_def(AnyTensor)
     rules = operand_def(AnyTensor)
@@ -35,7 +33,7 @@ class TreeEnsembleOp(ComputeOp):
     weights = operand_def(AnyTensor)
     roots = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
     assembly_format = (
         "$input `,` $features `,` $rules `,` $thresholds `,` $yes `,` $no `,` $targets `,` "
         "$weights `,` $roots " + TYPES

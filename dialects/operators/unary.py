@@ -46,18 +46,16 @@ from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.operators.real_bounds import of_reals, outwards
+from memopt.dialects.operators.traits import AsActivation, Elementwise
 
 
 class UnaryOp(ComputeOp):
     """Element-wise, same shape."""
 
-    ALIKE: ClassVar[bool] = True
-    ELEMENTWISE: ClassVar[bool] = True
-    BY_CHANNEL: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
     assembly_format = "$input" + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:
@@ -171,7 +169,7 @@ class ReluOp(FunctionOp):
     """max(x, 0), element-wise."""
 
     name = "memgraph.relu"
-    AS_ACTIVATION: ClassVar[str | None] = "relu"
+    traits = traits_def(AsActivation("relu"))
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
 
     @property
@@ -198,7 +196,7 @@ class Relu6Op(FunctionOp):
     """x clamped to 0 .. 6, element-wise."""
 
     name = "memgraph.relu6"
-    AS_ACTIVATION: ClassVar[str | None] = "relu6"
+    traits = traits_def(AsActivation("relu6"))
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
 
     @property

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -30,15 +29,15 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import Alike
 
 
 class VectorsOp(ComputeOp):
     """Base of these."""
 
-    ALIKE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Alike())
     assembly_format = "$input " + TYPES
 
     def verify_(self) -> None:

@@ -1,7 +1,6 @@
 """Pools that remember the places of their elements, and their inverse."""
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -10,6 +9,7 @@ from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.traits import RealsOnly
 
 AHEAD = 0.1
 """Fraction added to places, so that they are rounded down right."""
@@ -18,10 +18,8 @@ AHEAD = 0.1
 class PlacesOp(ComputeOp):
     """Base: images of reals, channels last, in windows without dilation."""
 
-    WHOLE: ClassVar[bool] = True
-    INTEGERS: ClassVar[bool] = False
     window = prop_def(WindowAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RealsOnly())
 
     def need_floats(self, operands: Sequence[Array]) -> None:
         """Raise MemoptError for operands that are not all float32."""

@@ -1,7 +1,6 @@
 """A tensor with another one written into it."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -17,7 +16,6 @@ class DynamicUpdateSliceOp(ComputeOp):
     dimension; where it would not fit, from the nearest on where it does."""
 
     name = "memgraph.dynamic_update_slice"
-    WHOLE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     update = operand_def(AnyTensor)
     starts = operand_def(AnyTensor)

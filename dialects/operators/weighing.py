@@ -8,6 +8,7 @@ from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.interface import is_constant_value
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Pointwise
 
 
 class WeighingOp(ComputeOp):
@@ -22,7 +23,7 @@ class WeighingOp(ComputeOp):
     def may_be_made_by(self, reader: ComputeOp) -> bool:
         """Sums are made once each, so one operation of two tensors may make them as it reads them.
         What is known before run time is no buffer."""
-        if not reader.ELEMENTWISE or reader.is_function:
+        if not reader.has_trait(Pointwise) or reader.is_function:
             return False
         alike = shape_of(reader.results[0]) == shape_of(self.results[0])
         return alike and all(map(is_constant_value, self.operands[1:]))

@@ -1,22 +1,23 @@
 """What slides a window over height and width."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from xdsl.ir import SSAValue
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Spatial
 from memopt.dialects.rows.questions import taps
 
 
 class WindowedOp(ComputeOp):
     """Base of what slides a window: the result's height and width follow from it."""
 
-    ALIKE: ClassVar[bool] = True
-    IS_SPATIAL: ClassVar[bool] = True
+    traits = traits_def(Spatial())
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:

@@ -75,6 +75,7 @@ from memopt.dialects.memgraph.structure import NamesRows, Yielding, YieldOp
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of, shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Pointwise
 from memopt.dialects.rows.steps import activations, row_type, row_types, rows_in_place, steps_of
 from memopt.dialects.rows.text import parse_index, parse_tail, print_tail
 
@@ -327,7 +328,7 @@ class RowOp(IRDLOperation, MemoryInterface):
             return ((0, last),) if fits else ()
         if isinstance(whole, ForeignOperator):
             return rows_in_place(whole, self.index.data, model) if model.has_inplace else ()
-        if not (model.has_inplace and whole.ELEMENTWISE) or whole.rows_mode != "inplace":
+        if not (model.has_inplace and whole.has_trait(Pointwise)) or whole.rows_mode != "inplace":
             return ()
         size = bytes_of(self.outputs[0].type) or 0
         return tuple(

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
+from memopt.dialects.operators.traits import KeepsDimensions, Moves, Pointwise, Spatial, Weights
 from memopt.frontends.core.typed import NotTyped, need
 
 NO_OPERATION: Final = "no operation of memopt computes it"
@@ -75,14 +76,17 @@ class Entry:
 
     def __init__(self, build: Callable[..., Operation], *kinds: type[ComputeOp]) -> None:
         self.build, self.kinds = build, kinds
-        self.is_spatial = any(k.IS_SPATIAL for k in kinds)
-        self.keeps_dimensions = any(k.ELEMENTWISE or k.KEEPS_DIMENSIONS for k in kinds)
-        self.moves = any(k.MOVES for k in kinds)
+        self.is_spatial = any(k.has_trait(Spatial) for k in kinds)
+        self.keeps_dimensions = any(
+            k.has_trait(Pointwise) or k.has_trait(KeepsDimensions) for k in kinds
+        )
+        self.moves = any(k.has_trait(Moves) for k in kinds)
         self.keeps_state = any(issubclass(k, StatefulOp) for k in kinds)
 
     def weights(self, layout: str) -> str | None:
         """How operand 1 is laid out beside images of that layout, None if that is not said."""
-        return next((k.WEIGHTS[layout] for k in self.kinds if layout in k.WEIGHTS), None)
+        layouts = (w.beside(layout) for k in self.kinds if (w := k.get_trait(Weights)))
+        return next(filter(None, layouts), None)
 
 
 def typed(table: Mapping[str, Entry], node: Node) -> Operation | str:

@@ -14,6 +14,7 @@ import onnx.defs
 from onnx import NodeProto
 
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.operators.traits import Folds
 from memopt.formats.onnx_weights import constant_tensor, fill_tensor, raw_bytes
 from memopt.frontends.core.constants import inline
 from memopt.frontends.core.types import tensor_type
@@ -139,7 +140,7 @@ def _note(known: Known, node: NodeProto) -> None:
 def _is_folded_later(node: NodeProto) -> bool:
     """Return whether an operation of constants is a constant expression: these stay in the file."""
     entry = OPERATORS.get(node.op_type)
-    return entry is None or all(kind.FOLDS for kind in entry.kinds)
+    return entry is None or all(kind.has_trait(Folds) for kind in entry.kinds)
 
 
 def _note_number(known: Known, node: NodeProto) -> None:

@@ -39,6 +39,7 @@ from memopt.dialects.memgraph.plan import (
 from memopt.dialects.memgraph.structure import YieldOp
 from memopt.dialects.memgraph.tensors import MOST_ROWS, encoding_of, has_few_rows, rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.traits import Flattens, SumsUp, View
 from memopt.dialects.rows.operations import JoinOp, RowOp, RowOpOp, RowsOp, received_rows
 from memopt.dialects.rows.steps import activations, row_type, steps_of
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
@@ -169,7 +170,7 @@ def _cut_together(
     of them have."""
     whole: set[Operation] = set()
     for op in found:
-        if not isinstance(op, ComputeOp) or not op.SUMS_UP:
+        if not isinstance(op, ComputeOp) or not op.has_trait(SumsUp):
             continue
         its = [op, *(v.owner for v in op.operands if not is_constant_value(v))]
         if not all(isinstance(m, ComputeOp) and m in chosen and _is_cut(m, target) for m in its):
@@ -229,11 +230,11 @@ def _expand(func: FuncOp, cut: Sequence[Operation], deadline: float | None) -> N
 
 def _read_image(op: Operation) -> None:
     """Let an operation that sums over all of a flattened image read the image, which has rows."""
-    if not isinstance(op, ComputeOp) or not op.FLATTENS or steps_of(op) is not None:
+    if not isinstance(op, ComputeOp) or not op.has_trait(Flattens) or steps_of(op) is not None:
         return
     flat = op.operands[0]
     view = flat.op if isinstance(flat, OpResult) else None
-    if not isinstance(view, ComputeOp) or not view.IS_VIEW:
+    if not isinstance(view, ComputeOp) or not view.has_trait(View):
         return
     op.operands[0] = view.operands[0]
     if op.rows_mode != "part":

@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import SumsUp
 from memopt.passes.plan.extract import extract
 from memopt.passes.rows.expand import computing, cut, reads_received
 from memopt.passes.rows.numbers import Cuts, InRows, carried
@@ -94,7 +95,7 @@ def fewer_rows(
         k
         for k in able
         if reads_received(op := running[k])
-        or (isinstance(op, ComputeOp) and op.SUMS_UP)  # with what it adds up
+        or (isinstance(op, ComputeOp) and op.has_trait(SumsUp))  # with what it adds up
         or sum_of(op) is not None
         or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )

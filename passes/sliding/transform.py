@@ -15,6 +15,7 @@ from memopt.dialects.memgraph.functions import body_of, has_kind
 from memopt.dialects.memgraph.names import full_name, is_named, name_of, place_of, rename
 from memopt.dialects.memgraph.plan import drop_plan, is_gathered
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.passes.sliding.recompute_choice import Recalled, choosing, least_work
@@ -35,7 +36,7 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
         if whole is not None and not isinstance(whole, ComputeOp):
             text = f"memgraph-slide: a row of {full_name(whole)}, of another dialect, is not kept"
             raise MemoptError(text, place_of(op))
-        if whole is not None and whole.SUMS_UP:
+        if whole is not None and whole.has_trait(SumsUp):
             text = "memgraph-slide: a row that several operators add up is not kept"
             raise MemoptError(text, place_of(op))
     kept, row = kept_rows_in(func, rows), rows_in(func)

@@ -13,6 +13,7 @@ from memopt.backends.c.emit.layout import layout_of
 from memopt.backends.c.emit.lowering import lower
 from memopt.dialects.memgraph.tensors import bytes_of, rows_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Pointwise, Spatial
 from memopt.targets.core.registry import target_named
 
 _CALL = re.compile(r"memopt_(\w+)\((&\w+_params), &(\w+)_rows, in, ([^;]+), (\w[^;]*)\);")
@@ -146,10 +147,10 @@ def _needed(op: Operation, call: KernelCall) -> list[range]:
     assert isinstance(op, ComputeOp)
     rows, there = range(call.rows.end), -(-_bytes(op, call, 0) // call.rows.in_stride)
     same = [range(r, r + 1) for r in rows]
-    if op.ELEMENTWISE or call.kernel == "copy":
+    if op.has_trait(Pointwise) or call.kernel == "copy":
         return same
     if rows_of(op.results[0]) == len(rows) and not op.accumulates:
         needed = [n for r in rows if (n := op.rows_needed(0, r)) is not None]
         if len(needed) == len(rows):
             return needed
-    return same if there == len(rows) and not op.IS_SPATIAL else [range(there)] * len(rows)
+    return same if there == len(rows) and not op.has_trait(Spatial) else [range(there)] * len(rows)

@@ -11,6 +11,7 @@ from memopt.compile.driver import new_context
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Folds
 from memopt.text.ir_text import parse_module
 
 ENDS: dict[Any, tuple[int, int]] = {
@@ -214,7 +215,7 @@ FOLDED = {
 
 
 def test_every_operation_that_folds_is_evaluated(tmp_path: Path, lab: Any) -> None:
-    folding = {op.name for op in operations() if issubclass(op, ComputeOp) and op.FOLDS}
+    folding = {op.name for op in operations() if issubclass(op, ComputeOp) and op.has_trait(Folds)}
     assert folding == {f"memgraph.{name}" for name in FOLDED}
     for name, line in FOLDED.items():
         result = line.rsplit("->", 1)[1].strip()

@@ -44,7 +44,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "is_one: isinstance(o, Operation)": READING,
         "transposition: is_constant_expression(value, GENERIC)": "others may be so too",
         "has_weights: kind is None": NARROWS,
-        "folds: op.FOLDS": "nobody reads a dequantize, or a transposition of constants",
+        "folds: op.has_trait(Folds)": "nobody reads a dequantize, or a transposition of constants",
         "match_and_rewrite: not self.reading": READING,
         "match_and_rewrite: not self.reading or is_one(made)": READING,
         "match_and_rewrite: is_one(made)": READING,

@@ -17,6 +17,7 @@ from memopt.dialects.arithmetic.stored import dtype_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import SumsUp, Written
 from memopt.dialects.rows.operations import JoinOp, RowOp
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.rows.expand import expand
@@ -64,7 +65,7 @@ def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
     cut = 0
     for _ in range(max(10, int(400 * fuzz))):
         op: ComputeOp = GENERATORS[name](name, rng)
-        if op.WRITTEN and steps_of(op) is None:
+        if op.has_trait(Written) and steps_of(op) is None:
             continue  # of constants only, which are in no rows
         func = function(op)
         module = ModuleOp([func])
@@ -73,7 +74,7 @@ def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
             before = results(func, inputs)
         except MemoptError:
             continue  # no runtime gives it a meaning
-        if op.SUMS_UP:
+        if op.has_trait(SumsUp):
             expand(func, None)  # what it adds up is in no rows, so it is in none
             assert not any(isinstance(o, RowOp) for o in func.body.block.ops)
             return

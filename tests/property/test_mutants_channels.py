@@ -16,6 +16,7 @@ from memopt.dialects.operators import convolution
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase, DepthwiseConv2DOp
 from memopt.dialects.operators.slices import ConcatOp
+from memopt.dialects.operators.traits import Monotone
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.rewrites import constant_channels
 
@@ -101,7 +102,10 @@ def nothing_is_padded(patch: pytest.MonkeyPatch) -> None:
 
 
 def functions_rise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(FunctionOp, "MONOTONE", True)
+    def has_trait(kind: Any, trait: Any) -> bool:
+        return trait is Monotone or kind.get_trait(trait) is not None
+
+    patch.setattr(FunctionOp, "has_trait", classmethod(has_trait))
     patch.setattr(FunctionOp, "extremes", ComputeOp.extremes)
 
 

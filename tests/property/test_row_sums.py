@@ -22,6 +22,7 @@ from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.plan.extract import extract
@@ -64,7 +65,8 @@ def assert_alike(func: FuncOp, image: Array, want: list[Array], seed: int) -> No
 def sums(func: FuncOp) -> Counter[str]:
     """The sums in rows."""
     rows = [op for op in body_of(func).ops if isinstance(op, RowOp) and not op.index.data]
-    return Counter("reals" if op.shows_sums else "integers" for op in rows if op.whole.SUMS_UP)
+    sums = [op for op in rows if op.whole.has_trait(SumsUp)]
+    return Counter("reals" if op.shows_sums else "integers" for op in sums)
 
 
 def test_rows_are_the_whole_network(fuzz: float) -> None:

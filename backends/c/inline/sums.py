@@ -25,6 +25,7 @@ from memopt.dialects.memgraph.plan import order_of
 from memopt.dialects.memgraph.structure import YieldOp
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import RowOp
 from memopt.dialects.rows.steps import activations
 
@@ -92,10 +93,10 @@ def _step(row: RowOp) -> int:
 
 def sum_row_of(row: RowOp) -> RowOp | None:
     """What sums up a buffer that a row adds to, or sums up itself."""
-    if row.whole.SUMS_UP:
+    if row.whole.has_trait(SumsUp):
         return row
     readers = [use.operation for use in row.outputs[0].uses]
-    its = [r for r in readers if isinstance(r, RowOp) and r.whole.SUMS_UP]
+    its = [r for r in readers if isinstance(r, RowOp) and r.whole.has_trait(SumsUp)]
     return its[0] if its else None
 
 

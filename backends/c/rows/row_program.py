@@ -22,6 +22,7 @@ from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
 from memopt.dialects.memgraph.plan import FAST
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 
@@ -83,7 +84,7 @@ def row_operators(
     """The calls of an operator of which all rows are given. Raises MemoptError if no kernel
     computes them."""
     calls = lower_rows(computed(rows[0]), constants, isa)
-    is_part = not rows[0].whole.SUMS_UP and sum_row_of(rows[0]) is not None
+    is_part = not rows[0].whole.has_trait(SumsUp) and sum_row_of(rows[0]) is not None
     found: list[RowOperator] = []
     for number, made in enumerate(calls):
         call = made.call

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Folds
 
 
 @dataclass
@@ -73,7 +74,7 @@ def constants_of(operations: Iterable[Operation]) -> dict[SSAValue, None]:
     """Constants, and what follows from them alone, in their order."""
     found: dict[SSAValue, None] = {}
     for op in operations:
-        folds = isinstance(op, ComputeOp) and op.FOLDS and bool(op.operands)
+        folds = isinstance(op, ComputeOp) and op.has_trait(Folds) and bool(op.operands)
         if is_constant_like(op) or (folds and all(v in found for v in op.operands)):
             found.update(dict.fromkeys(op.results))
     return found
