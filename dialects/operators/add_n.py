@@ -19,7 +19,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp, RowsMode
+from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
 
 FINER = 19
@@ -56,10 +56,6 @@ class AddNOp(ComputeOp):
         self.require(len(self.inputs) > 0, "nothing to add")
         shape = shape_of(self.result)
         self.require(all(shape_of(v) == shape for v in self.inputs), "operands of other shapes")
-
-    @property
-    def rows_mode(self) -> RowsMode | None:
-        return None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
