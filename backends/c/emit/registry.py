@@ -29,6 +29,7 @@ from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Pointwise
 from memopt.dialects.rows.operations import RowOp
 from memopt.formats.accelerators import npu_of
 
@@ -134,7 +135,7 @@ def _types(op: Operation) -> str:
     kinds = _kinds(v for v in op.operands if is_buffer(v.type))
     first = _kinds(v for v in op.operands[:1] if is_buffer(v.type))
     results = _kinds(v for v in op.results if is_buffer(v.type))
-    before = kinds if getattr(op, "ELEMENTWISE", False) else first
+    before = kinds if op.has_trait(Pointwise, value_if_unregistered=False) else first
     return before if before == results else f"{before} to {results}"
 
 
