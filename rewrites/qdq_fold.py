@@ -460,12 +460,10 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
     """Return whether the operation has a meaning of these integers."""
     if op.takes_stored:
         meanings = {(element_of(q.result), numbers_of(q.result)) for q in made}
-        return (
-            len(meanings) == 1 and not op.activation_name and all(per_tensor(v.value) for v in read)
-        )
-    if "rounding" not in op.get_irdl_definition().properties or "rounding" in op.properties:
-        return False
-    if op.has_trait(RealsOnly):
+        is_one = len(meanings) == 1 and not op.activation_name
+        return is_one and all(per_tensor(v.value) for v in read)
+    known = op.get_irdl_definition().properties
+    if op.has_trait(RealsOnly) or "rounding" not in known or "rounding" in op.properties:
         return False
     if not isinstance(op, WeighingOp):
         return all(per_tensor(v.value) for v in read)
