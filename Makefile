@@ -38,7 +38,7 @@ demo: $(VENV)/installed
 	@$(BIN)/python benchmarks/demo_check.py demo
 
 check: $(VENV)/installed
-	@$(BIN)/ruff check -q && $(BIN)/ruff format -q --check
+	@$(BIN)/ruff check -q && $(BIN)/ruff format -q --check && $(BIN)/python tests/helpers/style_check.py
 	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
 	$(BIN)/lit -s -j 1 tests/filecheck/dialect-*.mlir && \
 	$(BIN)/python -m pytest -q -m quick tests/unit; tests=$$?; \
@@ -83,6 +83,7 @@ docs/pictures: $(VENV)/installed
 lint: $(VENV)/installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python tests/helpers/style_check.py
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python tests/lines.py
 
