@@ -1,4 +1,4 @@
-"""Pages of the site that are not files of docs/: the README, and the API from the docstrings."""
+"""Pages of the site that are not files of docs/: the README and the like, and the API."""
 
 import re
 from pathlib import Path
@@ -10,14 +10,20 @@ import memopt
 
 # The theme's cells are one line each, so that tables of sentences have to be scrolled.
 STYLE = ".wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }\n"
-OUTSIDE = {"project.md": "README.md", "changelog.md": "CHANGELOG.md"}
+OUTSIDE = {
+    "project.md": "README.md",
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+}
 
 
 def on_files(files: Files, *, config: Any) -> Files:
-    """Add the README, the changelog, and reference/api.md, which names what `memopt` exports."""
+    """Add the pages beside docs/, and reference/api.md, which names what `memopt` exports."""
     for page, name in OUTSIDE.items():
         text = Path(name).read_text(encoding="utf-8")
-        text = text.replace("](docs/", "](").replace("](CHANGELOG.md)", "](changelog.md)")
+        text = text.replace("](docs/", "](")
+        for other, linked in OUTSIDE.items():
+            text = text.replace(f"]({linked})", f"]({other})")
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "site.css", content=STYLE))
     files.append(File.generated(config, "reference/api.md", content=reference()))

@@ -74,12 +74,12 @@ class PowerAsSquare(FunctionRule):
         if not powers or not isinstance(module, ModuleOp):
             return False
         constants = constants_of(Weights.of(module), GENERIC)
-        found = [op for op in powers if is_two(constants(op.rhs))]
-        for op in found:
+        squares = [op for op in powers if is_two(constants(op.rhs))]
+        for op in squares:
             square = SquareOp.create(operands=[op.lhs], result_types=[op.result.type])
             rewriter.insert(square, InsertPoint.before(op))
             self.replaced(op, square, rewriter)
-        return bool(found)
+        return bool(squares)
 
 
 def is_two(exponents: Array | None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = sorted(p.name for p in ROOT.iterdir() if p.is_dir() and p.name.isidentifier())
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./*<>-]*[\w>*/]")
 FILE = re.compile(r"(?<![\w/.<*-])[\w-]+\.py\b")

@@ -145,7 +145,7 @@ def test_the_table_is_what_its_command_prints(name: str, shared: Path) -> None:
     assert readme_table.row(shared / "models" / f"{name}.tflite") in TEXT
 
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 
 
