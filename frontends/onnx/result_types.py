@@ -22,6 +22,7 @@ from memopt.frontends.onnx.ordering import captured, subgraphs
 from memopt.frontends.onnx.types import NAMES
 
 Opsets = Mapping[str, int]
+COUNTING = ("Compress", "NonMaxSuppression", "NonZero", "Unique")
 LIKE_OPERAND = ("GroupNormalization",)  # their result is, though onnx does not infer it
 
 
@@ -65,12 +66,21 @@ def complete_types(known: Known, index: int, node: NodeProto, opsets: Opsets) ->
             raise MemoptError(text, place)
         if found.fixed is None:
             text = f"the shape of its result {name!r} is not known before run time"
-            raise MemoptError(text, place)
+            raise MemoptError(text + _where_to_cut(known, node), place)
         declared = known.graph.declared.get(name, found)
         if declared.element != found.element and name not in known.labels:
             elements = _type_text(found.element), _type_text(declared.element)
             text = "its result {!r} is a {}, the file says {}".format(name, *elements)
             raise MemoptError(text, place)
+
+
+def _where_to_cut(known: Known, node: NodeProto) -> str:
+    """Return where a model can end before an operator that counts what it finds, if that is one."""
+    if node.op_type not in COUNTING or node.domain not in DEFAULT_DOMAINS:
+        return ""
+    names = [name for name in node.input if name and not known.is_constant(name)]
+    cut = " and ".join(map(repr, names))
+    return f": it counts what it finds; end the model at {cut} (onnx.utils.extract_model)"
 
 
 def _infer(known: Known, node: NodeProto, opsets: Opsets, missing: list[str], place: str) -> None:

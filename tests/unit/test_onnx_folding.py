@@ -15,7 +15,7 @@ def test_a_shape_that_data_decides() -> None:
     model = make([node("NonZero", out="n"), node("Cast", ("n",), to=1)], y=("r", "n"))
     assert refused(model.SerializeToString()) == (
         "m.onnx: node 0 '' (NonZero): error: the shape of its result 'n' is not known before "
-        "run time"
+        "run time: it counts what it finds; end the model at 'x' (onnx.utils.extract_model)"
     )
 
 
