@@ -1,0 +1,45 @@
+"""docs/guides/board.md: its C compiles around a model, as C and as C++."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memopt.cli import main
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/guides/board.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```c\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+STUBS = """
+void SCB_CleanInvalidateDCache_by_Addr(void *at, int bytes);
+void SCB_InvalidateDCache_by_Addr(void *at, int bytes);
+void dma_start(void *to, unsigned bytes);
+void dma_wait(void);
+"""
+
+
+def within_a_function(block: str) -> str:
+    """Return a block whose statements stand in a function, its definitions before it."""
+    definitions, statements = block.split("\n\n", 1)
+    function = f"void fed(void);\nvoid fed(void) {{\n{statements}}}\n"
+    return f'#include "net.h"\n{STUBS}{definitions}\n{function}'
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "g++"])
+def test_calls_and_transfers_compile(compiler: str, shared: Path, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    model = tmp_path / "net.tflite"
+    shutil.copy(shared / "models" / "hello_world_int8.tflite", model)
+    assert main(["compile", str(model), "-o", str(tmp_path / "firmware")]) == 0
+    (called,) = (b for b in BLOCKS if "classify" in b)
+    (fed,) = (b for b in BLOCKS if "dma_start" in b)
+    suffix = ".c" if compiler == "gcc" else ".cpp"
+    for name, text in (("called", called), ("fed", within_a_function(fed))):
+        source = (tmp_path / name).with_suffix(suffix)
+        source.write_text(text)
+        command = [compiler, "-Wall", "-Wextra", "-Werror", "-c", str(source)]
+        subprocess.run(
+            [*command, "-I", str(tmp_path / "firmware"), "-o", str(source) + ".o"], check=True
+        )
