@@ -93,6 +93,15 @@ EXTENSIONS = {
             "tests/unit/test_operator_matrix.py",
         ),
     ),
+    "pass": Extension(
+        ("passes/memgraph_drop_plan.py",),
+        ("docs/reference/passes.md", "tests/filecheck/memgraph-drop-plan.mlir"),
+        (
+            "tests/unit/test_dialect_docs.py::test_every_pass_is_explained",
+            "tests/unit/test_pass_options.py",
+            "tests/unit/test_architecture.py::test_folders_are_small",
+        ),
+    ),
     "placement": Extension(
         ("solvers/placement/methods/largest_area.py",),
         ("tests/unit/test_largest_area.py",),
@@ -192,7 +201,10 @@ TAKEN_OUT = {
     "operator_float": "operator_float",
     "spatial": "spatial",
 }
-TOGETHER = (("board", "method", "operator", "placement", "rule", "spatial"), ("operator_float",))
+TOGETHER = (
+    ("board", "method", "operator", "pass", "placement", "rule", "spatial"),
+    ("operator_float",),
+)
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
@@ -247,5 +259,8 @@ def works(folder: Path, extensions: Sequence[Extension], fuzz: float) -> None:
     run(folder, *python, "pyright", "--pythonpath", sys.executable, *sources)
     where = run(folder, sys.executable, "-c", "import memopt; print(memopt.__file__)")
     assert where.startswith(str(folder))
+    golden = [file for file in files if file.startswith("tests/filecheck/")]
+    if golden:
+        run(folder, str(Path(sys.executable).with_name("lit")), "-sv", *golden)
     once = [test for test in tests if test in whole or test.partition("::")[0] not in whole]
     run(folder, *python, "pytest", "-q", "-p", "no:cacheprovider", *once)
