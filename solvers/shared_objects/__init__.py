@@ -22,10 +22,10 @@ def share(
 ) -> Sharing:
     """The object of every buffer, verified.
 
-    `time_limit` in seconds is for `shared-objects` and `shared-objects-exact`; without one they
-    stop after a fixed amount of work, so that the same problem always has the same answer. Raises
-    ProblemError for a malformed problem, a fixed offset, an unknown method, and more buffers than
-    a method takes.
+    `time_limit` in seconds is for `shared-objects`, `shared-objects-exact` and
+    `shared-objects-improved`; without one they stop after a fixed amount of work, so that the same
+    problem always has the same answer. Raises ProblemError for a malformed problem, a fixed offset,
+    an unknown method, and more buffers than a method takes.
     """
     strategy = function_of(_FOUND, method, "strategy", "prove", "solve")
     clock.check(time_limit)
@@ -36,10 +36,11 @@ def share(
     # it loads numpy, for which `--help` need not wait
     profiles = import_module("memopt.solvers.shared_objects.profiles")
     bound: int = sum(profiles.positional_maxima(items))
-    if len(options_of(strategy)) > 0:
+    known = options_of(strategy)
+    if "bound" in known:
         objects, bound = strategy(items, bound, time_limit)
     else:
-        objects = strategy(items)
+        objects = strategy(items, time_limit) if known else strategy(items)
     answer = sharing_of(problem, items, objects, bound)
     answer.verify(problem)
     return answer

@@ -246,6 +246,18 @@ def test_shared_objects(method: str, limit: float, buffers: int, live: int) -> N
     assert taken <= 1.1 * limit + 3 * greedy, (taken, limit, greedy)
 
 
+def test_the_improved_greedy_is_greedy_by_size_where_time_is_over() -> None:
+    """Each look at the clock takes a second here; without a limit the answer is another one."""
+    problem = thousands(300, 60)
+    greedy = share(problem, "shared-objects-by-size").total
+    assert share(problem, "shared-objects-improved").total != greedy
+    ticks = count()
+    with clock.reading(lambda: float(next(ticks))):
+        found = share(problem, "shared-objects-improved", 20.0)
+        assert next(ticks) <= 25
+    assert found.total == greedy
+
+
 def test_no_state_is_lost_when_time_is_over(fuzz: float) -> None:
     """A search that is stopped at any moment, and goes on, finds the optimum and proves it."""
     rng = random.Random(3)

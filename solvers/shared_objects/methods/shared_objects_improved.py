@@ -12,14 +12,20 @@ from collections.abc import Sequence
 
 from memopt.solvers import clock
 from memopt.solvers.problems.placement import Item
+from memopt.solvers.shared_objects.methods import shared_objects_by_size as by_size
 from memopt.solvers.shared_objects.nearest import Inside, Waiting
 from memopt.solvers.shared_objects.profiles import positional_maxima
 from memopt.solvers.shared_objects.sharing import spans_of
 
 
-def solve(items: Sequence[Item]) -> list[int]:
-    """The object of every item, in time quadratic in the largest stage, but of plain numbers."""
-    return until(items, None)
+def solve(items: Sequence[Item], time_limit: float | None = None) -> list[int]:
+    """Return the object of every item, in time quadratic in the largest stage, but of plain
+    numbers; after `time_limit` seconds as greedy by size has them, which takes about as long as
+    reading the items."""
+    try:
+        return until(items, clock.deadline(time_limit))
+    except clock.TimeIsOverError:
+        return by_size.solve(items)
 
 
 def until(items: Sequence[Item], deadline: float | None) -> list[int]:
