@@ -317,12 +317,12 @@ class ConstantChannels(FunctionRule):
         said = {v: claims(v, gone[v], known, constants) for v in gone if isinstance(v, OpResult)}
         touched = [op for op in block.ops if any(v in gone for v in (*op.operands, *op.results))]
         for op in touched:
-            narrow(op, gone, known, constants)
+            slim_constants(op, gone, known, constants)
         for op in touched:
             self._claim(op, said, rewriter)
         for value in gone:
             channels = (~gone[value]).nonzero()[0].tolist()
-            type_ = narrowed_type(value, channel_axis(value), channels)
+            type_ = slim_type(value, channel_axis(value), channels)
             Rewriter.replace_value_with_new_type(value, type_)
         return True
 
@@ -338,14 +338,14 @@ class ConstantChannels(FunctionRule):
             op.attributes[NARROWED] = op.attributes.pop(CHANGED)
 
 
-def narrow(op: Operation, gone: Gone, found: Intervals, constants: Constants) -> None:
+def slim_constants(op: Operation, gone: Gone, found: Intervals, constants: Constants) -> None:
     """Let an operation read constants of the channels that are left, before types change."""
     if not isinstance(op, WeighingOp):
-        _narrow_constants(op, gone, constants)
+        _slim_by_channel(op, gone, constants)
         return
     source, result = op.operands[0], op.results[0]
     if filters_of(op, constants) is not None:
-        _narrow_mixing(op, gone, found, constants)
+        _slim_mixing(op, gone, found, constants)
     elif source in gone:  # each filter reads one channel
         op.properties["groups"] = IntegerAttr(int((~gone[source]).sum()), i64)
     if result in gone:
@@ -355,7 +355,7 @@ def narrow(op: Operation, gone: Gone, found: Intervals, constants: Constants) ->
             _take(op, 2, len(shape_of(op.operands[2])) - 1, channels)
 
 
-def _narrow_mixing(op: WeighingOp, gone: Gone, found: Intervals, constants: Constants) -> None:
+def _slim_mixing(op: WeighingOp, gone: Gone, found: Intervals, constants: Constants) -> None:
     """The channels that are left; what the others add goes into the bias."""
     import numpy as np
 
@@ -400,7 +400,7 @@ def bias_type(op: WeighingOp) -> AnyTensor:
     return TensorType(IntegerType(32), [shape_of(weights)[op.filter_axis]], biases)
 
 
-def _narrow_constants(op: Operation, gone: Gone, constants: Constants) -> None:
+def _slim_by_channel(op: Operation, gone: Gone, constants: Constants) -> None:
     """Constants that an operation reads channel by channel."""
     assert isinstance(op, ComputeOp)
     result = op.results[0]
@@ -420,7 +420,7 @@ def _take(op: Operation, operand: int, axis: int, kept: list[int]) -> None:
         return
     taken = TakeOp(
         operands=[value],
-        result_types=[narrowed_type(value, axis, kept)],
+        result_types=[slim_type(value, axis, kept)],
         properties={"axis": IntegerAttr(axis, i64), "kept": numbers(kept)},
     )
     insert_before(op, taken)
@@ -431,7 +431,7 @@ def insert_before(op: Operation, made: Operation) -> None:
     Rewriter.insert_op(made, InsertPoint.before(op))
 
 
-def narrowed_type(value: SSAValue, axis: int, kept: Sequence[int]) -> Attribute:
+def slim_type(value: SSAValue, axis: int, kept: Sequence[int]) -> Attribute:
     """A tensor's type with these indices of a dimension."""
     tensor, shape, encoding = cast("AnyTensor", value.type), shape_of(value), encoding_of(value)
     if encoding.axis.data == axis:

@@ -157,7 +157,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
-from memopt.rewrites.constant_channels import narrowed_type
+from memopt.rewrites.constant_channels import slim_type
 from memopt.rewrites.gather import gathered_of, is_read, joined, reads_parts
 
 
@@ -240,7 +240,7 @@ def of_part(
             operands[i] = rewriter.insert(channels_of_constant(operands[i], axis, channels)).result
     partial = type(op).create(
         operands=operands,
-        result_types=[narrowed_type(result, channel_axis(result), channels)],
+        result_types=[slim_type(result, channel_axis(result), channels)],
         properties=properties,
         attributes={ALIAS: op.attributes[ALIAS]} if ALIAS in op.attributes else {},
     )
@@ -255,7 +255,7 @@ def channels_of_constant(value: SSAValue, axis: int, channels: Sequence[int]) ->
     starts = [channels[0] if i == axis else 0 for i in range(rank)]
     return SliceOp(
         operands=[value],
-        result_types=[narrowed_type(value, axis, channels)],
+        result_types=[slim_type(value, axis, channels)],
         properties={
             "starts": numbers(starts),
             "strides": numbers([1] * rank),

@@ -4,7 +4,7 @@ alone.
 #memgraph.plan<..., memories = [#memgraph.memory<dtcm, kind = bank, ...>], ...>
 memgraph.offset = [#memgraph.slot<dtcm, 1024>]
 
-The run on paper (simulate.py) sees to it that no byte is overwritten that somebody reads. Shared
+The simulation (simulate.py) sees to it that no byte is overwritten that somebody reads. Shared
 objects promise more: a buffer has its object to itself from its first write to its last read, and
 begins where the object begins, or, in place of another one, where the operand is.
 """

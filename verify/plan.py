@@ -1,7 +1,7 @@
 """The plan verifier: re-derives everything that a plan claims from the IR alone.
 
 It shares no code with the solvers, nor with the passes that wrote the plan. Overlap is not looked
-for between live ranges but by running the function on paper: every executing operation writes the
+for between live ranges but by simulating the function: every executing operation writes the
 bytes of its results, and no byte that somebody still reads may be overwritten.
 """
 

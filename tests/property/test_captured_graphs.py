@@ -109,7 +109,7 @@ def test_the_least_peak_of_all_orders(fuzz: float) -> None:
 
 
 def test_plans_of_them_are_verified(fuzz: float) -> None:
-    """By the verifier, which runs them on paper: no byte is overwritten that is still read."""
+    """By the verifier, which simulates them: no byte is overwritten that is still read."""
     rng = random.Random(13)
     for _ in range(max(30, int(GRAPHS * fuzz / 10))):
         graph = random_capture(rng)

@@ -1,4 +1,4 @@
-"""What memory holds on paper, against a list that is looked through from end to end."""
+"""What memory holds in a simulated run, against a list that is looked through from end to end."""
 
 from random import Random
 
