@@ -27,6 +27,7 @@ from memopt.frontends.onnx.loops import steps
 from memopt.frontends.onnx.operators import OPERATORS
 from memopt.frontends.onnx.result_types import Opsets, complete_types, drop_unread
 from memopt.frontends.onnx.scope import RefusedError
+from memopt.frontends.onnx.sequences import without_sequence
 from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     if (turns := steps(known, node)) is not None:
         for nodes, are_own in turns:
             _take_all(known, index, nodes, opsets if are_own else NEWEST)
+        return
+    if (nodes := without_sequence(known, node)) is not None:
+        _take_all(known, index, nodes, NEWEST)
         return
     drop_unread(known, node, opsets)
     complete_types(known, index, node, opsets)

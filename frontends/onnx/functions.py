@@ -10,6 +10,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.known import Known
+from memopt.frontends.onnx.loading import ValueType
 from memopt.frontends.onnx.ordering import subgraphs
 
 RANDOM: Final = frozenset(
@@ -123,16 +124,22 @@ def _choice(
         values.append(made)
         yield nodes
     for then, other, result in zip(*values, node.output, strict=True):
-        types = [known.graph.types[name] for name in (then, other)]
-        if types[0] != types[1]:
-            shapes = " and ".join("x".join(map(str, t.shape or ())) or "a number" for t in types)
-            text = f"its branches make {shapes} of {result!r}, and only the run time knows which"
+        types = [known.graph.types.get(name) for name in (then, other)]
+        if types[0] != types[1] or types[0] is None:
+            made = " and ".join(_shape_text(t) for t in types)
+            text = f"its branches make {made} of {result!r}, and only the run time knows which"
             raise MemoptError(text, known.graph.place(index, node))
     yield [
         helper.make_node("Where", [node.input[0], then, other], [result])
         for then, other, result in zip(*values, node.output, strict=True)
         if result
     ]
+
+
+def _shape_text(type_: ValueType | None) -> str:
+    if type_ is None:
+        return "no tensor"
+    return "x".join(map(str, type_.shape or ())) or "a number"
 
 
 def _body(known: Known, node: NodeProto, body: GraphProto) -> tuple[list[NodeProto], list[str]]:

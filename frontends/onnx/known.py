@@ -31,6 +31,7 @@ class Known:
     only the file says. `reasons`: result of an operator -> what of it no expansion says.
     `bare` are tensors that operators of integers read or make: no type says what their integers
     stand for.
+    `sequences`: result that is a sequence -> its tensors.
     `labels`: result that is an index -> the texts, which the file has instead."""
 
     graph: Graph
@@ -44,6 +45,7 @@ class Known:
     read: set[str] = field(default_factory=set[str])
     stated: set[str] = field(default_factory=set[str])
     bare: set[str] = field(default_factory=set[str])
+    sequences: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     labels: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     reasons: dict[str, str] = field(default_factory=dict[str, str])
     count: int = 0

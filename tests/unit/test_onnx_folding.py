@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import GraphProto, helper
+from onnx import GraphProto, NodeProto, helper
 from onnx_graphs import executing, ints, load, make, node, refused
 from xdsl.ir import SSAValue
 
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
 from memopt.dialects.memgraph.functions import body_of, functions
 
 
@@ -132,6 +134,43 @@ def test_branches_of_other_shapes_are_refused_by_name() -> None:
         "m.onnx: node 1 '' (If): error: its branches make 1x6 and 1x2x3 of 'y', and only the run "
         "time knows which; --fix=k=NUMBER says which branch runs"
     )
+
+
+ort: Any = pytest.importorskip("onnxruntime")
+SEQUENCES: dict[str, list[NodeProto]] = {
+    "a part": [
+        node("SplitToSequence", ("x", "two"), "s", axis=1),
+        node("SequenceAt", ("s", "last"), "p"),
+        node("Relu", ("p",)),
+    ],
+    "rows": [
+        node("SplitToSequence", out="s", axis=0, keepdims=0),
+        node("SequenceAt", ("s", "last"), "p"),
+        node("Neg", ("p",), "n"),
+        node("SequenceConstruct", ("n", "p"), "t"),
+        node("ConcatFromSequence", ("t",), axis=0, new_axis=1),
+    ],
+    "a length": [
+        node("SequenceConstruct", ("x", "x"), "s"),
+        node("SequenceLength", ("s",), "n"),
+        node("Cast", ("n",), "f", to=1),
+        node("Add", ("x", "f")),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_sequences_of_known_lengths_are_their_tensors(name: str) -> None:
+    model = make(SEQUENCES[name], (3, 5), {"two": np.int64(2), "last": np.int64(-1)}, ("a", "b"))
+    x = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    session = ort.InferenceSession(model.SerializeToString())
+    (want,) = session.run(None, {"x": x})
+    module = load(model)
+    func = next(functions(module))
+    values = evaluate(func, Weights.of(module), [x])
+    last: Any = func.body.block.last_op
+    (returned,) = last.operands
+    np.testing.assert_array_equal(values[returned], want)
 
 
 @pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
