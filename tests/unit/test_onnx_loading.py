@@ -239,12 +239,13 @@ WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
     "sequence": (
         lambda: make(
             [
-                node("SequenceConstruct", ("x", "x"), "s"),
-                node("ConcatFromSequence", ("s",), axis=0),
+                node("SequenceEmpty", (), "s"),
+                node("SequenceInsert", ("s", "x"), "t"),
+                node("ConcatFromSequence", ("t",), axis=0),
             ],
-            y=(2, 4),
+            y=(1, 4),
         ),
-        "node 0 '' (SequenceConstruct): error: the type of its result 's' is not known, or is no",
+        "node 0 '' (SequenceEmpty): error: the type of its result 's' is not known, or is no",
     ),
 }
 
