@@ -1,6 +1,6 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
 # make check  for the daily loop: lint, types and the quick tests, within a minute
-# make docs/reference/operators.md   the page of operators, from the code
+# make docs/reference/operators.md, docs/reference/rules.md   the pages of operators and rules, from the code
 # make docs/reference/channels.md    the page of dead and constant channels, from the shared models
 # make docs/reference/onnx-nodes.md  the page of the ONNX backend's node tests
 # make docs/pictures       the README's pictures of rows
@@ -26,7 +26,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 TESTS = $(addprefix tests/, extending embedding unit firmware models property)
 COVERAGE = $(BIN)/coverage
 
-.PHONY: demo check test coverage deep lint lines fuzz clean docs/reference/operators.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
+.PHONY: demo check test coverage deep lint lines fuzz clean docs/reference/operators.md docs/reference/rules.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -70,6 +70,9 @@ fuzz: $(VENV)/installed
 
 docs/reference/operators.md: $(VENV)/installed
 	$(BIN)/python tests/operator_matrix.py
+
+docs/reference/rules.md: $(VENV)/installed
+	$(BIN)/python tests/rule_table.py
 
 docs/reference/channels.md: $(VENV)/installed
 	$(BIN)/python tests/channel_table.py

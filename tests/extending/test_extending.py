@@ -114,7 +114,7 @@ EXTENSIONS = {
     ),
     "rule": Extension(
         ("rewrites/relu_twice.py",),
-        (),
+        ("docs/reference/rules.md",),
         (
             *of("tests/unit/test_rewrites.py", "relu-twice-alone2", "test_before_becomes_after"),
             *of(
@@ -129,6 +129,7 @@ EXTENSIONS = {
                 "relu-twice",
                 "test_a_docstring_shows_what_a_rule_does_and_what_it_leaves",
             ),
+            "tests/unit/test_rule_table.py",
         ),
     ),
     "spatial": Extension(
