@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(\S+)\s*(.*)$")
 _CONDITIONS = "eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|hs|lo|al"
@@ -37,65 +37,41 @@ _PATTERNS = [(re.compile(f"(?:{p})(?P<unless>{_CONDITIONS})?"), kind) for p, kin
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction at `address`, `size` bytes long."""
+    """One instruction at `address`, `size` bytes long, and the address behind it, `end`. `stem` is
+    the mnemonic without width and type, `kind` `load`, `loads` (several words), `branch`, ..., or
+    `other`, which takes a cycle. One that `is_conditional` may do nothing."""
 
     address: int
     size: int
     mnemonic: str
     operands: str
+    end: int = field(init=False)
+    stem: str = field(init=False)
+    kind: str = field(init=False)
+    is_conditional: bool = field(init=False)
 
-    @property
-    def end(self) -> int:
-        """The address behind it."""
-        return self.address + self.size
-
-    @cached_property
-    def kind(self) -> str:
-        """`load`, `loads` (several words), `branch`, ...; `other` is what takes a cycle."""
-        kind, _ = self._known
+    def __post_init__(self) -> None:
+        stem = self.mnemonic.partition(".")[0]
+        kind, is_conditional = _known(stem)
         if kind == "load" and self.registers[:1] == ("pc",):
-            return "load branch"
-        if kind == "loads" and "pc" in self.registers and "{" in self.operands:
-            return "pop branch"
-        return kind
-
-    @cached_property
-    def is_conditional(self) -> bool:
-        """Whether its mnemonic ends in a condition, so that it may do nothing."""
-        return self._known[1]
-
-    @cached_property
-    def stem(self) -> str:
-        """The mnemonic without width and type."""
-        return self.mnemonic.partition(".")[0]
-
-    @cached_property
-    def _known(self) -> tuple[str, bool]:
-        for pattern, kind in _PATTERNS:
-            if found := pattern.fullmatch(self.stem):
-                return kind, found["unless"] is not None
-        return "other", False
+            kind = "load branch"
+        if kind == "loads" and "{" in self.operands and "pc" in self.registers:
+            kind = "pop branch"
+        vars(self).update(
+            end=self.address + self.size, stem=stem, kind=kind, is_conditional=is_conditional
+        )
 
     @cached_property
     def registers(self) -> tuple[str, ...]:
         """All registers that its operands name, in order, of ranges each."""
-        found: list[str] = []
-        for match in _REGISTER.finditer(self.operands):
-            low = _NUMBERED.get(match[1], match[1])
-            high = low if match[2] is None else _NUMBERED.get(match[2], match[2])
-            if low == high:
-                found.append(low)
-            else:
-                prefix = low[0]
-                found += [f"{prefix}{n}" for n in range(int(low[1:]), int(high[1:]) + 1)]
-        return tuple(found)
+        return _registers(self.operands)
 
     @cached_property
     def address_registers(self) -> tuple[str, ...]:
         """The registers that an access to memory makes its address of."""
         inside = re.search(r"\[([^\]]*)\]", self.operands)
         if inside is not None:
-            return Instruction(0, 0, "", inside[1]).registers
+            return _registers(inside[1])
         return ("sp",) if self.stem.startswith(("pop", "push", "vp")) else self.registers[:1]
 
     @cached_property
@@ -106,7 +82,7 @@ class Instruction:
         listed = re.search(r"\{(.*)\}", self.operands)
         if listed is None:
             return 2 if self.registers[0].startswith("d") else 1
-        registers = Instruction(0, 0, "", listed[1]).registers
+        registers = _registers(listed[1])
         return sum(2 if r.startswith("d") else 1 for r in registers)
 
     @cached_property
@@ -115,6 +91,28 @@ class Instruction:
         if self.kind not in _WRITING or re.match(r"cm[pn]|tst|teq|nop|vcmp", self.stem):
             return ()
         return self.registers[: 2 if self.kind.startswith("long") else 1]
+
+
+@cache
+def _known(stem: str) -> tuple[str, bool]:
+    """Return the kind of a mnemonic without type, and whether it ends in a condition."""
+    for pattern, kind in _PATTERNS:
+        if found := pattern.fullmatch(stem):
+            return kind, found["unless"] is not None
+    return "other", False
+
+
+def _registers(operands: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for match in _REGISTER.finditer(operands):
+        low = _NUMBERED.get(match[1], match[1])
+        high = low if match[2] is None else _NUMBERED.get(match[2], match[2])
+        if low == high:
+            found.append(low)
+        else:
+            prefix = low[0]
+            found += [f"{prefix}{n}" for n in range(int(low[1:]), int(high[1:]) + 1)]
+    return tuple(found)
 
 
 _WRITING = {
