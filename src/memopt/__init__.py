@@ -27,6 +27,12 @@ with the solvers, has checked it, and checks it again from the file:
     >>> memopt.verify("planned.tflite").arena
     73728
 
+The files that `memopt compile` leaves, and what their report.json has:
+
+    >>> report = memopt.compile("net.tflite", target="cortex-m4", rows="none", out="firmware")
+    >>> report["plan"]["arena"], Path("firmware/net.h").exists()
+    (70880, True)
+
 Buffers of anything else, live in steps [lower, upper):
 
     >>> memopt.place([(0, 2, 100), (1, 3, 50), (2, 4, 100)]).offsets
@@ -58,6 +64,7 @@ if TYPE_CHECKING:
         Row,
         Source,
         Verified,
+        compile,  # noqa: A004
         load,
         peak,
         place,
@@ -78,6 +85,7 @@ __all__ = [
     "Source",
     "Verified",
     "__version__",
+    "compile",
     "load",
     "peak",
     "place",
@@ -88,6 +96,7 @@ __all__ = [
 
 
 _connect()
+del globals()["compile"]  # the package, which has just been imported: the name is the function's
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,11 @@ def with_called(target: Target, model: ModelAttr) -> Target:
     return replace(target, isa=(CMSIS_NN_MVE if "mve" in target.isa else CMSIS_NN, *target.isa))
 
 
+def runs_file(func: FuncOp) -> bool:
+    """Return whether a function is planned for a runtime that reads the model's file itself."""
+    return target_named(model_of(func).target.data).output == "tflite"
+
+
 def target_of(func: FuncOp) -> Target:
     """The target of a function's memory model. Raises MemoptError for an unknown one."""
     model: ModelAttr = model_of(func)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from memopt.backends.c.project.project_files import Project
 from memopt.cli import main
-from memopt.compile import measure
-from memopt.compile.plan import PlannedModel
+from memopt.compile import c
+from memopt.compile.build import Built
 from memopt.compile.target_facts import empty_facts
 from memopt.passes.memgraph_kernels import held_back
 
@@ -23,22 +22,23 @@ class Boards:
     def __init__(self, slow: int = SLOW, cycles: int | None = 1_000) -> None:
         self.slow, self.cycles, self.arenas = slow, cycles, list[int]()
 
-    def facts(self, model: PlannedModel, _: Project) -> dict[str, Any]:
-        held, arena = held_back(model.known.func), model.known.plan.arena
+    def facts(self, built: Built) -> dict[str, Any]:
+        known = built.planned.known
+        held, arena = held_back(known.func), known.plan.arena
         self.arenas.append(arena)
         stack = self.slow if held > 10 else FAST
         ran = {"instructions": 100 + held, "cycles_estimated": self.cycles, "cycles_range": [1, 9]}
         if self.cycles is not None:
             ran["cycles_estimated"] = self.cycles * (1 + held)
         whole = {"arena": arena, "stack": stack, "static_ram": 8, "ram": arena + stack + 8}
-        return {**empty_facts(model.target), **whole, **ran}
+        return {**empty_facts(built.planned.options.target), **whole, **ran}
 
 
 def compiled(
     monkeypatch: pytest.MonkeyPatch, board: Boards, shared: Path, out: Path, *flags: str
 ) -> int:
     """The exit code of `memopt compile` for such a board."""
-    monkeypatch.setattr(measure, "facts_of", board.facts)
+    monkeypatch.setattr(c, "facts_of", board.facts)
     model = shared / "models" / "dscnn_kws_int8.tflite"
     return main(["compile", str(model), "--target=cortex-m4", "-o", str(out), *flags])
 
@@ -115,8 +115,8 @@ def test_what_is_not_faster_as_measured_is_not_taken(
     board = Boards()
     figures = board.facts
 
-    def facts(model: PlannedModel, project: Project) -> dict[str, Any]:
-        found = figures(model, project)
+    def facts(built: Built) -> dict[str, Any]:
+        found = figures(built)
         return found | {"cycles_estimated": 1_000 - len(board.arenas)}
 
     monkeypatch.setattr(board, "facts", facts)
@@ -131,8 +131,8 @@ def test_without_figures_nothing_is_tried(
     board = Boards(cycles=None)
     figures = board.facts
 
-    def facts(model: PlannedModel, project: Project) -> dict[str, Any]:
-        return figures(model, project) | {"instructions": None}
+    def facts(built: Built) -> dict[str, Any]:
+        return figures(built) | {"instructions": None}
 
     monkeypatch.setattr(board, "facts", facts)
     assert compiled(monkeypatch, board, shared, tmp_path / "o", "--ram=4622") == 0

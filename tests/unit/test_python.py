@@ -77,7 +77,7 @@ def test_a_wrong_example_would_be_noticed() -> None:
 
 def test_help_has_every_public_name_with_its_units_and_errors() -> None:
     text = pydoc.plain(pydoc.render_doc(memopt))
-    assert {*PUBLIC} == {"load", "peak", "place", "plan", "sweep", "verify"}
+    assert {*PUBLIC} == {"compile", "load", "peak", "place", "plan", "sweep", "verify"}
     assert all(name in text for name in {*memopt.__all__} - {"__version__"})
     assert memopt.__version__ in text
     functions: list[Callable[..., Any]] = [getattr(memopt, name) for name in PUBLIC]

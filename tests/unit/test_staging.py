@@ -21,11 +21,11 @@ from memopt.dialects.memgraph.errors import MemoptError
 BETWEEN = """
 import sys, time
 from memopt.cli import main
-from memopt.cli.commands import compile
+from memopt.compile import write
 def wait(*_):
     print("staged", flush=True)
     time.sleep(1000)
-compile.publish = wait
+write.publish = wait
 from memopt.text.usage import exit_code
 sys.exit(exit_code("memopt", lambda: main(sys.argv[1:])))
 """

@@ -11,11 +11,11 @@ from xdsl.dialects.func import FuncOp
 
 from memopt import cli
 from memopt.api import plans
-from memopt.cli import opt, planning_arguments
-from memopt.cli.commands import report
+from memopt.cli import opt
 from memopt.cli.shorthands import pipeline_text
 from memopt.compile import driver
 from memopt.compile import plan as plan_stage
+from memopt.compile import read as read_stage
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_partition import MemgraphPartitionPass
@@ -204,9 +204,8 @@ def test_the_limit_of_a_command_is_for_all_its_searches(
     def no_advice(*given: object) -> tuple[()]:
         return ()
 
-    for user in (plan_stage, report):
-        monkeypatch.setattr(user, "advice_of", no_advice)
-    monkeypatch.setattr(planning_arguments, "load_text", slow(planning_arguments.load_text, 3.0))
+    monkeypatch.setattr(plan_stage, "advice_of", no_advice)
+    monkeypatch.setattr(read_stage, "load_text", slow(read_stage.load_text, 3.0))
     for made in (MemgraphFusePass, MemgraphSchedulePass, MemgraphPlacePass):
         monkeypatch.setattr(made, "plan", limited(made.plan))
     flags = [] if limit is None else [f"--time-limit={limit:g}"]

@@ -1,11 +1,13 @@
 """What other programs call, as `memopt.NAME`: see `help(memopt)` and docs/guides/python.md.
 
 One file per question: `sources` (what a graph may be, `load`), `peaks` (`peak`), `plans` (`plan`),
-`checks` (`verify`), `placing` (`place`), `sweeps` (`sweep`). Bad input is a MemoptError with its
-place, a wrong argument a ValueError or TypeError that says what there is; nothing is printed.
+`compile` (`compile`), `checks` (`verify`), `placing` (`place`), `sweeps` (`sweep`). Bad input is a
+MemoptError with its place, a wrong argument a ValueError or TypeError that says what there is;
+nothing is printed.
 """
 
 from memopt.api.checks import Verified, verify
+from memopt.api.compile import compile  # noqa: A004
 from memopt.api.peaks import Peak, memory_graph, peak
 from memopt.api.placing import Placed, place
 from memopt.api.plans import Plan, plan
@@ -22,6 +24,7 @@ __all__ = [
     "Row",
     "Source",
     "Verified",
+    "compile",
     "load",
     "memory_graph",
     "peak",

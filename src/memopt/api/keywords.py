@@ -7,13 +7,15 @@ plan("net.tflite", target="cortex-m4", rows="all")
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
 from textwrap import indent, wrap
 from typing import Concatenate, ParamSpec, TypeVar
 
 from memopt.compile.options import described
 from memopt.dialects.memgraph.errors import nearest
+from memopt.text.usage import UsageError
 
 Fields = ParamSpec("Fields")
 Options = TypeVar("Options")
@@ -47,6 +49,15 @@ def with_keywords(
         return call
 
     return decorate
+
+
+@contextmanager
+def in_keywords() -> Generator[None]:
+    """Say of options what contradicts itself by their keywords, not by their flags."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(str(error).replace("--", "")) from None
 
 
 def _listed() -> str:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.api.keywords import with_keywords
+from memopt.api.keywords import in_keywords, with_keywords
 from memopt.api.sources import (
     Model,
     Shapes,
@@ -21,12 +22,14 @@ from memopt.api.sources import (
     told,
     weights_at_hand,
 )
-from memopt.backends.checked import Checked
 from memopt.compile.claims import check_claims
-from memopt.compile.compare import plan_task, task_of
 from memopt.compile.driver import FILES, new_context
 from memopt.compile.options import PlanOptions, described
+from memopt.compile.plan import Planned
+from memopt.compile.read import Imported
+from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
+from memopt.compile.stages import plan as make_plan
 from memopt.dialects.attributes.plan import Family, PlanAttr
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.names import name_of
@@ -44,7 +47,6 @@ from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_input_range import Ranges
 from memopt.solvers.problems.memory_graph import Proof
-from memopt.text.usage import UsageError
 
 
 @dataclass(frozen=True)
@@ -127,27 +129,34 @@ def plan(source: Source, options: PlanKeywords) -> Plan:
         >>> plan.arena, plan.offsets["image"]
         (70880, 0)
     """
+    check_words(options)
+    began = Seconds()
+    model = prepared(source, options.pipeline, options.shapes, options.input_ranges)
+    with told(model.name), in_keywords():
+        module, numbers = _numbered(model)
+        request = Request(path=Path(model.name), options=options)
+        imported = imported_of(model, module, request, began)
+        with weights_at_hand(model.data, module):
+            planned = make_plan(imported)
+        if FILES in module.attributes:  # not where the weights were meanwhile
+            planned.after.attributes[FILES] = module.attributes[FILES]
+        return _answer(model, planned, numbers)
+
+
+def check_words(options: PlanOptions) -> None:
+    """Raise ValueError for a word that no option has, and for a time limit that is none."""
     for name, _, entry in described():
         value, known = getattr(options, name), entry.names() if entry.names else entry.choices
         if known and value is not None:
             chosen(name, value, known)
     seconds(options.time_limit)
-    times = Seconds()
-    model = prepared(source, options.pipeline, options.shapes, options.input_ranges)
-    with told(model.name):
-        check_claims(model.module, model.data)
-        module, numbers = _numbered(model)
-        frontend = all_frontends().get(model.kind)
-        try:
-            with weights_at_hand(model.data, module):
-                context = new_context(True)
-                task = task_of(context, module, options, frontend, times)
-                _, after, known = plan_task(context, task, times)
-            if FILES in module.attributes:  # not where the weights were meanwhile
-                after.attributes[FILES] = module.attributes[FILES]
-        except UsageError as error:
-            raise UsageError(str(error).replace("--", "")) from None
-        return _answer(model, after, known, options.target, numbers)
+
+
+def imported_of(model: Model, module: ModuleOp, request: Request, began: Seconds) -> Imported:
+    """Return a loaded model, of which `module` is planned, as the stages take it. Raises
+    MemoptError for a false claim."""
+    check_claims(model.module, model.data)
+    return Imported(request, new_context(True), module, all_frontends().get(model.kind), began)
 
 
 def _origin(op: Operation) -> tuple[object, ...]:
@@ -168,13 +177,8 @@ def _numbered(model: Model) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:
     return module, found
 
 
-def _answer(
-    model: Model,
-    after: ModuleOp,
-    known: Checked,
-    target: str,
-    numbers: dict[tuple[object, ...], int],
-) -> Plan:
+def _answer(model: Model, planned: Planned, numbers: dict[tuple[object, ...], int]) -> Plan:
+    known, target = planned.known, planned.options.target
     func, facts = known.func, known.plan
     executing = [op.operation if isinstance(op, RowOp) else op for op in known.memory.operations]
     ran = [(title(op), n) for op in executing if (n := numbers.get(_origin(op))) is not None]
@@ -196,7 +200,7 @@ def _answer(
         MappingProxyType({name: offset for name, (offset, _) in places.items()}),
         MappingProxyType({} if facts.kind == "arena" else memories),
         family,
-        after,
+        planned.after,
         model.data,
     )
 

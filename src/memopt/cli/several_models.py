@@ -24,59 +24,63 @@ from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.several import BUILDS, Several, several_files
 from memopt.backends.c.project.write import write_texts
 from memopt.cli.summary import summary, with_scratch
+from memopt.compile.build import Built
+from memopt.compile.c import facts_of
 from memopt.compile.folder import publish
-from memopt.compile.plan import PlannedModel, plan_model
+from memopt.compile.measure import Measured
+from memopt.compile.plan import Planned
+from memopt.compile.request import Request
+from memopt.compile.stages import build, plan, read, report
 from memopt.compile.staging import staging
 from memopt.compile.target_facts import check_target_ram, facts_together, target_lines
-from memopt.compile.write import facts_of, leave, project_of
+from memopt.compile.write import leave
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
+from memopt.targets.core.registry import target_named
 from memopt.text.diagnostics import write_file
 from memopt.text.format import bytes_of_text, sizes, stem_of
 from memopt.text.usage import UsageError
 
 
-def compile_several(args: argparse.Namespace, directory: Path) -> None:
+def compile_several(args: argparse.Namespace, requests: Sequence[Request], directory: Path) -> None:
     """Nothing is left behind unless everything went well. `args.model` is, for who says what went
     wrong, the model at hand."""
     _check(args)
-    layout, models = args.layout or MAKE, list[PlannedModel]()
-    for path in map(Path, args.model):
-        args.model = str(path)
-        models.append(plan_model(args, path, directory / file_name(stem_of(path))))
+    layout, models = args.layout or MAKE, list[Planned]()
+    for request in requests:
+        args.model = str(request.path)
+        models.append(plan(read(request)))
     if args.share_arena:
-        models = [_cheapest(args, model, models) for model in models]
-    wholes = [model.whole_peak() for model in models]
-    projects = list[Project]()
+        models = [_cheapest(model, models) for model in models]
+    builds, projects = list[Built](), list[Project]()
     for model in models:
-        args.model = str(model.path)
-        projects.append(project_of(model, args))
+        args.model = str(model.imported.request.path)
+        builds.append(build(model))
+        projects += [project for project in (builds[-1].project,) if project is not None]
     args.model = None
     with staging(directory) as staged:
         several = Several(tuple(projects), args.shared_kernels, args.share_arena)
         write_texts(several_files(several, layout), staged)
-        facts = [facts_of(*both) for both in zip(models, projects, strict=True)]
-        reports: list[dict[str, Any]] = []
+        reports = [report(Measured(made.planned, facts_of(made), made)) for made in builds]
         sources: list[Path] = []
-        for model, project, its, whole in zip(models, projects, facts, wholes, strict=True):
-            reports.append(model.report(its, whole, model.advice(its)))
-            folder = staged / project.name
-            sources += leave(model, reports[-1], folder, directory / project.name)
-        report = _together(several, reports)
+        for project, each in zip(projects, reports, strict=True):
+            sources += leave(each, staged / project.name, directory / project.name)
+        contents = [each.content for each in reports]
+        together = _together(several, contents)
         if args.ram is not None:
-            check_target_ram(report["target"], bytes_of_text(args.ram))
-        write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
+            check_target_ram(together["target"], bytes_of_text(args.ram))
+        write_file(staged / "report.json", json.dumps(together, indent=2) + "\n")
         publish(staged, directory, args.force, sources)
-    print("\n\n".join(map(summary, reports)))
-    print(f"\n{_summary(report)}\nwritten   {directory}")
+    print("\n\n".join(map(summary, contents)))
+    print(f"\n{_summary(together)}\nwritten   {directory}")
     if args.stats:
-        print(*(model.seconds.line() for model in models), sep="\n", file=sys.stderr)
+        print(*(model.imported.seconds.line() for model in models), sep="\n", file=sys.stderr)
 
 
 def _check(args: argparse.Namespace) -> None:
     """Raise UsageError for what several models cannot have."""
     names = [file_name(stem_of(Path(model))) for model in args.model]
-    if args.target == "tflm":
+    if target_named(args.target).output != "c":
         raise UsageError("several models are of C targets; compile them one by one for tflm")
     if args.memory is not None:
         raise UsageError("--memory is of one model: several have one arena each, or one together")
@@ -93,17 +97,15 @@ def _check(args: argparse.Namespace) -> None:
             raise UsageError(f"two of the models are called {name}; rename a file")
 
 
-def _cheapest(
-    args: argparse.Namespace, model: PlannedModel, models: Sequence[PlannedModel]
-) -> PlannedModel:
-    """The model as it is, or, if its rows are ours to choose and there is more room than it needs,
-    by the cheapest plan that fits into the room that there is anyway."""
+def _cheapest(model: Planned, models: Sequence[Planned]) -> Planned:
+    """Return the model as it is, or, if its rows are ours to choose and there is more room than it
+    needs, by the cheapest plan that fits into the room that there is anyway."""
     room = max(m.known.plan.arena for m in models)
-    free = args.rows is None and args.fit is None and model.options.rows == AUTO
+    free = model.imported.request.chooses_rows and model.options.rows == AUTO
     if not free or model.known.plan.family.data != "rows" or model.known.plan.arena >= room:
         return model
     try:
-        return model.planned_again(replace(model.options, fit=room))
+        return model.again(replace(model.options, fit=room))
     except DoesNotFitError:  # a search may end before it finds what another has found
         return model
 

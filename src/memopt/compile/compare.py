@@ -1,5 +1,6 @@
 """A module as it was and planned: what `compile`, `report` and `memopt.plan` compare."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -41,7 +42,7 @@ def task_of(
 ) -> Task:
     """Return what `memopt compile` plans of a module that `frontend` read. Raises MemoptError, and
     UsageError for options that contradict each other."""
-    imported, ready = lowered(module, request.target, frontend)
+    imported, ready = lowered(module, request, frontend)
     options = settled(request, ready, frontend)
     check_options(options)
     ready, options = rewritten(context, ready, options, seconds)
@@ -56,7 +57,7 @@ def plan_task(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp,
     before = as_it_was(context, task.imported, task.is_tflite)
     after, known = plan_alone(context, task, seconds)
     old, new, func = plan_facts(only_function(before)), known.plan, known.func
-    if task.options.target == "tflm":
+    if task.options.runs_file:
         needs_more = task.is_tflite and new.arena > old.arena
         if needs_more or not (is_safe(func) or make_safe(func)):
             after = before.clone()
@@ -75,6 +76,24 @@ def plan_alone(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp
     return after, Checked(func, plan_facts(func), known[func].extracted.memory)
 
 
+# What a runtime that reads the file itself does not have, and why.
+OF_C: tuple[tuple[Callable[[SettledOptions], bool], str], ...] = (
+    (lambda o: o.slide is not None, "--slide: TensorFlow Lite Micro runs every window anew"),
+    (lambda o: o.stream_input, "--stream-input: TensorFlow Lite Micro takes its input as a whole"),
+    (
+        lambda o: o.fit is not None and o.in_rows,
+        "--fit: TensorFlow Lite Micro runs whole operators, no rows",
+    ),
+    (lambda o: o.in_rows, "--rows: TensorFlow Lite Micro runs whole operators, no rows"),
+    (
+        lambda o: o.rewrite != NO_RULES,
+        "--rewrite: a .tflite is written again as it is; memopt compile writes one with less in it",
+    ),
+    (lambda o: o.int8_io, "--int8-io: the .tflite keeps its inputs and outputs"),
+    (lambda o: o.nhwc_io, "--nhwc-io: the .tflite keeps its inputs and outputs"),
+)
+
+
 def check_options(options: SettledOptions) -> None:
     """Raise UsageError for what contradicts itself, or is not there."""
     for value, known, flag in (
@@ -85,24 +104,13 @@ def check_options(options: SettledOptions) -> None:
             raise UsageError(f"{flag}={value}{nearest(value, known)}: one of {', '.join(known)}")
     if options.memory is not None:
         check_memory(options)
-    if options.slide is not None and options.target == "tflm":
-        raise UsageError("--slide: TensorFlow Lite Micro runs every window anew")
-    if options.stream_input and options.target == "tflm":
-        raise UsageError("--stream-input: TensorFlow Lite Micro takes its input as a whole")
-    if options.in_rows and options.target == "tflm":
-        flag = "--rows" if options.fit is None else "--fit"
-        raise UsageError(f"{flag}: TensorFlow Lite Micro runs whole operators, no rows")
-    if options.rewrite != NO_RULES and options.target == "tflm":
-        text = "a .tflite is written again as it is; memopt compile writes one with less in it"
-        raise UsageError(f"--rewrite: {text}")
+    for is_given, why in OF_C if options.runs_file else ():
+        if is_given(options):
+            raise UsageError(why)
     if options.cmsis_nn and not options.is_compiled:
         raise UsageError("--cmsis-nn: of C targets, whose code calls the library")
     if options.cmsis_nn and options.in_rows:
         raise UsageError("--cmsis-nn: the library computes whole operators, no rows")
-    if options.int8_io and options.target == "tflm":
-        raise UsageError("--int8-io: the .tflite keeps its inputs and outputs")
-    if options.nhwc_io and options.target == "tflm":
-        raise UsageError("--nhwc-io: the .tflite keeps its inputs and outputs")
     if options.stream_input and not options.in_rows:
         raise UsageError(
             "--stream-input needs operators in rows: --rows=all, auto or names, or --fit"

@@ -197,6 +197,17 @@ class PlanOptions:
         parse=float,
     )
 
+    @property
+    def is_compiled(self) -> bool:
+        """Return whether the target runs C that we write."""
+        return self.target in target_names("c")
+
+    @property
+    def runs_file(self) -> bool:
+        """Return whether the target is a runtime that reads a model's file itself, and runs its
+        operators whole."""
+        return self.target in target_names("tflite")
+
 
 def described() -> Iterator[tuple[str, Any, Option]]:
     """Yield name, default and description of every option."""
@@ -247,7 +258,7 @@ def options_of(args: argparse.Namespace, target: str) -> PlanOptions:
 # What contradicts itself, and why. The first that holds is said.
 CONFLICTS: tuple[tuple[Callable[[PlanOptions], bool], str], ...] = (
     (
-        lambda o: o.optimize is not None and o.target == "tflm",
+        lambda o: o.optimize is not None and o.runs_file,
         "--optimize is of C targets; TensorFlow Lite Micro has kernels of its own",
     ),
     (lambda o: o.fit is not None and o.fit < 1, "--fit={o.fit}: no arena has no bytes"),

@@ -38,7 +38,7 @@ from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
 from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.kernels import may_be_fast
-from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.registry import target_named
 
 ROWS_ALIGNMENT = 4
 """Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""
@@ -68,11 +68,6 @@ class SettledOptions(PlanOptions):
     def in_rows(self) -> bool:
         """Return whether operators are cut into rows."""
         return self.rows != NONE
-
-    @property
-    def is_compiled(self) -> bool:
-        """Return whether the target runs C."""
-        return self.target in target_names("c")
 
     @property
     def may_be_fast(self) -> bool:

@@ -1,7 +1,7 @@
 """The options of a plan as somebody gives them, and what they mean for a target and a model.
 
     request, frontend = PlanOptions(target="cortex-m4", rows="all"), frontend_of(".tflite")
-    imported, network = lowered(module, request.target, frontend)
+    imported, network = lowered(module, request, frontend)
     options = settled(request, network, frontend)
 
 `memopt compile`, `memopt report` and `memopt.plan` take the same road, so that the same words give
@@ -33,11 +33,13 @@ def is_tflite(frontend: Frontend | None) -> bool:
     return frontend is not None and frontend.interpreter == "tflm"
 
 
-def lowered(module: ModuleOp, target: str, frontend: Frontend | None) -> tuple[ModuleOp, ModuleOp]:
+def lowered(
+    module: ModuleOp, request: PlanOptions, frontend: Frontend | None
+) -> tuple[ModuleOp, ModuleOp]:
     """Return the imported module that a plan is compared with, and the one that is planned: for C
     both without branches, and the second with shapes that are known before the run and with reals
     of float32. Raises MemoptError for a branch of which it is not known what it runs."""
-    if target == "tflm" or not is_tflite(frontend):
+    if request.runs_file or not is_tflite(frontend):
         return module, module
     imported = without_branches(module)
     return imported, with_known_shapes(in_float32(imported))

@@ -1,6 +1,7 @@
-"""`report.json` of a network as it was and planned."""
+"""`Measured -> Report`: `report.json` of a network as it was and planned."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -11,12 +12,42 @@ from memopt.analysis.variables import variable_bytes
 from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
+from memopt.compile.advice import Advice, fitting_text
+from memopt.compile.measure import Measured
 from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.compile.run_passes import plan_facts
+from memopt.compile.target_facts import check_target_ram
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import rewrites_list
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
+from memopt.targets.core.planned_for import runs_file
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `report.json` has of a measured model, and the options that would save RAM."""
+
+    measured: Measured
+    advice: tuple[Advice, ...]
+    content: dict[str, Any]
+
+    def check_ram(self) -> None:
+        """Raise MemoptError unless the device needs no more than the RAM that is given."""
+        ram = self.measured.planned.imported.request.ram
+        if ram is not None:
+            check_target_ram(self.measured.facts, ram, fitting_text(self.advice, ram))
+
+
+def report(measured: Measured) -> Report:
+    """Return the report of a measured model, with advice."""
+    planned, facts = measured.planned, measured.facts
+    advice = planned.advice(facts["ram"])
+    entries = [one.entry() for one in advice]
+    name = planned.imported.request.path.name
+    whole = planned.whole_peak()
+    content = report_dict(name, planned.before, planned.known, facts, whole, entries)
+    return Report(measured, advice, content)
 
 
 def report_dict(
@@ -35,7 +66,7 @@ def report_dict(
     old, new = plan_facts(as_was), plan_facts(func)
     work = function_work(func)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
-    hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
+    hidden = unknown_scratch(func) if runs_file(func) else []
     objects = [m.bytes.data for m in new.memories] if new.kind == "object" else None
     arena_optimal = new.proof.data != "none" and new.arena == new.arena_lower_bound.data
     return {

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -24,9 +25,10 @@ from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
 from memopt.passes.rows.expand import NoRowsError
 from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
-from memopt.targets.core.planned_for import with_called
+from memopt.targets.core.planned_for import runs_file, with_called
 from memopt.targets.core.registry import target_named
 
+Answer = TypeVar("Answer")
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
 
@@ -37,11 +39,13 @@ class Seconds:
     stages: dict[str, float] = field(default_factory=dict[str, float])
     began: float = field(default_factory=clock.now)
 
-    def run(self, stage: str, action: Callable[[], None]) -> None:
+    def timed(self, stage: str, action: Callable[[], Answer]) -> Answer:
+        """Return what an action does, whose seconds are those of a stage."""
         start = clock.now()
         with progress(stage):
-            action()
+            answer = action()
         self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
+        return answer
 
     def line(self) -> str:
         """Return the seconds of every stage as one line of JSON: no part of report.json, which is
@@ -67,7 +71,7 @@ def rewritten(
     if not rules.at_once or options.int8_io or options.slide is not None:
         return module, options
     copy = module.clone()
-    seconds.run("rewrite", lambda: MemgraphRewritePass(rules.at_once).apply(context, copy))
+    seconds.timed("rewrite", lambda: MemgraphRewritePass(rules.at_once).apply(context, copy))
     searched = ",".join((*rules.searched, *rules.by_rows))
     return copy, replace(options, rewrite=searched or NO_RULES)
 
@@ -234,7 +238,7 @@ def _run(
     for i, step in enumerate(steps):
         limited = in_budget(passes[i:], deadline)
         if step.stage:
-            seconds.run(step.stage, lambda limited=limited, again=step.again: run(limited, again))
+            seconds.timed(step.stage, lambda limited=limited, again=step.again: run(limited, again))
         else:
             run(limited, step.again)
     return {func: planned.write() for func, planned in known.items() if planned is not None}
@@ -247,7 +251,7 @@ def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
     what follows from their constants alone is no operator: a converter computes it.
     """
     copy = module.clone()
-    tflm = is_tflite or model_of(only_function(module)).target.data == "tflm"
+    tflm = is_tflite or runs_file(only_function(module))
     _run(context, copy, source(tflm, scratch=is_tflite), Seconds())
     return copy
 

@@ -36,17 +36,24 @@ OF_A_RUN = ("instructions", "cycles_estimated", "cycles_range")
 OF_A_BUILD = ("stack", "stack_bound", "static_ram", "flash", *OF_A_RUN)
 
 
+def beside_arena(board: Target) -> int:
+    """Return the bytes that a model surely gets by with beside its arena."""
+    return board.stack_bound + board.static_bound if board.has_memories else 0
+
+
 def empty_facts(name: str) -> dict[str, Any]:
     """All keys, null but for the name; `not_measured` is to say per key why."""
     return {**dict.fromkeys(KEYS), "name": name, "not_measured": dict[str, str]()}
 
 
-def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> dict[str, Any]:
+def tflm_facts(
+    module: ModuleOp, arena: int, model_path: Path | None = None, source: bytes | None = None
+) -> dict[str, Any]:
     """For a planned .tflite: the interpreter's arena with the reference kernels on a Cortex-M,
     also its parts in `interpreter`. Raises MemoptError if the imported file is not there."""
     facts = empty_facts("tflm")
     func = only_function(module)
-    _, model, _ = source_of(module, model_path=model_path)
+    _, model, _ = source_of(module, model_path=model_path, source=source)
     reasons: dict[str, str] = facts["not_measured"]
     reasons |= dict.fromkeys(OF_A_BUILD, "TFLM is not built here")
     hidden = unknown_scratch(func)
@@ -112,16 +119,19 @@ def _c_facts(
 
 
 def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str, Any]:
-    """For `memopt report`, which writes and compiles nothing: what follows from the plan alone."""
-    if target != "tflm":
-        because = dict.fromkeys(("stack_bound", "flash", *OF_A_RUN), "nothing was compiled")
-        if not target_named(target).has_memories:
-            because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
-        return c_facts(module, target, arena, {"not_measured": because})
+    """Return what follows from a plan alone, for a C target of which nothing is compiled."""
+    because = dict.fromkeys(("stack_bound", "flash", *OF_A_RUN), "nothing was compiled")
+    if not target_named(target).has_memories:
+        because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
+    return c_facts(module, target, arena, {"not_measured": because})
+
+
+def tflm_facts_without_a_file(module: ModuleOp, arena: int) -> dict[str, Any]:
+    """Return what follows from a plan for TFLM, also where the imported file is not there."""
     try:
         return tflm_facts(module, arena)
     except MemoptError as error:
-        facts = empty_facts(target)
+        facts = empty_facts("tflm")
         facts["arena"] = arena
         facts["not_measured"] |= dict.fromkeys((*OF_A_BUILD, "tensor_arena", "ram"), error.text)
         return facts
@@ -145,7 +155,7 @@ def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
     if need is None:
         raise MemoptError(f"--ram cannot be promised: {facts['not_measured']['ram']}")
     if need > ram:
-        what = "TFLM's arena" if facts["name"] == "tflm" else "RAM"
+        what = "TFLM's arena" if board.output == "tflite" else "RAM"
         raise MemoptError(
             f"{what} of {sizes(need)} does not fit into {sizes(ram)}: {need - ram:,} B are "
             f"missing; it is {ram_parts(facts)}{helps}"

@@ -5,30 +5,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.project.layouts import MAKE, layout_names
-from memopt.backends.c.project.write import write_files
-from memopt.backends.tflm import is_safe, write_tflm
-from memopt.backends.tflm.wrong import wrong_answers
-from memopt.cli.planning_arguments import add_planning_arguments
+from memopt.backends.c.emit.text import file_name
+from memopt.backends.c.project.layouts import layout_names
+from memopt.cli.planning_arguments import add_planning_arguments, request_of
 from memopt.cli.several_models import compile_several
 from memopt.cli.summary import summary
-from memopt.compile.advice import fitting_text
 from memopt.compile.driver import IR
-from memopt.compile.folder import check_folder, publish
-from memopt.compile.measure import measured_model
-from memopt.compile.plan import PlannedModel, check_target, plan_model
-from memopt.compile.staging import remove_leftovers, staging
-from memopt.compile.target_facts import check_target_ram, tflm_facts
-from memopt.compile.write import leave
-from memopt.formats.tflite import read_model
+from memopt.compile.folder import check_folder
+from memopt.compile.request import Building, Request
+from memopt.compile.stages import check, compiled, read
+from memopt.compile.staging import remove_leftovers
+from memopt.compile.write import write
 from memopt.frontends.core.registry import listed
 from memopt.targets.core.registry import target_names
-from memopt.text.diagnostics import write_file
-from memopt.text.format import bytes_of_text
+from memopt.text.format import bytes_of_text, stem_of
 from memopt.text.usage import UsageError, folder_text, path_text
-
-Emitted = tuple[PlannedModel, dict[str, Any]]
-"""What was written, with the report's `target` entry."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -93,59 +84,40 @@ def add_arguments(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Nothing is left behind unless everything went well."""
-    check_target(args)
-    directory = Path(args.output)
-    remove_leftovers(directory)
-    check_folder(directory, args.force)
-    if len(args.model) == 1:
+    folder = Path(args.output)
+    requests = [_request(args, Path(model), folder) for model in args.model]
+    check(requests[0])
+    remove_leftovers(folder)
+    check_folder(folder, args.force)
+    if len(requests) == 1:
         (args.model,) = args.model
-        _one(args, Path(args.model), directory)
+        _one(args, requests[0])
     else:
-        compile_several(args, directory)
+        compile_several(args, requests, folder)
 
 
-def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
+def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
+    building = Building(
+        layout=args.layout,
+        shared_kernels=args.shared_kernels,
+        specialised=None if args.specialise is None else args.specialise == "on",
+    )
+    ram = None if args.ram is None else bytes_of_text(args.ram)
+    own = folder if len(args.model) == 1 else folder / file_name(stem_of(path))
+    return request_of(args, path, building=building, ram=ram, is_built=True, folder=own)
+
+
+def _one(args: argparse.Namespace, request: Request) -> None:
     if args.share_arena:
         raise UsageError("--share-arena is of several models; here is one")
-    model = plan_model(args, path, directory)
-    with staging(directory) as staged:
-        emit = _emit_tflm if args.target == "tflm" else _emit_c
-        model, facts = emit(model, staged, args)
-        advice = model.advice(facts)
-        if args.ram is not None:
-            ram = bytes_of_text(args.ram)
-            check_target_ram(facts, ram, fitting_text(advice, ram))
-        report = model.report(facts, model.whole_peak(), advice)
-        sources = leave(model, report, staged, directory)
-        publish(staged, directory, args.force, sources)
-    print(summary(report))
-    for why in model.less.why:
+    answer = compiled(read(request))
+    write(answer, args.force)
+    measured = answer.measured
+    for line in measured.built.warnings if measured.built is not None else ():
+        print(f"{request.path}: warning: {line}", file=sys.stderr)
+    print(summary(answer.content))
+    for why in measured.planned.less.why:
         print(f"rewrite   {why}")
-    print(f"written   {directory}")
+    print(f"written   {request.folder}")
     if args.stats:
-        print(model.seconds.line(), file=sys.stderr)
-
-
-def _emit_tflm(model: PlannedModel, directory: Path, args: argparse.Namespace) -> Emitted:
-    """The planned .tflite, beside the narrower network where its weights lie."""
-    network, found = model.less.network, dict[str, Any]()
-    given = None if network is None else directory / model.file.name
-    if given is not None and network is not None:
-        write_file(given, network)
-
-    def emit() -> None:
-        safe = is_safe(model.known.func)
-        data = write_tflm(model.after, model_path=given, at_run_time=not safe)
-        write_file(directory / f"{model.path.stem}.tflite", data)
-        for line in wrong_answers(read_model(data, model.path.name), data):
-            print(f"{model.path}: warning: {line}", file=sys.stderr)
-        found.update(tflm_facts(model.after, model.known.plan.arena, given))
-
-    model.seconds.run("emit", emit)
-    return model, found
-
-
-def _emit_c(model: PlannedModel, directory: Path, args: argparse.Namespace) -> Emitted:
-    found = measured_model(model, args)
-    write_files(found.project, directory, args.layout or MAKE)
-    return found.model, found.facts
+        print(measured.planned.imported.seconds.line(), file=sys.stderr)

@@ -1,0 +1,83 @@
+"""`memopt.compile(model, target=..., out=...)`: the files that `memopt compile` leaves."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memopt.api.keywords import in_keywords, with_keywords
+from memopt.api.plans import PlanKeywords, check_words, imported_of
+from memopt.api.sources import Source, chosen, prepared, told, weights_at_hand
+from memopt.backends.c.project.layouts import layout_names
+from memopt.compile.driver import FILES
+from memopt.compile.folder import check_folder
+from memopt.compile.request import Building, Request
+from memopt.compile.run_passes import Seconds
+from memopt.compile.stages import check, compiled
+from memopt.compile.staging import remove_leftovers
+from memopt.compile.write import write
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileKeywords(PlanKeywords):
+    """The keywords of `memopt.compile`."""
+
+    out: str | os.PathLike[str]
+    ram: int | None = None
+    layout: str | None = None
+    shared_kernels: bool = False
+    specialise: bool | None = None
+    force: bool = False
+
+
+@with_keywords(CompileKeywords)
+def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa: A001
+    """Plan a network and write it into the folder `out`, as `memopt compile` does by the same
+    words; return what its report.json has.
+
+    `source` is whatever `memopt.load` takes; what is no file is called as `load` calls it.
+    `ram` are the bytes that the board has for arena, stack and static RAM, `layout` is the build
+    for which the C is written, `specialise=False` makes kernels smaller and slower, and with
+    `shared_kernels` they keep names that several models share. `force` overwrites what was edited
+    in `out`. The other keywords are those of `memopt.plan`:
+
+    OPTIONS
+
+    Raises MemoptError for a network that cannot be compiled, that does not fit or a folder that is
+    not memopt's, OSError, ValueError for an argument that there is not, and TypeError for a name of
+    an option that there is not.
+
+        >>> report = memopt.compile("net.tflite", target="cortex-m4", rows="none", out="firmware")
+        >>> report["plan"]["arena"]
+        70880
+    """
+    check_words(options)
+    began = Seconds()
+    if options.layout is not None:
+        chosen("layout", options.layout, layout_names())
+    model = prepared(source, options.pipeline, options.shapes, options.input_ranges)
+    how = Building(
+        layout=options.layout,
+        shared_kernels=options.shared_kernels,
+        specialised=options.specialise,
+    )
+    request = Request(
+        path=Path(model.name),
+        options=options,
+        building=how,
+        ram=options.ram,
+        is_built=True,
+        folder=Path(options.out),
+    )
+    with told(model.name), in_keywords():
+        check(request)
+        remove_leftovers(request.folder)
+        check_folder(request.folder, options.force)
+        imported = imported_of(model, model.module.clone(), request, began)
+        with weights_at_hand(model.data, imported.module):
+            report = compiled(imported)
+        if FILES in imported.module.attributes:  # not where the weights were meanwhile
+            after = report.measured.planned.after
+            after.attributes[FILES] = imported.module.attributes[FILES]
+        write(report, options.force)
+    return report.content

@@ -1,0 +1,92 @@
+"""The stages of `memopt compile`, `memopt report` and the API, one after the other.
+
+    imported = read(request)              # Request -> Imported
+    planned = plan(imported)              # -> Planned
+    built = build(planned)                # -> Built
+    measured = measure(built)             # -> Measured; a plan that is not built: estimate(planned)
+    report(measured).content              # -> Report: what report.json has
+
+Each is a frozen dataclass that holds the one before. How a model is planned, built and measured is
+a matter of the runtime: C, which a compiler takes, or TensorFlow Lite Micro.
+"""
+
+from typing import Any, Protocol
+
+from memopt.compile.build import Built
+from memopt.compile.c import C
+from memopt.compile.measure import Measured
+from memopt.compile.plan import Planned
+from memopt.compile.read import Imported, read
+from memopt.compile.report import Report, report
+from memopt.compile.request import Request
+from memopt.compile.tflm import Tflm
+from memopt.targets.core.registry import target_named
+from memopt.text.usage import UsageError
+
+__all__ = ["build", "check", "compiled", "estimate", "measure", "plan", "read", "report"]
+
+
+class Runtime(Protocol):
+    """What runs a model on a target."""
+
+    def check(self, request: Request) -> None:
+        """Raise UsageError for what the runtime does not have."""
+        ...
+
+    def plan(self, imported: Imported) -> Planned:
+        """Return the model planned. Raises MemoptError, UsageError."""
+        ...
+
+    def build(self, planned: Planned) -> Built:
+        """Return the files of a planned model. Raises MemoptError for what cannot be built."""
+        ...
+
+    def measure(self, built: Built) -> Measured:
+        """Return what the device needs for a build, or for another one that serves it better."""
+        ...
+
+    def estimate(self, planned: Planned) -> dict[str, Any]:
+        """Return what follows from the plan alone of what the device needs."""
+        ...
+
+
+RUNTIMES: dict[str, Runtime] = {"c": C(), "tflite": Tflm()}  # by what is written for a target
+
+
+def _runtime(request: Request) -> Runtime:
+    return RUNTIMES[target_named(request.options.target, *RUNTIMES).output]
+
+
+def check(request: Request) -> None:
+    """Raise UsageError for options of a build that contradict each other."""
+    if request.ram is not None and request.options.memory is not None:
+        raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    _runtime(request).check(request)
+
+
+def plan(imported: Imported) -> Planned:
+    """Return an imported model planned for its target. Raises MemoptError, UsageError."""
+    return _runtime(imported.request).plan(imported)
+
+
+def build(planned: Planned) -> Built:
+    """Return the files of a planned model. Raises MemoptError for what cannot be built."""
+    return _runtime(planned.imported.request).build(planned)
+
+
+def measure(built: Built) -> Measured:
+    """Return what the device needs for a build, or for another one that serves it better."""
+    return _runtime(built.planned.imported.request).measure(built)
+
+
+def estimate(planned: Planned) -> Measured:
+    """Return what follows from the plan alone of what the device needs."""
+    return Measured(planned, _runtime(planned.imported.request).estimate(planned))
+
+
+def compiled(imported: Imported) -> Report:
+    """Return the report of a model that is planned, built and measured. Raises MemoptError, also
+    where the device needs more RAM than is given."""
+    answer = report(measure(build(plan(imported))))
+    answer.check_ram()
+    return answer
