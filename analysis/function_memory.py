@@ -21,12 +21,13 @@ def function_memory(
     func: FuncOp,
     model: ModelAttr,
     known: Mapping[Operation, OperatorMemory] = NOTHING,
-    look: Callable[[], None] = lambda: None,
+    look: Callable[[], None] | None = None,
 ) -> BlockMemory:
-    """Storage groups of a one-block function; what is `known` of its operations is not asked again.
+    """Return the storage groups of a one-block function; what is `known` of its operations is not
+    asked again.
 
-    `look` is called at each operation, to end this by an exception. Raises MemoptError if the
-    function has another form.
+    `look`, if given, is called at each operation, to end this by an exception. Raises MemoptError
+    if the function has another form.
     """
     block = body_of(func)
     last = block.last_op
@@ -34,7 +35,8 @@ def function_memory(
     held_to_end = list(block.args) if model.io.data == "kept" else []
 
     def behaviour(op: Operation, model: ModelAttr) -> OperatorMemory:
-        look()
+        if look is not None:
+            look()
         return known.get(op) or memory_of(op, model)
 
     return block_memory(block, model, returned, held_to_end, behaviour)

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.function_memory import executing
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_like
@@ -40,7 +41,12 @@ class Work:
 
 def work_of(op: Operation, model: ModelAttr) -> Work:
     """The work of one run of `op`, with what it makes itself of what it reads."""
-    weights = sum(bytes_of(c.type) or 0 for c in _constants(op, model))
+    return _work_beside(op, _constants(op, model))
+
+
+def _work_beside(op: Operation, constants: set[SSAValue]) -> Work:
+    """Return the work of one run of `op`, which reads these constants."""
+    weights = sum(bytes_of(c.type) or 0 for c in constants)
     if isinstance(op, ComputeOp):
         return Work(op.macs() + sum(maker.macs() for maker in _makers(op)), weights)
     if isinstance(op, (ReceiveOp, *MOVING)):
@@ -49,14 +55,20 @@ def work_of(op: Operation, model: ModelAttr) -> Work:
     return Work(None, weights, (kind,))
 
 
-def function_work(func: FuncOp) -> Work:
-    """The work of all operations that execute, rows as the operator that they are rows of. A
-    constant that several read counts once."""
+def function_work(func: FuncOp, memory: BlockMemory | None = None) -> Work:
+    """Return the work of all operations that execute, rows as the operator that they are rows of;
+    `memory` are the function's storage groups, if they are known. A constant that several read
+    counts once."""
     model = model_of(func)
-    ran = (op for op, _ in executing(body_of(func), model))
-    operations = list(dict.fromkeys(op.operation if isinstance(op, RowOp) else op for op in ran))
-    works = [work_of(op, model) for op in operations]
-    constants = {_identity(c): c for op in operations for c in _constants(op, model)}.values()
+    if memory is None:
+        ran = [op for op, _ in executing(body_of(func), model)]
+    else:
+        each = zip(memory.operations, memory.memory, strict=True)
+        ran = [op for op, its in each if its.executes]
+    operations = dict.fromkeys(op.operation if isinstance(op, RowOp) else op for op in ran)
+    read = {op: _constants(op, model) for op in operations}
+    works = [_work_beside(op, constants) for op, constants in read.items()]
+    constants = {_identity(c): c for each in read.values() for c in each}.values()
     known = [w.macs for w in works if w.macs is not None]
     is_known = bool(known) or not works
     return Work(

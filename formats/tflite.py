@@ -147,8 +147,9 @@ def builtin_names() -> dict[int, str]:
     return {code: name for name, code in entries.items() if name[0] != "_"}
 
 
+@lru_cache(maxsize=1)  # frontend, weights and backend read the same one in turn
 def read_model(data: bytes, name: str) -> Model:
-    """The model in `data`; `name` is the file's name for messages.
+    """Return the model in `data`; `name` is the file's name for messages.
 
     Raises MemoptError with the place of whatever is malformed.
     """

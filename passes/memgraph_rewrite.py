@@ -93,20 +93,21 @@ def apply_at_once(func: FuncOp, rules: Sequence[str], channel_multiple: int) -> 
     Those of whole functions, of which alone any changes what there is to compute, come after the
     others, and what says something of channels comes last."""
     sites, work = Sites(), dict[str, tuple[Work, Work]]()
-    again = True
+    again, known = True, None
     while again:
         claimed = has_claims(func)
         legal = [rule for rule in rules if not claimed or rule_of(rule).keeps_claims]
         whole = [rule for rule in legal if issubclass(rule_of(rule), FunctionRule)]
         others = [rule for rule in legal if rule not in whole]
         again = bool(others) and apply_rules(func, others, sites=sites)
+        known = None if again else known
         for rule in sorted(whole, key=lambda rule: rule_of(rule).claims):
             if again and rule_of(rule).claims:
                 break  # the others first
-            before = function_work(func)
+            known = before = known or function_work(func)
             if apply_rules(func, (rule,), channel_multiple=channel_multiple, sites=sites):
-                again = True
-                work[rule] = work.get(rule, (before,))[0], function_work(func)
+                again, known = True, function_work(func)
+                work[rule] = work.get(rule, (before,))[0], known
     return [
         RewrittenAttr(rule, sites.changed[rule], 0, *figures(work.get(rule)))
         for rule in rules

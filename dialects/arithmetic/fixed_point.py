@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from xdsl.ir import Operation
 
-from memopt.dialects.arithmetic.scalars import INT32_MAX, quantize_multiplier
+from memopt.dialects.arithmetic.scalars import INT32_MAX, quantize_multipliers
 from memopt.dialects.arithmetic.stored import Array, rounds_once, unknown
 from memopt.dialects.memgraph.errors import MemoptError
 
@@ -57,7 +57,7 @@ def multipliers(reals: list[float]) -> tuple[Array, Array]:
     """(multipliers, shifts) of real numbers >= 0."""
     import numpy as np
 
-    pairs = [quantize_multiplier(real) for real in reals]
+    pairs = quantize_multipliers(reals)
     return (
         np.array([m for m, _ in pairs], np.int64),
         np.array([s for _, s in pairs], np.int64),

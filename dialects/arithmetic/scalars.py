@@ -8,6 +8,7 @@ left. Raw fixed-point values are plain integers in the range of an int32.
 
 import math
 import struct
+from collections.abc import Iterable
 
 from memopt.dialects.memgraph.errors import MemoptError
 
@@ -42,6 +43,11 @@ def quantize_multiplier(real: float, most: int = MOST_LEFT) -> tuple[int, int]:
     return multiplier, shift
 
 
+def quantize_multipliers(reals: Iterable[float]) -> list[tuple[int, int]]:
+    """Return `quantize_multiplier` of each."""
+    return [quantize_multiplier(real) for real in reals]
+
+
 def high_mul(a: int, b: int) -> int:
     """round(a * b / 2**31), ties upwards (SaturatingRoundingDoublingHighMul)."""
     return min((a * b + (1 << 30)) >> 31, INT32_MAX)
@@ -57,6 +63,11 @@ def round_shift(value: int, bits: int) -> int:
 def multiply(value: int, multiplier: int, shift: int) -> int:
     """value * multiplier * 2**(shift - 31), rounded twice (MultiplyByQuantizedMultiplier)."""
     return round_shift(high_mul(value << max(shift, 0), multiplier), max(-shift, 0))
+
+
+def multiply_all(values: Iterable[int], multiplier: int, shift: int) -> list[int]:
+    """Return `multiply` of each."""
+    return [multiply(value, multiplier, shift) for value in values]
 
 
 def saturate(value: int, low: int = -128, high: int = 127) -> int:

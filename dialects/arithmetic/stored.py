@@ -1,6 +1,7 @@
 """Tensors as numpy holds them: the stored type, its limits, what a stored integer stands for."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -97,18 +98,23 @@ def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:
     """(scale, zero point) of an activation. Raises MemoptError unless it has one of each, and a
     scale that a result can be divided by."""
     encoding = encoding_of(value)
-    if len(encoding.scales) != 1:
+    scales = encoding.scales
+    if len(scales) != 1:
         raise unknown(op, "a stored activation needs exactly one scale")
-    need_scales(op, value)
-    return encoding.scales[0], encoding.zero_points[0]
+    _need_numbers(op, value, scales)
+    return scales[0], encoding.zero_points[0]
 
 
 def need_scales(op: Operation, value: SSAValue) -> None:
     """Raise MemoptError for a tensor with a scale that is no finite number from 0 on, and for a
     result with one by which 6 cannot be divided (ReLU6). What runtimes make of such a quotient is
     what the machine happens to do."""
+    _need_numbers(op, value, encoding_of(value).scales)
+
+
+def _need_numbers(op: Operation, value: SSAValue, scales: Sequence[float]) -> None:
     least = LEAST_RESULT if value in op.results else 0.0
-    for scale in encoding_of(value).scales:
+    for scale in scales:
         if not least <= scale < math.inf:
             text = f"the scale of {name_of(value)} is {scale:g}, with which nobody can compute"
             raise MemoptError(text, place_of(op))

@@ -27,8 +27,8 @@ from memopt.dialects.memgraph.interface import (
     is_constant_like,
     is_constant_value,
 )
-from memopt.dialects.memgraph.names import full_name, name_of, place_of
-from memopt.dialects.memgraph.plan import alias_lists, scratch_list
+from memopt.dialects.memgraph.names import UNREGISTERED, full_name, name_of, place_of
+from memopt.dialects.memgraph.plan import ALIAS, SCRATCH, alias_lists, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
 
 VIEWS = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape")
@@ -40,8 +40,7 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         answer = _describe(op, model)
     except MemoptError as error:
         raise MemoptError(error.text, error.place or place_of(op)) from None
-    lists = alias_lists(op)
-    if lists:
+    if ALIAS in op.attributes and (lists := alias_lists(op)):  # few have any
         aliases = tuple(
             Alias(r, a.operand.data, cast("AliasKind", a.kind.data), a.byte_offset.data)
             for r, entries in enumerate(lists)
@@ -59,11 +58,9 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
             if (requests and requests(op, model)) or scratch_list(op) or answer.workspace:
                 raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
             answer = replace(answer, results=results)
-    scratch = scratch_list(op)
-    if scratch is not None:
-        return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
-    requests = scratch_requests(model)
-    if requests and answer.executes:
+    if SCRATCH in op.attributes:
+        return replace(answer, workspace=tuple(s.bytes.data for s in scratch_list(op) or ()))
+    if answer.executes and (requests := scratch_requests(model)):
         workspace = requests(op, model) or ()
         return answer if workspace == answer.workspace else replace(answer, workspace=workspace)
     return answer
@@ -170,7 +167,7 @@ def _inner_buffer(op: Operation) -> SSAValue | None:
 def _ends_block(op: Operation) -> bool:
     """Whether it is a terminator. One of a dialect that nobody knows ends its block, without
     results."""
-    if op.name != "builtin.unregistered":
+    if op.name != UNREGISTERED:
         return op.has_trait(IsTerminator)
     return not op.results and op.parent is not None and op.parent.last_op is op
 

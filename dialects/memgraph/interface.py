@@ -22,7 +22,7 @@ from typing import TypeGuard
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import AliasKind, ModelAttr
-from memopt.dialects.memgraph.names import full_name
+from memopt.dialects.memgraph.names import UNREGISTERED, full_name
 
 WORLD = "world"  # the effect of an operation of which nothing is known
 
@@ -138,7 +138,7 @@ CONSTANTS = (
 
 def is_constant_like(op: Operation) -> bool:
     """Whether an operation is a constant, of ours or of a foreign dialect."""
-    return full_name(op) in CONSTANTS
+    return op.name in CONSTANTS or (op.name == UNREGISTERED and full_name(op) in CONSTANTS)
 
 
 def is_constant_value(value: SSAValue) -> TypeGuard[OpResult]:

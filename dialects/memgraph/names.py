@@ -48,9 +48,12 @@ def rename(op: Operation, names: Mapping[int, str]) -> None:
     op.attributes["memgraph.names"] = ArrayAttr([StringAttr(name) for name in given])
 
 
+UNREGISTERED = "builtin.unregistered"
+
+
 def full_name(op: Operation) -> str:
     """`tosa.conv2d`, of an operation that no dialect here has too."""
-    kind = op.attributes.get("op_name__") if op.name == "builtin.unregistered" else None
+    kind = op.attributes.get("op_name__") if op.name == UNREGISTERED else None
     return kind.data if isinstance(kind, StringAttr) else op.name
 
 

@@ -93,14 +93,15 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
         v = waiting.pop()
         if not isinstance(v, OpResult):
             return False
-        if is_constant_like(v.op):
-            continue
-        if not isinstance(v.op, ComputeOp) or not v.op.operands:
+        op = v.op
+        if not isinstance(op, ComputeOp):
+            if is_constant_like(op):
+                continue
             return False
-        if not v.op.has_trait(Written if interpreter_of(model) else Folds):
+        if not op.operands or not op.has_trait(Written if interpreter_of(model) else Folds):
             return False
-        waiting += [o for o in v.op.operands if o not in seen]
-        seen.update(v.op.operands)
+        waiting += [o for o in op.operands if o not in seen]
+        seen.update(op.operands)
     return True
 
 

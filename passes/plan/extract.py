@@ -73,7 +73,8 @@ def extract(
     """
     model = model_of(func)
     target_of(func)  # who plans must know the rules
-    memory = function_memory(func, model, known, lambda: clock.in_time(deadline))
+    look = None if deadline is None else lambda: clock.in_time(deadline)
+    memory = function_memory(func, model, known, look)
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:

@@ -15,7 +15,7 @@ from memopt.backends.c.emit.call import (
     refuse,
 )
 from memopt.dialects.arithmetic.even_rounding import rounds_even
-from memopt.dialects.arithmetic.scalars import quantize_multiplier
+from memopt.dialects.arithmetic.scalars import quantize_multipliers
 from memopt.dialects.arithmetic.stored import need_scales, rounds_once
 from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.base import ComputeOp
@@ -162,7 +162,7 @@ def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array,
     import numpy as np
 
     even = rounds_even(op)
-    pairs = [(0, 0) if even else quantize_multiplier(real) for real in reals]
+    pairs = [(0, 0)] * len(reals) if even else quantize_multipliers(reals)
     shift = np.array([s for _, s in pairs], dtype=np.int64)
     largest = largest << np.maximum(shift, 0)
     need_int32(op, largest)

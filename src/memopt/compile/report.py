@@ -64,7 +64,7 @@ def report_dict(
     as_was = only_function(before)
     model = model_of(as_was)
     old, new = plan_facts(as_was), plan_facts(func)
-    work = function_work(func)
+    work = function_work(func, memory)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     hidden = unknown_scratch(func) if runs_file(func) else []
     objects = [m.bytes.data for m in new.memories] if new.kind == "object" else None

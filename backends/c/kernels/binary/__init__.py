@@ -24,7 +24,7 @@ from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
-from memopt.dialects.arithmetic.scalars import multiply, quantize_multiplier
+from memopt.dialects.arithmetic.scalars import multiply_all, quantize_multiplier
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import REAL_RANGES
@@ -185,8 +185,8 @@ def _added(
 
     zero_point = per_tensor(op, value)[1]
     stored = [*range(128), *range(-128, 0)]
-    added = [2 * sign * multiply((x - zero_point) << left_shift, *number) for x in stored]
-    return Table("int32_t", np.array(added, np.int64).astype(np.int32))
+    added = multiply_all([(x - zero_point) << left_shift for x in stored], *number)
+    return Table("int32_t", np.array([2 * sign * x for x in added], np.int64).astype(np.int32))
 
 
 @kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
