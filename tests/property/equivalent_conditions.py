@@ -7,6 +7,7 @@ NARROWS = "for the type checker: never false here"
 FASTER = "saves work; nothing else comes of it"
 DEFAULT = "a default value, no condition"
 FEWER = "without it the rule applies to fewer, and what it leaves is as right"
+OURS = "no other operation has such a trait"
 READING = "asked while a file is read alone: tests/models/test_qdq_fold.py"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
@@ -19,9 +20,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "has_form: is_constant_expression(op.results[0], GENERIC)": "constants lie as they may",
     },
     "constant-channels": {
-        "narrow: source in gone": "what reads channel by channel loses what its operand loses",
-        "_narrow_mixing: values.any()": "zeros add nothing to a bias",
-        "_narrow_constants: result in gone": "operands lose what results do, or both nothing",
+        "slim_constants: source in gone": "a reader by channel loses what its operand loses",
+        "_slim_mixing: values.any()": "zeros add nothing to a bias",
+        "_slim_by_channel: result in gone": "operands lose what results do, or both nothing",
         "_take: len(kept) == shape_of(value)[axis]": "to take all is to take nothing away",
         "rewrite_function: isinstance(v, OpResult)": NARROWS,
         "_claim: ChannelsAttr(channels_of(v))": DEFAULT,
@@ -45,17 +46,22 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "transposition: is_constant_expression(value, GENERIC)": "others may be so too",
         "has_weights: kind is None": NARROWS,
         "folds: op.has_trait(Folds)": "nobody reads a dequantize, or a transposition of constants",
+        "folds: isinstance(op, ComputeOp)": OURS,
+        "fold: q": NARROWS,
+        "fold: v": NARROWS,
         "match_and_rewrite: not self.reading": READING,
-        "match_and_rewrite: not self.reading or is_one(made)": READING,
-        "match_and_rewrite: is_one(made)": READING,
+        "match_and_rewrite: not self.reading or is_one(producer)": READING,
+        "match_and_rewrite: is_one(producer)": READING,
     },
     "relu-by-convention": {"match_and_rewrite: activation is not None": NARROWS},
     "relu-into-producer": {
+        "is_reshape: isinstance(op, ComputeOp)": OURS,
         "absorb: type_ is not None": NARROWS,
         "absorb: type_ != last.type": FASTER,
     },
     "signed-bytes": {
         "signed_results: isinstance(op, ComputeOp)": "such a reader keeps what it reads unsigned",
+        "is_free: isinstance(op, ComputeOp)": OURS,
         "retype: isinstance(back, OpResult)": NARROWS,
     },
     "slice-by-readers": {
@@ -73,7 +79,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "computed_before: not any((b.is_before_in_block(a) for b in before))": "any will do",
         "computed_before: any((b.is_before_in_block(a) for b in before))": "any will do",
     },
-    "frames-as-rows": {"match_and_rewrite: isinstance(before, OpResult)": NARROWS},
+    "frames-as-rows": {
+        "match_and_rewrite: isinstance(before, OpResult)": NARROWS,
+        "reads_bytes: isinstance(op, ComputeOp)": OURS,
+    },
     "constants-into-weights": {"fold: op.result.type": NARROWS},
     "kernel-wise": {
         "takes_parts: joins": FEWER,
