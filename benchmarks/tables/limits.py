@@ -86,7 +86,7 @@ def rows(quick: bool) -> Iterator[Row]:
     yield from NETWORKS[: 1 if quick else None]
     models = shared_folder() / "models"
     every = [
-        (p, f"families/{m.name}") for m in sorted(models.glob("families/*")) for p in PIPELINES
+        (p, f"families/{m.name}") for m in sorted(models.glob("families/*.onnx")) for p in PIPELINES
     ]
     for command, model in () if quick else (*MODELS, *every):
         if (models / model).exists():
@@ -110,7 +110,7 @@ def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table
         for command, problem, size in rows(quick):
             path, name = _problem(Path(folder), problem, size)
             tick(f"{command} of {name}")
-            code, seconds = _seconds(command, path, time_limit)
+            code, seconds = _seconds(command, path, time_limit, Path(folder))
             kept = "yes" if seconds <= allowed(command, time_limit) else "no"
             kept += ", refused" if code == REFUSED else ""
             table.add(command, name, time_limit, seconds, kept)
@@ -140,12 +140,13 @@ def _problem(folder: Path, problem: str, size: int) -> tuple[Path, str]:
     return path, f"{problem} {size:,}"
 
 
-def _seconds(command: str, path: Path, time_limit: float) -> tuple[int, float]:
-    """Return the exit status of a command and its CPU seconds. Raises MemoptError if it fails."""
+def _seconds(command: str, path: Path, time_limit: float, folder: Path) -> tuple[int, float]:
+    """Return the exit status of a command, which may write into `folder`, and its CPU seconds.
+    Raises MemoptError if it fails."""
     import resource
 
     words = [*command.split(), str(path), f"--time-limit={time_limit:g}"]
-    words += [f"-o{path.parent / 'out'}", "--force"] if words[0] == "compile" else []
+    words += [f"-o{folder / 'out'}", "--force"] if words[0] == "compile" else []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     module = [sys.executable, "-m", "memopt.benchmarks.limits"]
     done = subprocess.run([*module, *words], capture_output=True, text=True)
