@@ -78,7 +78,7 @@ docs/reference/channels.md: $(VENV)/installed
 	$(BIN)/python tests/channel_table.py
 
 docs/reference/onnx-nodes.md: $(VENV)/installed
-	$(BIN)/python -m memopt.benchmarks.onnx_nodes docs/reference/onnx-nodes.md
+	$(BIN)/python -m benchmarks.tables.onnx_nodes docs/reference/onnx-nodes.md
 
 docs/pictures: $(VENV)/installed
 	$(BIN)/python benchmarks/row_pictures.py docs/pictures

@@ -1,4 +1,4 @@
-"""The papers' tables and ours, side by side: `memopt bench`.
+"""The papers' tables and ours, side by side: `python -m benchmarks`.
 
 `papers.py` holds what the papers print, `schedule.py` measures; nothing here decides anything.
 """

@@ -1,4 +1,4 @@
-"""`memopt bench cortex-m` and `scoreboard`: what shared models need on Cortex-M cores.
+"""`python -m benchmarks cortex-m` and `scoreboard`: what shared models need on Cortex-M cores.
 
     cortex_m(models, ("cortex-m4",), tick)   # RAM and its parts, flash, instructions, cycles
     operators(models, tick)                  # instructions of each operator on the Cortex-M4
@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from memopt.benchmarks.graphs import shared_folder
-from memopt.benchmarks.published import FIGURES
-from memopt.benchmarks.table import Table
+from benchmarks.tables.graphs import shared_folder
+from benchmarks.tables.published import FIGURES
+from benchmarks.tables.table import Table
 from memopt.dialects.memgraph.errors import MemoptError
 
 MODELS = (

@@ -1,13 +1,13 @@
-"""`memopt bench training`: captured training steps, ordered and placed."""
+"""`python -m benchmarks training`: captured training steps, ordered and placed."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
+from benchmarks.tables.captures import NAMES, capture_text
+from benchmarks.tables.table import Table
 from memopt.analysis.variables import variable_bytes
-from memopt.benchmarks.captures import NAMES, capture_text
-from memopt.benchmarks.table import Table
 from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.json.read import read
 from memopt.passes.plan.extract import extract

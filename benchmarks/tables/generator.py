@@ -2,7 +2,7 @@
 
     planted(400, live=50, seed=7).problem.load     # 1048576, which an arena of 1048576 B reaches
 
-    python -m memopt.benchmarks.generator --buffers 400 --live 50 --seed 7 > hard.csv
+    python -m benchmarks.tables.generator --buffers 400 --live 50 --seed 7 > hard.csv
 
 Time runs from left to right over an address space that is full at every step: where buffers end,
 their room is cut among new ones. Sizes and lifetimes are drawn log-uniformly; what is drawn larger
@@ -186,7 +186,7 @@ def twenty() -> Iterator[Instance]:
 
 def main() -> None:
     """Write one instance as minimalloc's CSV to standard output."""
-    parser = argparse.ArgumentParser(prog="memopt.benchmarks.generator", description=__doc__)
+    parser = argparse.ArgumentParser(prog="benchmarks.tables.generator", description=__doc__)
     parser.add_argument("--buffers", type=int, required=True)
     parser.add_argument("--live", type=float, default=50, help="mean; default: 50")
     parser.add_argument("--capacity", type=int, default=1 << 20, help="bytes; default: 1 MiB")

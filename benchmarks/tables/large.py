@@ -1,19 +1,19 @@
 """Large problems, for limits: butterflies, chains, layers, blocks of attention, hourglasses, nested
 forks, training steps, random and wide graphs, rows, networks, thousands of buffers.
 
-python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
-python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
-python -m memopt.benchmarks.large layers 2000 > layers.json          10,000 operators
-python -m memopt.benchmarks.large straight 10000 > straight.json  10,000 operators
-python -m memopt.benchmarks.large attention 700 > attention.json   9,800 operators
-python -m memopt.benchmarks.large hourglass 5000 > hourglass.json  9,999 operators
-python -m memopt.benchmarks.large nested 3000 > nested.json         8,999 operators
-python -m memopt.benchmarks.large training 10000 > training.json  about as many operators
-python -m memopt.benchmarks.large drawn 10000 > drawn.json           10,000 operators
-python -m memopt.benchmarks.large wide 100 > wide.json               10,000 operators
-python -m memopt.benchmarks.large rows 25 > rows.mlir                10,000 operators once cut
-python -m memopt.benchmarks.large network 2000 > network.mlir   10,000 operators
-python -m memopt.benchmarks.large buffers 20000 > buffers.csv
+python -m benchmarks.tables.large butterfly 10 > butterfly.json      10,240 operators
+python -m benchmarks.tables.large chains 1000 > chains.json           5,001 operators
+python -m benchmarks.tables.large layers 2000 > layers.json          10,000 operators
+python -m benchmarks.tables.large straight 10000 > straight.json  10,000 operators
+python -m benchmarks.tables.large attention 700 > attention.json   9,800 operators
+python -m benchmarks.tables.large hourglass 5000 > hourglass.json  9,999 operators
+python -m benchmarks.tables.large nested 3000 > nested.json         8,999 operators
+python -m benchmarks.tables.large training 10000 > training.json  about as many operators
+python -m benchmarks.tables.large drawn 10000 > drawn.json           10,000 operators
+python -m benchmarks.tables.large wide 100 > wide.json               10,000 operators
+python -m benchmarks.tables.large rows 25 > rows.mlir                10,000 operators once cut
+python -m benchmarks.tables.large network 2000 > network.mlir   10,000 operators
+python -m benchmarks.tables.large buffers 20000 > buffers.csv
 """
 
 import argparse
@@ -25,7 +25,7 @@ from math import exp, log
 from random import Random
 from typing import Any
 
-from memopt.benchmarks.training import training_graph
+from benchmarks.tables.training import training_graph
 from memopt.formats.minimalloc import Row, write_rows
 
 ROWS = 200  # of a tensor that is cut
@@ -255,7 +255,7 @@ FAMILIES: dict[str, Callable[[int], str]] = {
 
 def main() -> None:
     """Write one problem to standard output."""
-    parser = argparse.ArgumentParser(prog="memopt.benchmarks.large", description=__doc__)
+    parser = argparse.ArgumentParser(prog="benchmarks.tables.large", description=__doc__)
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument(
         "size", type=int, help="stages, chains, blocks, depth, operators or buffers"

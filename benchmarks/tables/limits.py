@@ -1,4 +1,4 @@
-"""Table of `memopt bench limits`: the CPU seconds of commands under a time limit, on problems of
+"""`python -m benchmarks limits`: the CPU seconds of commands under a time limit, on problems of
 all sizes.
 
 Each row is a command in a process of its own, from its start to its end: reading the file and
@@ -18,9 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from memopt.benchmarks.graphs import shared_folder
-from memopt.benchmarks.large import FAMILIES
-from memopt.benchmarks.table import Table
+from benchmarks.tables.graphs import shared_folder
+from benchmarks.tables.large import FAMILIES
+from benchmarks.tables.table import Table
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.solvers import clock
@@ -148,8 +148,9 @@ def _seconds(command: str, path: Path, time_limit: float, folder: Path) -> tuple
     words = [*command.split(), str(path), f"--time-limit={time_limit:g}"]
     words += [f"-o{folder / 'out'}", "--force"] if words[0] == "compile" else []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    module = [sys.executable, "-m", "memopt.benchmarks.limits"]
-    done = subprocess.run([*module, *words], capture_output=True, text=True)
+    module = [sys.executable, "-m", "benchmarks.tables.limits"]
+    root = Path(__file__).resolve().parents[2]  # where the module is found
+    done = subprocess.run([*module, *words], capture_output=True, text=True, cwd=root)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, REFUSED):
         raise MemoptError(f"{' '.join(words)}: {done.stderr.strip()}")

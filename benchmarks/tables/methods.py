@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from memopt.benchmarks.table import Run, Table
+from benchmarks.tables.table import Run, Table
 from memopt.solvers.problems.memory_graph import ProblemError
 from memopt.solvers.scheduling import METHODS
 from memopt.solvers.scheduling.integer import ALONE

@@ -1,4 +1,4 @@
-"""`memopt bench onnx-nodes`: the ONNX backend's node tests, each as C on this machine.
+"""`python -m benchmarks onnx-nodes`: the ONNX backend's node tests, each as C on this machine.
 
     for found in outcomes(cases(), tick): found.status     # pass, refused, wrong or broken
 
@@ -26,7 +26,7 @@ from typing import Any
 
 from xdsl.context import Context
 
-from memopt.benchmarks.table import Table
+from benchmarks.tables.table import Table
 from memopt.dialects.memgraph.errors import MemoptError
 
 PASS, REFUSED, WRONG, BROKEN = "pass", "refused", "wrong", "broken"
@@ -40,7 +40,7 @@ FLAGS = (
 )
 SECONDS = 60  # for a program, which needs none
 MESSAGE = 160  # characters of a reason
-HOW = """Made by `make docs/reference/onnx-nodes.md`; `memopt bench onnx-nodes` shows the same by
+HOW = """Made by `make docs/reference/onnx-nodes.md`; `python -m benchmarks onnx-nodes` shows it by
 operator. A test model has every operand as an input of the graph, a device's network has weights,
 axes and shapes as constants. What is refused as it stands is tried with scalars and vectors of
 integers as initializers that hold the test's data (numbers), then with every input but the first

@@ -1,4 +1,4 @@
-"""`memopt bench passes`: CPU seconds of every pass that is no search, at 10,000 operators.
+"""`python -m benchmarks passes`: CPU seconds of every pass that is no search, at 10,000 operators.
 
 Each row is one stage of a command in this process, from the same module on: the stages before it in
 `STAGES` have run, and what they have derived is handed on, as `memopt-opt` does. Fusing is here
@@ -14,8 +14,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.benchmarks.large import FAMILIES, ROWS
-from memopt.benchmarks.table import Table
+from benchmarks.tables.large import FAMILIES, ROWS
+from benchmarks.tables.table import Table
 from memopt.compile.driver import (
     build_pipeline,
     check_module,

@@ -1,19 +1,19 @@
-"""The tables of `memopt bench place`: every strategy and peer on every instance."""
+"""The tables of `python -m benchmarks place`: every strategy and peer on every instance."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.tables import peers
+from benchmarks.tables.generator import Instance, planted, twenty
+from benchmarks.tables.graphs import chosen, listed, shared_folder
+from benchmarks.tables.plans import plans
+from benchmarks.tables.scale import scale
+from benchmarks.tables.shared_objects import MIB, NETWORKS, shared_objects
+from benchmarks.tables.table import Run, Table
+from benchmarks.tables.traffic import off_chip
 from memopt.api.place_csv import problem_of
-from memopt.benchmarks import peers
-from memopt.benchmarks.generator import Instance, planted, twenty
-from memopt.benchmarks.graphs import chosen, listed, shared_folder
-from memopt.benchmarks.plans import plans
-from memopt.benchmarks.scale import scale
-from memopt.benchmarks.shared_objects import MIB, NETWORKS, shared_objects
-from memopt.benchmarks.table import Run, Table
-from memopt.benchmarks.traffic import off_chip
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows
 from memopt.solvers.errors import ProblemError

@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memopt.benchmarks.graphs import Case, shared_folder
-from memopt.benchmarks.table import Run, Table
+from benchmarks.tables.graphs import Case, shared_folder
+from benchmarks.tables.table import Run, Table
 from memopt.solvers import joint
 from memopt.solvers.scheduling import schedule
 

@@ -1,4 +1,4 @@
-"""`memopt bench rewrite`: the least peak of the shared networks before and after rewrite rules.
+"""`python -m benchmarks rewrite`: least peaks of shared networks before and after rewrite rules.
 
 Whole operators, plans only, each verified. Models are aligned to 16 bytes, with all rules that keep
 every bit; graphs to 1, ReLUs in what makes their operand and reshapes as views, with all rules but
@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memopt.benchmarks.graphs import shared_folder
-from memopt.benchmarks.planned import peak_text, planned_by
-from memopt.benchmarks.table import Table
+from benchmarks.tables.graphs import shared_folder
+from benchmarks.tables.planned import peak_text, planned_by
+from benchmarks.tables.table import Table
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import RewrittenAttr, rewrites_of
 from memopt.dialects.memgraph.errors import MemoptError

@@ -1,4 +1,4 @@
-"""`memopt bench rows`: what rows save on the shared models, beside what others have published.
+"""`python -m benchmarks rows`: what rows save on the shared models, beside what others publish.
 
 Plans only, each verified: of whole operators, of rows, and of rows of an input that is received row
 by row. Aligned as `memopt compile` does it for C: whole tensors and sums to 4 bytes, rows as their
@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memopt.benchmarks.graphs import shared_folder
-from memopt.benchmarks.planned import peak_text, planned_by
-from memopt.benchmarks.table import Table
+from benchmarks.tables.graphs import shared_folder
+from benchmarks.tables.planned import peak_text, planned_by
+from benchmarks.tables.table import Table
 from memopt.compile.pipelines import ROWS_ALIGNMENT
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from random import Random
 
-from memopt.benchmarks.generator import planted
-from memopt.benchmarks.table import Table
+from benchmarks.tables.generator import planted
+from benchmarks.tables.table import Table
 from memopt.solvers.placement import prove
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 

@@ -1,4 +1,4 @@
-"""`memopt bench schedule`: the papers' tables, all methods, and what each technique is worth.
+"""`python -m benchmarks schedule`: the papers' tables, all methods, the worth of each technique.
 
 Every figure without a "*" in its column is measured by the run itself. Solver calls have the run's
 time limit each, and say what they proved within it.
@@ -7,17 +7,17 @@ time limit each, and say what they proved within it.
 import random
 from collections.abc import Callable
 
-from memopt.benchmarks.graphs import SWIFTNET, Case, figure_1, swiftnet
-from memopt.benchmarks.methods import ablation, methods
-from memopt.benchmarks.papers import (
+from benchmarks.tables.graphs import SWIFTNET, Case, figure_1, swiftnet
+from benchmarks.tables.methods import ablation, methods
+from benchmarks.tables.papers import (
     LIBERIS_FIGURE_1,
     LIBERIS_SWIFTNET,
     SERENITY_2,
     SERENITY_3,
 )
-from memopt.benchmarks.seconds import seconds, training
-from memopt.benchmarks.table import Run, Table
-from memopt.benchmarks.zhong import table_2, table_3, table_4, table_5, table_6
+from benchmarks.tables.seconds import seconds, training
+from benchmarks.tables.table import Run, Table
+from benchmarks.tables.zhong import table_2, table_3, table_4, table_5, table_6
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.published.scheduling.dp import hourglasses
 

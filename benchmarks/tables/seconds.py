@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from statistics import median
 
-from memopt.benchmarks.graphs import Case
-from memopt.benchmarks.table import Run, Table
-from memopt.benchmarks.training import SHAPES, training_graph
+from benchmarks.tables.graphs import Case
+from benchmarks.tables.table import Run, Table
+from benchmarks.tables.training import SHAPES, training_graph
 from memopt.solvers.problems.memory_graph import Schedule
 
 RUNS = 5
@@ -151,7 +151,7 @@ def training(run: Run) -> Table:
             "resident MB",
         ),
         (
-            "`memopt.benchmarks.training` makes them. Each has a process of its own; resident is"
+            "`benchmarks.tables.training` makes them. Each has a process of its own; resident is"
             " the most that it had, with Python, the graph and everything imported.",
         ),
     )

@@ -1,5 +1,5 @@
-"""`memopt bench shapes`: random int8 layers on the Cortex-M4, with each form of their fast kernels
-and with the plain ones. What nobody has tuned for should not be slower.
+"""`python -m benchmarks shapes`: random int8 layers on the Cortex-M4, with each form of their fast
+kernels and with the plain ones. What nobody has tuned for should not be slower.
 
     table = shapes(layers(300), tick)
 
@@ -19,9 +19,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Operation
 
+from benchmarks.tables.boards import profile
+from benchmarks.tables.table import Table
 from memopt.backends.c.project.write import write_project
-from memopt.benchmarks.boards import profile
-from memopt.benchmarks.table import Table
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.attributes.places import ScratchAttr
 from memopt.dialects.memgraph.functions import only_function

@@ -4,8 +4,8 @@ import csv
 import time
 from pathlib import Path
 
-from memopt.benchmarks.graphs import shared_folder
-from memopt.benchmarks.table import Run, Table
+from benchmarks.tables.graphs import shared_folder
+from benchmarks.tables.table import Run, Table
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import share
 

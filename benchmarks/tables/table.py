@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memopt.benchmarks.graphs import Case
+from benchmarks.tables.graphs import Case
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
 from memopt.solvers.scheduling import schedule
 

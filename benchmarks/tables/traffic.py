@@ -5,9 +5,9 @@ from collections.abc import Callable
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.benchmarks.graphs import SWIFTNET, swiftnet
-from memopt.benchmarks.papers import SERENITY_11
-from memopt.benchmarks.table import Table
+from benchmarks.tables.graphs import SWIFTNET, swiftnet
+from benchmarks.tables.papers import SERENITY_11
+from benchmarks.tables.table import Table
 from memopt.compile.driver import load_model
 from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

@@ -1,6 +1,6 @@
 """Random training graphs of thousands of operators, as JSON graphs.
 
-    python -m memopt.benchmarks.training DIR [--operators 2000] [--seeds 3] [--shapes ...]
+    python -m benchmarks.tables.training DIR [--operators 2000] [--seeds 3] [--shapes ...]
 
 A step of stochastic gradient descent, as a tracer writes it down: forward, loss, backward, then all
 updates. Every backward operator reads the gradient that reaches it and what its forward operator
@@ -13,7 +13,7 @@ side, joined), `dense` (each operator of a block reads all tensors before it), `
 10 to 30 operators at random, each reading one to three of the last eight), `unet` (every block's
 tensor is joined in again on the way back), `mixed` (any of the blocks).
 
-`memopt bench schedule --tables training` says how far the scheduler gets with them.
+`python -m benchmarks schedule --tables training` says how far the scheduler gets with them.
 """
 
 import argparse
@@ -189,7 +189,7 @@ def training_graph(shape: str, operators: int, seed: int) -> dict[str, Any]:
     tokens = [tape.node("update", [grad], 0) for grad in tape.backward(loss)]
     return {
         "name": f"{shape}{seed}",
-        "source": "memopt.benchmarks.training",
+        "source": "benchmarks.tables.training",
         "tensors": [{"name": t, "bytes": s, "is_weight": False} for t, s in tape.size.items()],
         "nodes": tape.nodes,
         "graph_inputs": ["x"],

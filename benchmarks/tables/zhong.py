@@ -1,7 +1,7 @@
 """Zhong's Tables II to VI beside ours."""
 
-from memopt.benchmarks.papers import TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_6, ZHONG
-from memopt.benchmarks.table import Run, Table, kb
+from benchmarks.tables.papers import TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_6, ZHONG
+from benchmarks.tables.table import Run, Table, kb
 from memopt.solvers.published.scheduling import ilp_olla
 from memopt.solvers.scheduling.integer import ALONE
 from memopt.solvers.scheduling.methods import ilp

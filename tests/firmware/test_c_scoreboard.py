@@ -1,17 +1,17 @@
-"""`memopt bench cortex-m` and `scoreboard`, and the table of cycles in the page of figures."""
+"""`python -m benchmarks cortex-m` and `scoreboard`, and the page's table of cycles."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.__main__ import main
+from benchmarks.tables.boards import chosen, profiled, scoreboard
+from benchmarks.tables.published import FIGURES
+from benchmarks.tables.shapes import FORMS, WIDE, Layer, instructions
+from benchmarks.tables.table import Table
 from deep import deep_but
 
-from memopt.benchmarks.boards import chosen, profiled, scoreboard
-from memopt.benchmarks.published import FIGURES
-from memopt.benchmarks.shapes import FORMS, WIDE, Layer, instructions
-from memopt.benchmarks.table import Table
-from memopt.cli import main
 from memopt.dialects.memgraph.errors import MemoptError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +45,7 @@ def test_models_and_operators_on_a_core(
     lab.need_tools("cortex-m4")
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
     out = tmp_path / "out.json"
-    assert main(["bench", "cortex-m", "--quick", "--json", str(out)]) == 0
+    assert main(["cortex-m", "--quick", "--json", str(out)]) == 0
     models, operators = json.loads(out.read_text())["tables"]
     whole, default = models["rows"]
     assert (whole["way"], default["way"]) == ("whole", "as compiled")
@@ -60,11 +60,11 @@ def test_random_layers_with_and_without_scratch(tmp_path: Path, lab: Any) -> Non
     """The rows are the layers that have a fast kernel."""
     lab.need_tools("cortex-m4")
     out = tmp_path / "out.json"
-    assert main(["bench", "shapes", "--quick", "--json", str(out)]) == 0
+    assert main(["shapes", "--quick", "--json", str(out)]) == 0
     (table,) = json.loads(out.read_text())["tables"]
     assert [row["form"] for row in table["rows"]] == ["wide", "wide", "narrow"]
     assert all(row["fast"] < row["plain"] for row in table["rows"])
-    assert main(["bench", "shapes", "--graphs", "resnet8_int8"]) == 2
+    assert main(["shapes", "--graphs", "resnet8_int8"]) == 2
 
 
 # (layer, million instructions at most on the M4, on the M55)

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from memopt.benchmarks.captures import FOLDER, NAMES
+from benchmarks.tables.captures import FOLDER, NAMES
+
 from memopt.torch import Step, capture, training
 
 torch: Any = import_module("torch")

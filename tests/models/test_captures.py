@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.__main__ import main as bench
+from benchmarks.tables.captured import captured, measure
+from benchmarks.tables.captures import NAMES, capture_graph, capture_text
 
 import memopt
-from memopt.benchmarks.captured import captured, measure
-from memopt.benchmarks.captures import NAMES, capture_graph, capture_text
 from memopt.cli import main
 
 PEAKS = {  # bytes in program order, and of the best order
@@ -44,11 +45,11 @@ def test_persistent_bytes_are_those_of_the_network() -> None:
 
 def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
-    assert main(["bench", "training", "--quick", "--json", str(out)]) == 0
+    assert bench(["training", "--quick", "--json", str(out)]) == 0
     (row,), beside = (t["rows"] for t in json.loads(out.read_text())["tables"])
     assert (row["peak B"], row["saved %"], row["of all bytes %"]) == (31_147_584, 51.4, 29.6)
     assert row["optimal"] and {r["what"] for r in beside} >= {"order, median CPU s"}
-    assert main(["bench", "training", "--graphs", "vgg"]) == 2
+    assert bench(["training", "--graphs", "vgg"]) == 2
     assert "no capture is called 'vgg'" in capsys.readouterr().err
 
 

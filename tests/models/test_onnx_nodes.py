@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools import need_tools
-
-from memopt.benchmarks.onnx_nodes import (
+from benchmarks.__main__ import main
+from benchmarks.tables.onnx_nodes import (
     PASS,
     REFUSED,
     WAYS,
@@ -22,7 +21,8 @@ from memopt.benchmarks.onnx_nodes import (
     tables,
     with_constants,
 )
-from memopt.cli import main
+from tools import need_tools
+
 from memopt.compile.driver import import_bytes
 from memopt.dialects.memgraph.errors import MemoptError
 
@@ -107,9 +107,9 @@ def test_ways_leave_an_input() -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     need_tools("host")
     out = tmp_path / "nodes.json"
-    assert main(["bench", "onnx-nodes", "--graphs", "Floor", "--json", str(out)]) == 0
+    assert main(["onnx-nodes", "--graphs", "Floor", "--json", str(out)]) == 0
     assert '"operator": "Floor"' in out.read_text()
-    assert main(["bench", "onnx-nodes", "--graphs", "Floor", "--tables", "counts"]) == 0
+    assert main(["onnx-nodes", "--graphs", "Floor", "--tables", "counts"]) == 0
     assert re.search(r"\| pass +\| as it is +\| +2 \|", capsys.readouterr().out)
 
 

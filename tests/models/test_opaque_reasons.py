@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.tables.onnx_nodes import cases
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 from tflite_builder import Graph, Op, T, build
 
-from memopt.benchmarks.onnx_nodes import cases
 from memopt.cli import main
 from memopt.compile.driver import import_bytes
 from memopt.dialects.memgraph.errors import MemoptError

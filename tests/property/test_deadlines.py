@@ -11,11 +11,11 @@ from functools import cache
 from itertools import count
 
 import pytest
+from benchmarks.tables.generator import planted
 from exhaustive import optimum
 from oracles import random_graph, random_order
 from work_clock import work_of
 
-from memopt.benchmarks.generator import planted
 from memopt.solvers import clock, joint
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.partitioning import Partition, partition

@@ -5,13 +5,13 @@ from itertools import count
 from typing import Any
 
 import pytest
+from benchmarks.tables.large import rows as pooling
 from cnn_families import MOBILE, detector, mobilenet_v2
 from cnn_text import KINDS, network
 from work_clock import work_of
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
-from memopt.benchmarks.large import rows as pooling
 from memopt.compile import run_passes
 from memopt.compile.driver import build_pipeline, new_context
 from memopt.compile.pipelines import SettledOptions

@@ -6,11 +6,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from benchmarks.tables.generator import planted
 from exact_placements import cases
 from random_placements import wrong
 
 from memopt.api.place_csv import solve
-from memopt.benchmarks.generator import planted
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
 from memopt.solvers.errors import ProblemError

@@ -1,9 +1,9 @@
 """Training steps of up to 2,000 operators: what the scheduler claims of them is true."""
 
 import pytest
+from benchmarks.tables.training import SHAPES, training_graph
 
 from memopt.api import memory_graph
-from memopt.benchmarks.training import SHAPES, training_graph
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.best_first import Search

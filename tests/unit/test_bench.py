@@ -1,19 +1,21 @@
-"""`memopt bench schedule`: tables, their Markdown and JSON, what is refused."""
+"""`python -m benchmarks schedule`: tables, their Markdown and JSON, what is refused."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.__main__ import main
+from benchmarks.tables import large, limits, papers, passes
+from benchmarks.tables.graphs import Case, chosen, figure_1
+from benchmarks.tables.schedule import TABLES, liberis_table, random_order
+from benchmarks.tables.seconds import seconds
+from benchmarks.tables.table import Run, Table, kb
+from benchmarks.tables.training import SHAPES
+from benchmarks.tables.training import main as write_training
 
-from memopt.benchmarks import large, limits, papers, passes
-from memopt.benchmarks.graphs import Case, chosen, figure_1
-from memopt.benchmarks.schedule import TABLES, liberis_table, random_order
-from memopt.benchmarks.seconds import seconds
-from memopt.benchmarks.table import Run, Table, kb
-from memopt.benchmarks.training import SHAPES
-from memopt.benchmarks.training import main as write_training
-from memopt.cli import main
+from memopt.cli import COMMANDS
 from memopt.solvers.problems.memory_graph import check_order, profile
 
 
@@ -55,7 +57,7 @@ def test_every_table_of_a_small_graph(
 ) -> None:
     monkeypatch.setenv("MEMOPT_SHARED", str(tmp_path / "nowhere"))
     out, text = tmp_path / "out.json", tmp_path / "out.md"
-    command = ["bench", "schedule", "--quick", "--graphs", str(graph), "--json", str(out)]
+    command = ["schedule", "--quick", "--graphs", str(graph), "--json", str(out)]
     assert main([*command, "--markdown", str(text)]) == 0
     shown = capsys.readouterr()
     assert shown.out == "" and "[1/12] zhong-2: " in shown.err
@@ -174,7 +176,7 @@ def test_refusals(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
-    assert main(["bench", "schedule", *arguments]) == code
+    assert main(["schedule", *arguments]) == code
     assert text in capsys.readouterr().err
 
 
@@ -182,7 +184,7 @@ def test_missing_graphs_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MEMOPT_SHARED", str(tmp_path))
-    assert main(["bench", "schedule", "--tables", "zhong-2"]) == 1
+    assert main(["schedule", "--tables", "zhong-2"]) == 1
     assert "set MEMOPT_SHARED, or name files with --graphs" in capsys.readouterr().err
 
 
@@ -195,14 +197,14 @@ def test_quoted_rows_belong_to_graphs_that_are_listed(shared: Path) -> None:
 
 
 def test_rows_prints_what_rows_save(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "rows", "--time-limit=600", "--graphs", "streaming_wakeword_int8"]) == 0
+    assert main(["rows", "--time-limit=600", "--graphs", "streaming_wakeword_int8"]) == 0
     (row,) = [r for r in capsys.readouterr().out.splitlines() if r.startswith("| streaming")]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
     assert cells[1:4] == ["6,656", "3,712", "3,712"] and cells[4] == "111" and cells[6] == "3,712"
 
 
 def test_rewrite_prints_what_rules_save(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "rewrite", "--time-limit=600", "--quick"]) == 0
+    assert main(["rewrite", "--time-limit=600", "--quick"]) == 0
     rows = [r for r in capsys.readouterr().out.splitlines() if "_int8" in r]
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
     assert [c[:4] for c in cells] == [
@@ -214,14 +216,14 @@ def test_rewrite_prints_what_rules_save(shared: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("what", ["rows", "rewrite"])
 def test_a_model_that_is_not_there(what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", what, "--graphs", "nowhere.tflite"]) == 1
+    assert main([what, "--graphs", "nowhere.tflite"]) == 1
     assert "nowhere.tflite" in capsys.readouterr().err
 
 
 def test_limits_makes_its_own_problems(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "limits", "--graphs", "mine.json"]) == 2
+    assert main(["limits", "--graphs", "mine.json"]) == 2
     assert "takes no --graphs" in capsys.readouterr().err
-    assert main(["bench", "limits", "--tables", "zhong-2"]) == 2
+    assert main(["limits", "--tables", "zhong-2"]) == 2
     assert "unknown table 'zhong-2'" in capsys.readouterr().err
 
 
@@ -239,14 +241,14 @@ def test_limits_prints_seconds(
         return few if quick else ()
 
     monkeypatch.setattr(limits, "rows", rows)
-    assert main(["bench", "limits", "--quick", "--time-limit=60"]) == 0
+    assert main(["limits", "--quick", "--time-limit=60"]) == 0
     out = capsys.readouterr().out
     assert "Commands within 60 s" in out and out.count("| yes") == 3
     assert "| butterfly 3 |" in out and "| buffers 30 " in out and "| network 1 " in out
     assert out.count("| yes, refused") == 1
     monkeypatch.setattr(limits, "OVER", 0.0)
     monkeypatch.setattr(limits, "MORE", 0.0)
-    assert main(["bench", "limits", "--quick", "--time-limit=60"]) == 1
+    assert main(["limits", "--quick", "--time-limit=60"]) == 1
     streams = capsys.readouterr()
     assert streams.out.count("| no") == 3
     assert "3 limits were not kept: --schedule=auto of butterfly 3; place" in streams.err
@@ -267,11 +269,11 @@ def test_limits_has_each_method_with_a_graph_of_each_size() -> None:
 def test_passes_prints_a_column_per_family(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bench", "passes", "--graphs", "mine.json"]) == 2
+    assert main(["passes", "--graphs", "mine.json"]) == 2
     assert "takes no --graphs" in capsys.readouterr().err
     monkeypatch.setattr(passes, "SIZES", (("layers", 2_000, 2), ("rows", 25, 1)))
     monkeypatch.setattr(passes.gc, "collect", int)  # all that the tests hold: seconds, each time
-    assert main(["bench", "passes", "--quick"]) == 0
+    assert main(["passes", "--quick"]) == 0
     out = capsys.readouterr().out
     assert "layers 2" in out and "rows 1" in out
     refused = [line for line in out.splitlines() if line.rstrip(" |").endswith(" -")]
@@ -294,3 +296,8 @@ def test_large_problems_are_what_they_say() -> None:
         assert len(make(size)["nodes"]) == count, make.__name__
     rows = large.buffers(50)
     assert len(rows) == 50 and all(r.upper > r.lower and r.size % 512 == 0 for r in rows)
+
+
+def test_it_is_of_the_checkout_and_no_command_of_users() -> None:
+    assert find_spec("memopt.benchmarks") is None
+    assert "bench" not in COMMANDS

@@ -1,4 +1,4 @@
-"""`memopt bench place`: tables, instances by name, peers, refusals."""
+"""`python -m benchmarks place`: tables, instances by name, peers, refusals."""
 
 import json
 import sys
@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import main
+from benchmarks.tables import peers
+from benchmarks.tables.generator import main as generate
+from benchmarks.tables.place import TABLES, PlaceRun, instances, pisarchyk, strategies, summary
 
-from memopt.benchmarks import peers
-from memopt.benchmarks.generator import main as generate
-from memopt.benchmarks.place import TABLES, PlaceRun, instances, pisarchyk, strategies, summary
-from memopt.cli import main
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows
 from memopt.solvers.placement import METHODS
@@ -105,7 +105,7 @@ def test_whole_plans_and_thousands_of_buffers(
     """The quick tables: a model and a graph with its known optimum; full arenas, thinned ones."""
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
     model = shared / "models" / "resnet8_int8.tflite"
-    monkeypatch.setattr("memopt.benchmarks.plans.models", lambda: [model])
+    monkeypatch.setattr("benchmarks.tables.plans.models", lambda: [model])
     patient = replace(run(), time_limit=600.0)  # on any machine
     rows = {row[0]: row for row in TABLES["plans"](patient).rows}
     assert {name.split(" ")[0] for name in rows} == {"resnet8_int8", "hrnet_w18_small_v1"}
@@ -129,7 +129,7 @@ def test_the_command_on_files_and_names(
     path.write_text(capsys.readouterr().out)
     assert verify_rows([r for r in read_rows(path.read_bytes(), "x") if r.offset]) == 0
     names = [str(path), "mobilenet_v1", "planted-60-10-3"]
-    command = ["bench", "place", "--tables", "strategies", "--time-limit", "0.5", "--json"]
+    command = ["place", "--tables", "strategies", "--time-limit", "0.5", "--json"]
     assert main([*command, str(out), "--graphs", *names]) == 0
     written = json.loads(out.read_text())
     assert written["graphs"] == ["mine", "mobilenet_v1", "planted-60-10-3"]
@@ -151,7 +151,7 @@ def test_the_command_on_files_and_names(
 def test_refusals(
     arguments: list[str], code: int, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bench", "place", *arguments]) == code
+    assert main(["place", *arguments]) == code
     assert text in capsys.readouterr().err
 
 

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from memopt.benchmarks import traffic
-from memopt.benchmarks.graphs import Case
+from benchmarks.tables import traffic
+from benchmarks.tables.graphs import Case
 
 KIB = 1024
 SIZES = {"x": 48, "a": 48, "b": 48, "c": 16, "d": 16, "y": 8}

@@ -8,12 +8,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
+from benchmarks.tables import large, passes
+from benchmarks.tables.large import FAMILIES
 from deep import deep_but
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.function_memory import function_memory
-from memopt.benchmarks import large, passes
-from memopt.benchmarks.large import FAMILIES
 from memopt.compile.driver import import_bytes
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.memgraph.plan import model_of

@@ -60,8 +60,6 @@ def names(folder: Path) -> list[str]:
         ("memopt", ["place", "b.csv", "-o", ""]),
         ("memopt", ["place", ""]),
         ("memopt", ["sweep", "g.json", ""]),
-        ("memopt", ["bench", "place", "--json="]),
-        ("memopt", ["bench", "place", "--markdown", ""]),
         ("memopt-opt", ["p.mlir", "-o", ""]),
         ("memopt-opt", [""]),
         ("memopt-opt", ["p.mlir", "--model-path", ""]),
@@ -130,7 +128,6 @@ def test_a_planned_model_on_stdout(here: Path, capfdbinary: pytest.CaptureFixtur
     [
         ["report", "p.mlir", "--json", "--html", "-"],
         ["place", "b.csv", "--json", "-o", "-"],
-        ["bench", "place", "--json", "-", "--markdown", "-"],
         ["compile", "p.mlir", "-o", "-"],
     ],
 )

@@ -23,7 +23,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 # with what follows it as an explanation: two blanks, or a number sign
 COMMAND = re.compile(r"^(memopt|memopt-opt|python checker\.py) .*?(?=  |\s*#|$)", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-READ_ONLY = ("bench", "capture")
+READ_ONLY = ("capture",)
 
 
 def commands() -> list[tuple[str, str]]:

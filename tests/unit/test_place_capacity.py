@@ -8,9 +8,9 @@ import random
 from pathlib import Path
 
 import pytest
+from benchmarks.tables.generator import planted
 from deep import deep_but
 
-from memopt.benchmarks.generator import planted
 from memopt.cli import main
 from memopt.formats.minimalloc import Row, write_rows
 from memopt.solvers.placement import prove

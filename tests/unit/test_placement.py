@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from benchmarks.tables.generator import planted
 
-from memopt.benchmarks.generator import planted
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, slots

@@ -4,8 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-
-from memopt.benchmarks.shared_objects import (
+from benchmarks.tables.shared_objects import (
     MIB,
     NETWORKS,
     STRATEGIES,
@@ -13,7 +12,8 @@ from memopt.benchmarks.shared_objects import (
     problem_of,
     shared_objects,
 )
-from memopt.benchmarks.table import Run, Table
+from benchmarks.tables.table import Run, Table
+
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS, share

@@ -59,9 +59,7 @@ def test_a_pipeline_has_the_limit_that_was_given(limit: str) -> None:
 
 
 @pytest.mark.parametrize("limit", WRONG)
-@pytest.mark.parametrize(
-    "command", ["compile x -o y", "place x.csv", "report x", "sweep x", "bench place"]
-)
+@pytest.mark.parametrize("command", ["compile x -o y", "place x.csv", "report x", "sweep x"])
 def test_memopt_refuses_what_is_no_limit(
     command: str, limit: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

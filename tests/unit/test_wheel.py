@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# Every package below memopt, and the folder of the checkout that its link leads to.
-ROOMS = {
-    **{p.parent.name: p.parent.name for p in ROOT.glob("*/__init__.py")},
-    "benchmarks": "benchmarks/tables",
-}
+# Every package below memopt, to which its link leads.
+CHECKOUT = "benchmarks"  # a package of the checkout alone
+ROOMS = {p.parent.name for p in ROOT.glob("*/__init__.py")} - {CHECKOUT}
 FIGURE = (ROOT / "tests/filecheck/figure1.mlir").read_text()
 
 
@@ -51,13 +49,13 @@ def project_files(source: Path) -> set[str]:
     """Files below the rooms that an installation needs, as they are named in the wheel."""
     suffixes = {".py", ".c", ".h", ".ld", ".S", ".in"}
     found = {
-        f"memopt/{room}/{p.relative_to(source / folder)}"
-        for room, folder in ROOMS.items()
-        for p in (source / folder).rglob("*")
+        f"memopt/{room}/{p.relative_to(source / room)}"
+        for room in ROOMS
+        for p in (source / room).rglob("*")
         if p.is_file() and p.suffix in suffixes
     }
     links = {p.name for p in (source / "src/memopt").iterdir() if p.is_symlink()}
-    assert links == set(ROOMS) >= {"dialects", "analysis", "verify", "solvers", "backends"}
+    assert links == ROOMS >= {"dialects", "analysis", "verify", "solvers", "backends"}
     front = source / "src/memopt"
     folders = [f for f in front.iterdir() if f.is_dir() and not f.is_symlink()]
     own = [*front.glob("*.py"), *(p for f in folders for p in f.rglob("*.py")), front / "py.typed"]
@@ -73,6 +71,7 @@ def test_every_file_is_inside(built: tuple[Path, Path, set[str]]) -> None:
     missing = needed - inside
     assert not missing
     assert not [n for n in inside if n.split("/")[0] in (*ROOMS, "tests")]
+    assert not [n for n in inside if CHECKOUT in n.split("/")[:2]]
     with tarfile.open(sdist) as archive:
         names = {"/".join(m.name.split("/")[1:]) for m in archive.getmembers()}
     assert {f"src/{n}" for n in needed} <= names

@@ -4,7 +4,6 @@ memopt compile net.tflite --target=tflm -o out/
 memopt report net.onnx --html report.html
 memopt verify plan.mlir
 memopt place buffers.csv --capacity=1M -o placed.csv
-memopt bench schedule --quick
 """
 
 import argparse
@@ -29,7 +28,6 @@ EPILOG = """examples:
   memopt place buffers.csv --capacity=1M -o placed.csv  minimalloc's format
   memopt verify placed.csv                              or a plan: .mlir, planned .tflite
   memopt capture train.py:step -o step.json             a step of PyTorch as a graph
-  memopt bench place --quick                            every strategy, and peers, in one table
 
 memopt COMMAND --help says more. memopt-opt runs single passes and prints the IR.
 Sizes: K = 1024, M = 1024 x 1024. Exit codes: 0 done, 1 wrong input, 2 wrong command line."""

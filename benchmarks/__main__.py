@@ -1,30 +1,31 @@
-"""`memopt bench`: measure, with progress, and write Markdown and JSON."""
+"""`python -m benchmarks`: measure, with progress, and write Markdown and JSON."""
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from memopt.cli.arguments import add_time_limit
 from memopt.dialects.memgraph.errors import MemoptError, nearest
-from memopt.text.diagnostics import write_output
-from memopt.text.usage import STDOUT, UsageError, path_text
+from memopt.text.diagnostics import diagnose, write_output
+from memopt.text.usage import STDOUT, Parser, UsageError, check_time_limit, exit_code, path_text
 
 if TYPE_CHECKING:
-    from memopt.benchmarks.table import Table
+    from benchmarks.tables.table import Table
 
 QUICK = ("hrnet_w18_small_v1", "darts_imagenet", "train_resnet18_b1")
 QUICK_NODES = ("Gather",)
 
 
-def add_arguments(commands: Any) -> None:
-    """The subcommand, on the subparsers of `memopt`."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "bench",
-        help="the papers' tables beside ours",
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = Parser(
+        prog="benchmarks",
         description="Measure on this machine; what is quoted from a paper is marked *.",
+        allow_abbrev=False,
     )
     parser.add_argument(
         "what",
@@ -64,6 +65,28 @@ def add_arguments(commands: Any) -> None:
         help="such as zhong-2; for place such as strategies, shared-objects, traffic; default: all",
     )
     add_time_limit(parser, "for each solver call; default: 10")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code: 0 done, 1 wrong input, 2 wrong usage."""
+    args = build_parser().parse_args(arguments)
+    return exit_code("benchmarks", lambda: _diagnosed(args))
+
+
+def _diagnosed(args: argparse.Namespace) -> int:
+    """Run the tables, and print what is wrong with their input as one line on stderr."""
+    check_time_limit(args.time_limit)
+    try:
+        run(args)
+        return 0
+    except (UsageError, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get("MEMOPT_DEBUG"):
+            raise
+        print(diagnose(error, "").with_source(), file=sys.stderr)
+        return 1
 
 
 @contextmanager
@@ -80,7 +103,7 @@ def progress() -> Generator[Callable[[str], None]]:
 
 def run(args: argparse.Namespace) -> None:
     """Run the tables asked for. Raises UsageError, MemoptError, OSError."""
-    from memopt.benchmarks.table import to_json
+    from benchmarks.tables.table import to_json
 
     if args.json == args.markdown == STDOUT:
         raise UsageError("--json and --markdown cannot both go to stdout")
@@ -114,7 +137,7 @@ def run(args: argparse.Namespace) -> None:
     elif not args.json:
         print(text, end="")
     if args.what == "limits":
-        from memopt.benchmarks.limits import missed
+        from benchmarks.tables.limits import missed
 
         if late := missed(done[0]):
             raise MemoptError(f"{len(late)} limits were not kept: {'; '.join(late)}")
@@ -122,9 +145,9 @@ def run(args: argparse.Namespace) -> None:
 
 def _schedule(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The titles of the graphs, and the tables about them."""
-    from memopt.benchmarks.graphs import chosen, listed
-    from memopt.benchmarks.schedule import TABLES
-    from memopt.benchmarks.table import Run
+    from benchmarks.tables.graphs import chosen, listed
+    from benchmarks.tables.schedule import TABLES
+    from benchmarks.tables.table import Run
 
     wanted = _wanted(args, list(TABLES))
     names = args.graphs or (QUICK if args.quick else ())
@@ -140,7 +163,7 @@ def _schedule(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[
 
 def _place(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The names of the instances, and the tables about them; a summary after `strategies`."""
-    from memopt.benchmarks import place
+    from benchmarks.tables import place
 
     wanted = _wanted(args, list(place.TABLES))
     found = place.instances(args.graphs or (place.QUICK if args.quick else ()))
@@ -156,7 +179,7 @@ def _place(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Tab
 
 def _rows(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The names of the models."""
-    from memopt.benchmarks.rows import chosen, rows
+    from benchmarks.tables.rows import chosen, rows
 
     _wanted(args, ["rows"])
     models = chosen(args.graphs, args.quick)
@@ -166,7 +189,7 @@ def _rows(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Tabl
 
 def _rewrite(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The names of the networks."""
-    from memopt.benchmarks.rewrite import chosen, rewrite
+    from benchmarks.tables.rewrite import chosen, rewrite
 
     _wanted(args, ["rewrite"])
     paths = chosen(args.graphs, args.quick)
@@ -176,7 +199,7 @@ def _rewrite(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[T
 
 def _cortex_m(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The names of the models, with a table of them and one of their operators."""
-    from memopt.benchmarks.boards import CORES, chosen, cortex_m, operators
+    from benchmarks.tables.boards import CORES, chosen, cortex_m, operators
 
     wanted = _wanted(args, ["cortex-m", "operators"])
     models = chosen(args.graphs, args.quick)
@@ -192,7 +215,7 @@ def _cortex_m(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[
 
 def _scoreboard(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The names of the models."""
-    from memopt.benchmarks.boards import chosen, scoreboard
+    from benchmarks.tables.boards import chosen, scoreboard
 
     _wanted(args, ["scoreboard"])
     models = chosen(args.graphs, args.quick)
@@ -202,40 +225,40 @@ def _scoreboard(args: argparse.Namespace, limit: float) -> "tuple[list[str], lis
 
 def _shapes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """Random layers: no solver call takes `limit`."""
-    from memopt.benchmarks.shapes import COUNT, QUICK, layers, shapes
+    from benchmarks.tables.shapes import COUNT, QUICK, layers, shapes
 
     _wanted(args, ["shapes"])
     if args.graphs:
-        raise UsageError("bench shapes makes its layers itself and takes no --graphs")
+        raise UsageError("shapes makes its layers itself and takes no --graphs")
     with progress() as tick:
         return [], [shapes(layers(QUICK if args.quick else COUNT), tick)]
 
 
 def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """Large problems of its own."""
-    from memopt.benchmarks.limits import limits
+    from benchmarks.tables.limits import limits
 
     _wanted(args, ["limits"])
     if args.graphs:
-        raise UsageError("bench limits makes its problems itself and takes no --graphs")
+        raise UsageError("limits makes its problems itself and takes no --graphs")
     with progress() as tick:
         return [], [limits(limit, args.quick, tick)]
 
 
 def _passes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """Every pass that is no search: no solver call takes `limit`."""
-    from memopt.benchmarks.passes import passes
+    from benchmarks.tables.passes import passes
 
     _wanted(args, ["passes"])
     if args.graphs:
-        raise UsageError("bench passes makes its problems itself and takes no --graphs")
+        raise UsageError("passes makes its problems itself and takes no --graphs")
     with progress() as tick:
         return [], [passes(args.quick, tick)]
 
 
 def _onnx_nodes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The operators asked for. Each test is planned with a limit of its own."""
-    from memopt.benchmarks.onnx_nodes import cases, outcomes, tables
+    from benchmarks.tables.onnx_nodes import cases, outcomes, tables
 
     wanted = _wanted(args, ["counts", "operators", "left"])
     with progress() as tick:
@@ -246,8 +269,8 @@ def _onnx_nodes(args: argparse.Namespace, limit: float) -> "tuple[list[str], lis
 
 def _training(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
     """The names of the captures."""
-    from memopt.benchmarks.captured import chosen, training
-    from memopt.benchmarks.captures import NAMES
+    from benchmarks.tables.captured import chosen, training
+    from benchmarks.tables.captures import NAMES
 
     _wanted(args, ["training"])
     try:
@@ -271,3 +294,7 @@ def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]
 
 def _prefixed(tick: Callable[[str], None], prefix: str) -> Callable[[str], None]:
     return lambda text: tick(prefix + text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
