@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import build_parser as benchmark_parser
 from onnx import TensorProto, helper
 
 from memopt.cli import build_parser, main
@@ -21,7 +22,9 @@ from memopt.cli.opt import main as opt
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 # with what follows it as an explanation: two blanks, or a number sign
-COMMAND = re.compile(r"^(memopt|memopt-opt|python checker\.py) .*?(?=  |\s*#|$)", re.MULTILINE)
+COMMAND = re.compile(
+    r"^(memopt|memopt-opt|python checker\.py|python -m benchmarks) .*?(?=  |\s*#|$)", re.MULTILINE
+)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 READ_ONLY = ("capture",)
 
@@ -80,7 +83,9 @@ def here(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("page", "command"), commands())
 def test_it_runs(page: str, command: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tool, *arguments = shlex.split(command)
-    if tool == "python":
+    if arguments[:2] == ["-m", "benchmarks"]:
+        benchmark_parser().parse_args(arguments[2:])
+    elif tool == "python":
         done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
         assert done.stdout.startswith("accepted: "), done.stderr
     elif tool == "memopt" and arguments[0] in READ_ONLY:
