@@ -50,7 +50,6 @@ TENSOR_TYPES: dict[int, tuple[str, int | None]] = {
 }
 TENSOR_TYPES_BY_NAME = dict(TENSOR_TYPES.values())
 CUSTOM = 32
-PLACEHOLDER = 127  # deprecated_builtin_code of operators whose code needs more than a byte
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes.operators import ChainType, EncodingAttr, RuntimeType
+from memopt.dialects.attributes.operators import EncodingAttr, RuntimeType
 from memopt.dialects.memgraph.errors import MemoptError
 
 MAX_BYTES = 1 << 62
@@ -72,10 +72,6 @@ def bytes_of(type_: Attribute) -> int | None:
         many = str(size) if bits < 1000 else f"2^{bits - 1}"  # of which Python writes no text
         raise MemoptError(f"{tensor} has {many} bytes, which overflows 64-bit sizes")
     return size
-
-
-def is_token(value: SSAValue) -> bool:
-    return isinstance(value.type, ChainType)
 
 
 AnyTensor = TensorType[Attribute]

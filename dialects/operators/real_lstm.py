@@ -27,7 +27,6 @@ NORMALIZATION = 18
 """Parts by the number of their first gate; nothing comes from the cell to CELL."""
 
 ABSENT_CELL = FROM_CELL + CELL
-COUNT = 22
 GUARD = 1e-8  # added to a variance
 
 

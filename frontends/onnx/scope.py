@@ -154,11 +154,6 @@ class Scope:
         self._make(kind, inputs, [self.node.output[result]], attributes)
         return True
 
-    def all_done(self, kind: str, *inputs: str, **attributes: Any) -> bool:
-        """The new node that makes all results."""
-        self._make(kind, inputs, list(self.node.output), attributes)
-        return True
-
     def reshaped(self, name: str, shape: Sequence[int]) -> str:
         return self.add("Reshape", name, self.const(list(shape), INT64))
 

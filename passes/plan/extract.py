@@ -16,7 +16,7 @@ from memopt.analysis.function_memory import NOTHING, function_memory
 from memopt.analysis.storage_groups import BlockMemory, reads_other_part
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import functions, read_values
+from memopt.dialects.memgraph.functions import read_values
 from memopt.dialects.memgraph.interface import BARRIER, WORLD, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, operator_name, place_of
 from memopt.dialects.memgraph.plan import CHOSEN, model_of
@@ -119,11 +119,6 @@ def extract(
     except ProblemError as error:
         raise MemoptError(str(error), f"@{func.sym_name.data}") from error
     return Extracted(func, model, memory, graph, tuple(group_of))
-
-
-def extract_all(module: Operation, assume_pure: bool = False) -> list[Extracted]:
-    """Every function of a module that has a body."""
-    return [extract(f, assume_pure) for f in functions(module)]
 
 
 def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:

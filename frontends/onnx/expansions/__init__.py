@@ -55,9 +55,3 @@ def expanded(known: Known, kind: str, node: NodeProto, opset: int) -> list[NodeP
     if scope.reason and len(node.output):
         known.reasons[node.output[0]] = scope.reason
     return None
-
-
-def is_expanded(kind: str) -> bool:
-    """Whether something here may expand operators of that name."""
-    _load()
-    return kind in _FOUND
