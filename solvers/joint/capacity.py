@@ -13,6 +13,7 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.joint import EAGER, Joint
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
+from memopt.solvers.problems.placement import Placement
 
 
 def nearest(
@@ -39,3 +40,9 @@ def nearest(
         if placement.arena <= capacity or clock.late(deadline):
             break
     return best
+
+
+def at_first_sight(graph: MemoryGraph, order: Sequence[int]) -> Placement:
+    """Return the order placed by a few strategies that take no search."""
+    auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
+    return auto.at_first_sight(live_ranges(graph, order))

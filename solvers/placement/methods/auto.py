@@ -29,6 +29,7 @@ from memopt.solvers.published.placement import greedy_by_breadth
 LARGE_ITEMS = 20_000
 SEARCHED_ITEMS = 2_000
 PLANAR_PER_SECOND = 5_000  # items; an embedding cannot be interrupted
+FEW_ITEMS = 600  # that all strategies without a search place in a tenth of a second
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
@@ -117,6 +118,22 @@ def without_search(problem: PlacementProblem, time_limit: float | None = None) -
             break
     assert best is not None
     return best
+
+
+def at_first_sight(problem: PlacementProblem) -> Placement:
+    """Return the best answer of strategies that take no search; of many items, of the three that
+    are soonest done and most often good."""
+    if len(problem.items) <= FEW_ITEMS:
+        return without_search(problem)
+    best = min((best_fit.solve(problem), by_area(problem)), key=lambda answer: answer.arena)
+    if best.arena <= floor_of(problem, problem.items):
+        return best
+    return min(best, greedy_by_size.solve(problem), key=lambda answer: answer.arena)
+
+
+def by_area(problem: PlacementProblem) -> Placement:
+    """Return the answer that places the largest first, in bytes times steps."""
+    return _ordered(problem, problem.items, ORDERS[0])
 
 
 def _planar(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:

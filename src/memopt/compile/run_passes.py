@@ -19,8 +19,10 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import depth_of, functions, only_function
 from memopt.dialects.memgraph.plan import model_of, plan_of
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
 from memopt.passes.rows.expand import NoRowsError
 from memopt.rewrites import NO_RULES
@@ -29,6 +31,7 @@ from memopt.targets.core.planned_for import runs_file, with_called
 from memopt.targets.core.registry import target_named
 
 Answer = TypeVar("Answer")
+DECIDING = (MemgraphExpandRowsPass, MemgraphFusePass, MemgraphSchedulePass)
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
 
@@ -79,14 +82,23 @@ def rewritten(
 def check_kernels_first(context: Context, module: ModuleOp, options: SettledOptions) -> None:
     """Raise MemoptError for what the C backend would refuse for want of a kernel, before rows are
     planned, which may take long."""
-    steps = plan(options)
-    cut = [i for i, step in enumerate(steps) if isinstance(step.run, MemgraphExpandRowsPass)]
-    if cut:
-        copy = module.clone()
-        before = [s for s in steps[: cut[0]] if not _counts_rows(s.run)]
-        _run(context, copy, before, Seconds())
-        func = only_function(copy)
-        check_kernels(func, with_called(target_named(options.target), model_of(func)).isa)
+    if options.in_rows:
+        check_kernels_of(only_function(before_rows(context, module, options)), options.target)
+
+
+def check_kernels_of(func: FuncOp, target: str) -> None:
+    """Raise MemoptError for an operator of whole tensors that has no kernel on the target."""
+    check_kernels(func, with_called(target_named(target), model_of(func)).isa)
+
+
+def before_rows(context: Context, module: ModuleOp, options: SettledOptions) -> ModuleOp:
+    """Return a copy with all that is done before operators are cut into rows or ordered, but for
+    the rules that try out rows themselves, which may take long and change no kernel."""
+    copy = module.clone()
+    steps = [step for step in plan(options) if not _counts_rows(step.run)]
+    end = next(k for k, step in enumerate(steps) if isinstance(step.run, DECIDING))
+    _run(context, copy, steps[:end], Seconds())
+    return copy
 
 
 def _counts_rows(step: ModulePass) -> bool:
