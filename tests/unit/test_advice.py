@@ -77,7 +77,7 @@ def test_a_line_for_people_and_an_entry_in_the_report(
         entries
     )
     for entry in entries:
-        least = "" if entry["solved"] else "at most "
+        least = "" if entry["solved"] else "about "
         text = f"advice    {entry['option']} gives an arena of {least}{entry['arena']:,} B"
         assert text in said
     assert [e["arena"] for e in entries] == sorted(e["arena"] for e in entries)
@@ -232,4 +232,4 @@ def test_a_figure_that_is_solved_is_said_as_such() -> None:
     (line,) = advice_lines([entry])
     assert line == "advice    --int8-io gives an arena of 200 B (0.2 KiB), RAM of 300 B (0.3 KiB)"
     (line,) = advice_lines([entry | {"solved": False}])
-    assert "at most 200 B" in line and "at most 300 B" in line
+    assert "about 200 B" in line and "at most 300 B" in line

@@ -50,9 +50,9 @@ def advice_lines(advice: Sequence[dict[str, Any]]) -> list[str]:
     """Return a line for people per entry of report.json's `advice`."""
     lines: list[str] = []
     for entry in advice:
-        least = "" if entry["solved"] else "at most "
-        ram = "" if entry["ram"] is None else f", RAM of {least}{sizes(entry['ram'])}"
-        text = f"{entry['option']} gives an arena of {least}{sizes(entry['arena'])}{ram}"
+        about = "" if entry["solved"] else "about "
+        ram = "" if entry["ram"] is None else f", RAM of {about}{sizes(entry['ram'])}"
+        text = f"{entry['option']} gives an arena of {about}{sizes(entry['arena'])}{ram}"
         lines.append(f"advice    {text}")
     return lines
 

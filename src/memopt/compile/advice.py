@@ -4,9 +4,10 @@
     advice[0].option, advice[0].arena          # "--int8-io", 24640
 
 What an option gives is estimated in numbers (`estimate.py`), in at most a third of the time that
-the plan took: it gives at most what stands here, and where that meets a bound it is `solved`. How
-much is looked at is counted in steps, so that the same input has the same advice on every machine;
-with a time limit for the whole command there may be less of it, which is said.
+the plan took: a plan of such an arena is known, and where it meets a bound it is `solved`; else the
+option, which searches longer, gives about as much, most often less. How much is looked at is
+counted in steps, so that the same input has the same advice on every machine; with a time limit for
+the whole command there may be less of it, which is said.
 """
 
 import tempfile
@@ -49,9 +50,9 @@ PLACES = ("auto", PlanOptions.place)  # other plans than of the least arena are 
 
 @dataclass(frozen=True)
 class Advice:
-    """An option of the command line, the bytes of the arena that it gives at most, and those of all
-    RAM as `--ram` counts them, None where they are not known; `solved`: it gives no other arena.
-    Of these bytes fast kernels may take so many as are `for_speed`."""
+    """An option of the command line, about the bytes of the arena that it gives, and of all RAM as
+    `--ram` counts them, None where they are not known; `solved`: it gives no other arena. Of these
+    bytes fast kernels may take so many as are `for_speed`."""
 
     option: str
     arena: int
