@@ -97,7 +97,7 @@ def bands(
 
 
 def mark(t: Timeline, tensor: int, panel: str) -> str:
-    """What scripts find a tensor by, and the operator that makes it."""
+    """Return the attributes by which scripts find a tensor, and the operator that makes it."""
     operator = t.tensors[tensor].operator
     of = "" if operator is None else f' data-o="{operator}"'
     return f'data-b="{panel}t{tensor}"{of}'

@@ -1,4 +1,4 @@
-"""What stands on a buffer in the picture, and what its tooltip says."""
+"""Texts on a buffer in the picture, and in its tooltip."""
 
 from memopt.backends.report.scale import number
 from memopt.backends.report.timeline import Rect, Timeline

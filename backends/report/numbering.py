@@ -1,4 +1,4 @@
-"""What operators and tensors are called: by their numbers in the source."""
+"""Names of operators and tensors in pictures: their numbers in the source."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -69,7 +69,7 @@ def operator_lines(t: Timeline) -> list[OperatorLine]:
 
 
 def _live_at(t: Timeline, asked: Set[int]) -> dict[int, tuple[tuple[int, int], ...]]:
-    """What is in RAM in these steps: tensors in order, each with the number of its buffers."""
+    """Return the tensors in RAM in these steps, in order, each with the number of its buffers."""
     found: dict[int, tuple[tuple[int, int], ...]] = {}
     for step, live in enumerate(t.live_in_order([b.tensor for b in t.buffers])):
         if step in asked:

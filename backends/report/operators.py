@@ -114,7 +114,7 @@ def _tensor_of(storage: Storage) -> tuple[SSAValue, int | None]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a buffer is a part of: the tensor, how that is numbered, and which row."""
+    """Tensor of which a buffer is a part, how that is numbered, and which row it is."""
 
     key: object
     tensor: Tensor
@@ -167,7 +167,8 @@ def _part_of_scratch(t: Timeline, scratch: Rect) -> _Part:
 
 
 def _kind(kinds: Sequence[Kind]) -> Kind:
-    """Of a tensor, from those of its rows: a sum over rows is an output from its last row on."""
+    """Return the kind of a tensor, from those of its rows: a sum over rows is an output from its
+    last row on."""
     return "output" if "output" in kinds else kinds[0]
 
 

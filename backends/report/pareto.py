@@ -30,8 +30,8 @@ class Point:
 
 
 def front_of(points: Sequence[Point]) -> list[Point]:
-    """Those that no other beats, by multiplications: nobody has fewer of them with no larger peak,
-    or a smaller peak with no more of them."""
+    """Return the points that no other beats, by multiplications: nobody has fewer of them with no
+    larger peak, or a smaller peak with no more of them."""
     found: list[Point] = []
     for point in sorted(points, key=lambda p: (p.macs, p.peak)):
         if not found or point.peak < found[-1].peak:

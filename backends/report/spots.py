@@ -52,7 +52,7 @@ def _stacked(
     upper: int,
     height: float,
 ) -> Spot | None:
-    """What is covered from one row upwards, as far as the height asks for."""
+    """Return the spot that is covered from one row upwards, as far as the height asks for."""
     at_peak, start, size = at
     end = start + size
     while end - start < height:

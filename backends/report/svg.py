@@ -108,7 +108,8 @@ def default_width(steps: int) -> float:
 
 
 def plot_width(t: Timeline) -> float:
-    """Of a plan in rows at most what a screen shows at once, so that text stays legible."""
+    """Return the width of the plot; of a plan in rows at most a screen's, so that text stays
+    legible."""
     width = default_width(len(t.steps))
     return min(width, ROWS_WIDTH) if t.operators else width
 

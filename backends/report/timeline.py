@@ -1,4 +1,4 @@
-"""What a plan looks like over time: the one thing that picture, table and page are drawn from.
+"""Timeline of a plan: the one thing that picture, table and page are drawn from.
 
     timeline = timeline_of(func)
     timeline.steps[3].bytes                # bytes in RAM while the fourth operator runs
@@ -67,9 +67,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Operator:
-    """What the calls of a plan in rows are together: `name` of what is made, its kind `op`, its
-    number in the source as `label` (`in`: rows of an input, received one by one). Multiplications
-    and bytes of constants, None where nobody knows."""
+    """Operator of which calls of a plan in rows are rows.
+
+    `name` of its result, its kind `op`, its number in the source as `label` (`in`: rows of an
+    input, received one by one). Multiplications and bytes of constants, None where nobody knows.
+    """
 
     name: str
     op: str
@@ -80,8 +82,11 @@ class Operator:
 
 @dataclass(frozen=True)
 class Tensor:
-    """What the buffers of a plan in rows are together: `label` as in `Rect`, `operator` that makes
-    it (None: an input). `is_sum`: its rows are sums, each of which takes in one more."""
+    """Tensor of which buffers of a plan in rows are rows.
+
+    `label` as in `Rect`, `operator` that makes it (None: an input). `is_sum`: its rows are sums,
+    each of which takes in one more.
+    """
 
     name: str
     label: str
@@ -101,7 +106,7 @@ class Lane:
     capacity: int | None = None
 
     def holds(self, offset: int) -> bool:
-        """Whether a buffer that begins there lies in it."""
+        """Return whether a buffer that begins there lies in it."""
         return self.start <= offset < self.start + self.bytes
 
 
@@ -132,7 +137,7 @@ class Timeline:
 
     @property
     def optimal(self) -> bool:
-        """Whether no order has a smaller peak, proven."""
+        """Return whether no order has a smaller peak, proven."""
         return not self.claimed and self.proof != "none" and self.peak == self.lower_bound
 
     @property

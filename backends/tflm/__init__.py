@@ -124,7 +124,8 @@ def check_gain(func: FuncOp) -> None:
 
 
 def is_safe(func: FuncOp) -> bool:
-    """Whether no scratch that is not known can make TFLM need more with the plan than without."""
+    """Return whether no scratch that is not known can make TFLM need more with the plan than
+    without."""
     return not unknown_scratch(func) or never_needs_more(func)
 
 

@@ -1,4 +1,4 @@
-"""What must hold of a function before it is written, and of the file before it is returned."""
+"""Checks of a function before it is written, and of the file before it is returned."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,7 +57,7 @@ def check_function(func: FuncOp, model: Model, number: int, weights: Weights) ->
 
 
 def _check_operators(func: FuncOp, graph: Subgraph) -> None:
-    """The same operators on the same tensors, each once."""
+    """Check that the function has the file's operators on the file's tensors, each once."""
     found = file_operators(func)
     numbers = [index for _, index in found]
     block = body_of(func)

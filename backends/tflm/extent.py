@@ -88,7 +88,7 @@ def flatbuffer_end(data: bytes) -> int:
 
 
 def has_bytes_behind(data: bytes) -> bool:
-    """Whether a buffer, or an operator's options, lie behind the flatbuffer."""
+    """Return whether a buffer, or an operator's options, lie behind the flatbuffer."""
     field = {"Buffer": 1, "Operator": 9}
     return any(name in field and table.scalar(field[name], "Q") > 1 for table, name in walk(data))
 
@@ -128,7 +128,8 @@ class _Counter:
 
 
 def trailing_bytes(data: bytes, kept: list[tuple[int, int]]) -> bytes:
-    """What follows the flatbuffer, without the (start, stop) ranges that are `kept` elsewhere.
+    """Return the bytes behind the flatbuffer, without the (start, stop) ranges that are `kept`
+    elsewhere.
 
     Padding is nothing: zeros alone, fewer than a page.
     """

@@ -72,8 +72,8 @@ def _name(op: Operation) -> str:
 
 
 def never_needs_more(func: FuncOp) -> bool:
-    """Whether TFLM's head is, with the plan in the IR, proven to be no larger than with the file as
-    it is, whatever the operators of unknown scratch ask for."""
+    """Return whether TFLM's head is, with the plan in the IR, proven to be no larger than with the
+    file as it is, whatever the operators of unknown scratch ask for."""
     ours = tflm_requests(func, planned=True, source_order=False, hold_unread=False)
     return not _inside(func) and _is_safe(func, ours, _alive_before(func))
 

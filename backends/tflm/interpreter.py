@@ -1,4 +1,4 @@
-"""What TensorFlow Lite Micro's interpreter needs in all: head, tail, and room to plan and prepare.
+"""Arena of TensorFlow Lite Micro's interpreter in all: head, tail, and room to plan and prepare.
 
     need = interpreter_arena(func, model)      # of the plan in the IR, on a Cortex-M
     need.tensor_arena                          # the number to write as kTensorArenaSize
@@ -61,7 +61,7 @@ class InterpreterArena:
 
     @property
     def total(self) -> int:
-        """What TFLM reports as used."""
+        """Return the bytes that TFLM reports as used."""
         return self.head + self.tail
 
     @property
@@ -103,7 +103,8 @@ def _operations(func: FuncOp) -> dict[tuple[int, int], Operation]:
 def interpreter_arena(
     func: FuncOp, model: Model, build: Build = DEVICE, planned: bool = True
 ) -> InterpreterArena:
-    """What a function imported from `model` needs, with the plan in the IR, or the file as it is.
+    """Return the arena for a function imported from `model`, with the plan in the IR, or the file
+    as it is.
 
     Raises MemoptError that names the operators that `unbounded_operators` lists.
     """

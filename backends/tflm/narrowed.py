@@ -61,12 +61,12 @@ def link_of(op: Operation) -> SourceAttr | None:
 
 
 def is_narrowed_function(func: FuncOp) -> bool:
-    """Whether rules changed operators of a file."""
+    """Return whether rules changed operators of a file."""
     return any(is_narrowed(op) or CHANGED in op.attributes for op in body_of(func).ops)
 
 
 def is_written(op: Operation) -> bool:
-    """Whether no file has the operation, so that a writer computes it."""
+    """Return whether no file has the operation, so that a writer computes it."""
     return isinstance(op, ComputeOp) and op.has_trait(Written)
 
 

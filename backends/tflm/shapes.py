@@ -35,7 +35,7 @@ def with_shapes_of(func: FuncOp, model: Model, number: int) -> Model:
 
 
 def _fits(shape: tuple[int, ...], tensor: Tensor) -> bool:
-    """Whether only dimensions that are open differ."""
+    """Return whether only dimensions that are open differ."""
     return len(shape) == len(tensor.signature) and all(
         n == said or is_open < 0
         for n, said, is_open in zip(shape, tensor.shape, tensor.signature, strict=True)

@@ -1,5 +1,5 @@
-"""What TensorFlow Lite Micro keeps in the tail of its arena for one operator: the sizes of its C
-structures, for any pointer width.
+"""Sizes of TensorFlow Lite Micro's C structures in the tail of its arena, for one operator and any
+pointer width.
 
     KERNELS["CONV_2D"].data.size(DEVICE)        # 56: OpDataConv on a Cortex-M
     KERNELS["CONV_2D"].buffers(Site(operator, tensors))  # multipliers and shifts, bytes each
@@ -156,7 +156,7 @@ def _product(site: Site) -> Sizes:
 
 
 def _is_adjoint(op: Operation | None, side: str) -> bool:
-    """Whether a product takes its operand `x` or `y` transposed."""
+    """Return whether a product takes its operand `x` or `y` transposed."""
     if isinstance(op, OpaqueOp):
         return flag(op, f"adj{side.upper()}")
     return op is not None and f"adj_{side}" in op.properties

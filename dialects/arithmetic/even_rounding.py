@@ -24,7 +24,7 @@ from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 
 
 def rounds_even(op: Operation) -> bool:
-    """Whether the operation's integers are rounded as ONNX's."""
+    """Return whether the operation's integers are rounded as ONNX's."""
     return rounding_of(op) == "onnx_even"
 
 
@@ -36,7 +36,8 @@ def _steps(op: Operation, value: SSAValue) -> tuple[Array, Array]:
 
 
 def dequantized(op: Operation, values: Array, value: SSAValue) -> Array:
-    """What the integers of a tensor stand for, as float32. Raises MemoptError where for nothing."""
+    """Return the real numbers that the integers of a tensor stand for, as float32. Raises
+    MemoptError where they stand for none."""
     import numpy as np
 
     scale, zero_point = _steps(op, value)

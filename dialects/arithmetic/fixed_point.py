@@ -41,7 +41,7 @@ def rescale(op: Operation, value: Array, multiplier: Array, shift: Array) -> Arr
 
 
 def rescale_wide(value: Array, multiplier: Array, shift: Array) -> Array:
-    """The same of sums in an int64, with 16 bits of the multiplier, rounded once (the overload of
+    """Rescale sums in an int64 with 16 bits of the multiplier, rounded once (the overload of
     MultiplyByQuantizedMultiplier for int64). Raises MemoptError for shifts that it has not."""
     import numpy as np
 

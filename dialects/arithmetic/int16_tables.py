@@ -122,6 +122,6 @@ def _lines(function: Callable[[Any], Any], low: float, high: float) -> tuple[int
 
 
 def look_up(table: tuple[int, ...], x: int) -> int:
-    """What lies at an int16 on the lines between the 513 places (LUTLookup)."""
+    """Return the value at an int16 on the lines between the 513 places (LUTLookup)."""
     at = 256 + (x >> 7)
     return table[at] + (((table[at + 1] - table[at]) * (x & 0x7F) + 64) >> 7)

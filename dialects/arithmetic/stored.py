@@ -74,7 +74,7 @@ def unknown(op: Operation, text: str) -> MemoptError:
 
 
 def is_stored(value: SSAValue) -> bool:
-    """Whether the tensor's elements are integers that stand for real numbers."""
+    """Return whether the tensor's elements are integers that stand for real numbers."""
     return encoding_of(value).quantized
 
 
@@ -85,12 +85,12 @@ def numbers_of(value: SSAValue) -> tuple[tuple[float, ...], tuple[int, ...], int
 
 
 def is_unsigned(value: SSAValue) -> bool:
-    """Whether the elements are unsigned integers of 8 bits."""
+    """Return whether the elements are unsigned integers of 8 bits."""
     return integer_type(element_of(value)) == (8, True)
 
 
 def is_small_integer(value: SSAValue) -> bool:
-    """Whether the elements are signed integers of 8 or 16 bits."""
+    """Return whether the elements are signed integers of 8 or 16 bits."""
     return integer_type(element_of(value)) in ((8, False), (16, False))
 
 
@@ -174,13 +174,13 @@ def need_rounding(op: Operation) -> None:
 
 
 def rounds_once(op: Operation) -> bool:
-    """Whether the operation's integers are rounded once, as TensorFlow Lite's may be."""
+    """Return whether the operation's integers are rounded once, as TensorFlow Lite's may be."""
     return rounding_of(op) == "tflite_single"
 
 
 def may_round_once(op: Operation) -> bool:
-    """Whether a runtime may round the operation's integers once: TensorFlow Lite has kernels of
-    uint8 that do so beside those that round twice, and takes the one or the other."""
+    """Return whether a runtime may round the operation's integers once: TensorFlow Lite has kernels
+    of uint8 that do so beside those that round twice, and takes the one or the other."""
     unsigned = any(integer_type(element_of(v)) == (8, True) for v in op.results)
     return rounds_once(op) or (unsigned and rounding_of(op) == "tflm_double")
 

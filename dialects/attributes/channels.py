@@ -1,4 +1,4 @@
-"""What was left out of a tensor's channels, and why nobody misses it.
+"""Channels that were left out of a tensor, and why nobody misses them.
 
 memgraph.channels = [#memgraph.channels<16, left_out = [2 [-128, -128] zero_weights,
                                                         5 [-128, 40] unread]>]
@@ -129,7 +129,7 @@ def _text(number: float) -> str:
 
 
 def channels_of_result(value: SSAValue) -> ChannelsAttr | None:
-    """What was left out of a value, None if nothing was."""
+    """Return the attribute of the channels that were left out of a value, None if none were."""
     if not isinstance(value, OpResult):
         return None
     entries = value.op.attributes.get(CHANNELS)
@@ -150,7 +150,7 @@ def left_out_of(func: FuncOp) -> dict[str, int]:
 
 
 def is_narrowed(op: Operation) -> bool:
-    """Whether channels of an operation's operands or results were left out."""
+    """Return whether channels of an operation's operands or results were left out."""
     return CHANNELS in op.attributes or NARROWED in op.attributes
 
 

@@ -66,7 +66,7 @@ def number_text(number: float) -> str:
 
 
 def wrong_range(low: float, high: float) -> str | None:
-    """What is wrong with a range, None if nothing is."""
+    """Return the text of the error in a range, None if it has none."""
     if not isfinite(low) or not isfinite(high):
         return f"{low} to {high}: both ends must be finite numbers"
     if low > high:

@@ -111,7 +111,7 @@ def one_arena(size: int) -> tuple[MemoryAttr, ...]:
 
 @irdl_attr_definition
 class TrafficAttr(ParametrizedAttribute):
-    """What the traffic of a plan over banks costs: the sum of their moved bytes times their cost.
+    """Cost of the traffic of a plan over banks: the sum of their moved bytes times their cost.
 
     No assignment in this order costs less than `lower_bound`, shown by `proof`.
     """

@@ -1,4 +1,4 @@
-"""What a plan rests on: the memory model that it is for, and what lies over what in any plan.
+"""Rules of memory that a plan rests on: its memory model, and the aliases that hold in any plan.
 
 #memgraph.model<target = generic, alignment = 16, io = arena, views = on, inplace = off,
                 scratch = none>

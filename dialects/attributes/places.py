@@ -120,7 +120,7 @@ class ScratchAttr(ParametrizedAttribute):
 
 
 def _is_number(found: Attribute | None) -> TypeGuard[IntegerAttr]:
-    """Whether it is a number without a type, which reads as i64; `true` does not."""
+    """Return whether it is a number without a type, which reads as i64; `true` does not."""
     return isinstance(found, IntegerAttr) and found == IntegerAttr(found.value.data, i64)
 
 

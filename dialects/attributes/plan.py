@@ -1,4 +1,4 @@
-"""What was decided for a function: the plan itself.
+"""Plan of a function, as an attribute.
 
 #memgraph.plan<peak = 5216, lower_bound = 4960, proof = flow, family = order, fingerprint = "0f3a">
 #memgraph.plan<..., family = order, arena = 5216, arena_lower_bound = 4960, fingerprint = "0f3a">
@@ -41,7 +41,7 @@ FAMILIES: dict[str, str] = {"order": "over all orders", "rows": "over all orders
 
 @irdl_attr_definition
 class PlanAttr(ParametrizedAttribute):
-    """What was decided for a function, in bytes. -1 inside stands for not decided yet.
+    """Plan of a function, in bytes. -1 inside stands for not decided yet.
 
     `lower_bound` bounds the peak of every member of `family`: `order`, all orders of these
     operators. `proof` says how it was shown; the plan is optimal when there is a proof and
@@ -107,7 +107,7 @@ class PlanAttr(ParametrizedAttribute):
 
     @property
     def costs(self) -> TrafficAttr | None:
-        """What the traffic costs, over banks."""
+        """Return the cost of the traffic, over banks."""
         return self.traffic if isinstance(self.traffic, TrafficAttr) else None
 
     def index(self, memory: str) -> int:

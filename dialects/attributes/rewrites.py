@@ -1,4 +1,4 @@
-"""What rewrite rules did to a function.
+"""Record of the rewrite rules that were applied to a function.
 
 memgraph.rewrites = [#memgraph.rewritten<"gather", sites = 3, left = 1, peak = [512, 384] proven>]
 
@@ -32,10 +32,13 @@ Pair = tuple[int, int]
 
 @irdl_attr_definition
 class RewrittenAttr(ParametrizedAttribute):
-    """What one rule did. `sites` are operations that it changed, `left` those that it left, since
-    the least peak would have risen or no time was left to tell. `figures` are before and after:
-    bytes of weights, multiplications, bytes of the least peak of whole operators where the rule was
-    applied by it; `proven` says that no order has less."""
+    """Record of one rule.
+
+    `sites` are operations that it changed, `left` those that it left, since the least peak would
+    have risen or no time was left to tell. `figures` are before and after: bytes of weights,
+    multiplications, bytes of the least peak of whole operators where the rule was applied by it;
+    `proven` says that no order has less.
+    """
 
     name = "memgraph.rewritten"
     rule: StringAttr
@@ -102,14 +105,15 @@ class RewrittenAttr(ParametrizedAttribute):
 
 
 def rewrites_of(func: FuncOp) -> tuple[RewrittenAttr, ...]:
-    """What rules did to a function, the first one first."""
+    """Return the records of the rules that were applied to a function, the first one first."""
     found = func.attributes.get(REWRITES)
     listed = cast("ArrayAttr[Attribute]", found).data if isinstance(found, ArrayAttr) else ()
     return tuple(a for a in listed if isinstance(a, RewrittenAttr))
 
 
 def rewrites_list(func: FuncOp) -> list[dict[str, Any]]:
-    """The same for JSON: bytes, multiplications; None where a figure is not known."""
+    """Return the records of `rewrites_of` for JSON: bytes, multiplications; None where a figure is
+    not known."""
     rows: list[dict[str, Any]] = []
     for did in rewrites_of(func):
         row: dict[str, Any] = {

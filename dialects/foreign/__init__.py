@@ -18,14 +18,14 @@ from memopt.dialects.memgraph.names import full_name
 
 
 def memory_described(op: Operation) -> Describe | None:
-    """What is known of an operation's memory: what was registered for its class or its name, or
-    what is known here."""
+    """Return the description of an operation's memory: the one registered for its class or its
+    name, or the one of this folder; None if there is none."""
     known = registered(op)
     return known.memory if known else _memory(full_name(op))
 
 
 def rows_described(op: Operation) -> DescribeRows | None:
-    """The same of its rows."""
+    """Return the description of an operation's rows, as `memory_described` does of its memory."""
     known = registered(op)
     return known.rows if known else _rows(full_name(op))
 

@@ -64,7 +64,7 @@ class ForeignOperator:
         return rows_mode(self, self.name)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        """What the whole operation does to memory."""
+        """Return the effect of the whole operation on memory."""
         describe = memory_described(self.operation)
         assert describe is not None  # who says which rows says that
         return describe(self.operation, model)
@@ -75,8 +75,8 @@ Operator = ComputeOp | ForeignOperator
 
 
 def operator_of(op: Operation) -> Operator | None:
-    """What answers for an operation; None of a foreign one that nobody says rows of, or that has
-    effects, which would come row by row."""
+    """Return the object that answers for an operation; None of a foreign one that nobody says rows
+    of, or that has effects, which would come row by row."""
     if isinstance(op, ComputeOp):
         return op
     describe = rows_described(op)
@@ -88,7 +88,8 @@ def operator_of(op: Operation) -> Operator | None:
 
 
 def asked(op: Operation) -> Operator:
-    """What answers for an operation that has rows. Raises VerifyException for one that has none."""
+    """Return the object that answers for an operation that has rows. Raises VerifyException for one
+    that has none."""
     found = operator_of(op)
     if found is None:
         raise VerifyException(f"{full_name(op)} has no rows")
@@ -96,7 +97,7 @@ def asked(op: Operation) -> Operator:
 
 
 def is_view(op: Operation, model: ModelAttr) -> bool:
-    """Whether the only result of an operation is operand 0, with another shape."""
+    """Return whether the only result of an operation is operand 0, with another shape."""
     if isinstance(op, ComputeOp):
         return op.has_trait(View) and model.has_views
     describe = memory_described(op)
@@ -105,6 +106,7 @@ def is_view(op: Operation, model: ModelAttr) -> bool:
 
 
 def ties(op: Operation, model: ModelAttr) -> bool:
-    """Whether a foreign operation puts results where operands are, unless they are in place."""
+    """Return whether a foreign operation puts results where operands are, unless they are in
+    place."""
     describe = None if isinstance(op, ComputeOp) else memory_described(op)
     return describe is not None and any(a.kind != "inplace" for a in describe(op, model).aliases)

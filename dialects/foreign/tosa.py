@@ -174,7 +174,8 @@ def _convolution_rows(op: Operation) -> OperatorRows | None:
 
 
 def _pool_rows(op: Operation) -> OperatorRows | None:
-    """Of one row it is a sum, or the largest, of all that the only window has."""
+    """Return the rows of a pool; one with a single row is a sum, or the largest, of all that its
+    only window has."""
     kernel = _numbers(op, "kernel", 2)
     slides = _slides(op, kernel[0] if kernel else None, 1)
     if slides is None or rows_of(op.results[0]) != 1 or rows_of(op.operands[0]) == 1:
@@ -191,7 +192,8 @@ def _pool_rows(op: Operation) -> OperatorRows | None:
 
 
 def _each_rows(op: Operation) -> OperatorRows | None:
-    """What is broadcast has dimensions of 1; what has fewer is no image."""
+    """Return the rows of an element-wise operation: broadcast operands have dimensions of 1, those
+    of lower rank are no images."""
     shapes, rank = [shape_of(v) for v in op.operands], len(shape_of(op.results[0]))
 
     def read(operand: int, r: int) -> range | None:
@@ -265,7 +267,8 @@ def _axis(op: Operation) -> int | None:
 
 
 def _property(op: Operation, name: str) -> Attribute | None:
-    """As a property or an attribute: unregistered operations have attributes alone."""
+    """Return a property, or the attribute of that name: unregistered operations have attributes
+    alone."""
     return op.properties.get(name) or op.attributes.get(name)
 
 

@@ -1,4 +1,4 @@
-"""What an alias may claim: sizes that fit, and for typed operations what the operation really does.
+"""Rules for aliases: sizes that fit, and for typed operations the results that they really compute.
 
     #memgraph.alias<operand = 0, kind = slice, byte_offset = 32>
 
@@ -123,14 +123,15 @@ def _row_fault(op: RowOp, alias: Alias) -> str | None:
 
 
 def _takes(op: Operation, result: int) -> bool:
-    """Whether a result is some elements of operand 0, of which it is known where they lie."""
+    """Return whether a result is some elements of operand 0, of which it is known where they
+    lie."""
     whole = op.operation if isinstance(op, RowOp) else op
     return isinstance(whole, ComputeOp) and whole.lies_at(result, 0) is not None
 
 
 def _by_reader(op: Operation) -> bool:
-    """Whether its result is made by what reads it, element by element; of a row, by the row there
-    that alone reads it."""
+    """Return whether its result is made by its reader, element by element; of a row, by the row
+    there that alone reads it."""
     if not isinstance(op, RowOp):
         return isinstance(op, ComputeOp) and op.is_made_by_reader
     readers = [use.operation for use in op.results[0].uses]

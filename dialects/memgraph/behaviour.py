@@ -1,4 +1,4 @@
-"""What an operation does to memory: its own answer, or careful defaults, and what attributes add.
+"""Effect of an operation on memory: its own answer, or careful defaults, and what attributes add.
 
 What is not registered gets careful defaults: ranked static tensors are buffers, `Pure` operations
 may move, all others keep their mutual order, operations with regions are barriers, and
@@ -35,7 +35,8 @@ VIEWS = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape")
 
 
 def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """What `op` does to memory: its interface or registration, then what its attributes add."""
+    """Return the effect of `op` on memory: by its interface or registration, then by its
+    attributes."""
     try:
         answer = _describe(op, model)
     except MemoptError as error:
@@ -67,7 +68,8 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
 
 
 def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
-    """Whether the aliases leave nothing to do: every result and every buffer operand is in one."""
+    """Return whether the aliases leave nothing to do: every result and every buffer operand is in
+    one."""
     free = [a for a in aliases if a.kind != "inplace"]
     operands = {
         i for i, v in enumerate(op.operands) if is_buffer(v.type) and not is_constant_value(v)
@@ -165,7 +167,7 @@ def _inner_buffer(op: Operation) -> SSAValue | None:
 
 
 def _ends_block(op: Operation) -> bool:
-    """Whether it is a terminator. One of a dialect that nobody knows ends its block, without
+    """Return whether it is a terminator. One of an unknown dialect ends its block, without
     results."""
     if op.name != UNREGISTERED:
         return op.has_trait(IsTerminator)

@@ -1,4 +1,4 @@
-"""What is declared of a custom operator, which the user writes: an attribute of `memgraph.opaque`.
+"""Declaration of a custom operator, which the user writes: an attribute of `memgraph.opaque`.
 
     %1 = memgraph.opaque "CUSTOM:f"(%0, %s) stateful {memgraph.custom = {scratch = 64 : i64, state}}
            : (T0, tensor<2xi64>) -> T1
@@ -45,7 +45,7 @@ def has_state(op: Operation) -> bool:
 
 
 def name_of_custom(op: Operation) -> str:
-    """What the file calls a custom operator, "" for other operations."""
+    """Return the file's name of a custom operator, "" for other operations."""
     name = op.properties.get("op_name")
     text = name.data if isinstance(name, StringAttr) else ""
     return text.removeprefix(PREFIX) if text.startswith(PREFIX) else ""

@@ -35,7 +35,7 @@ DECIDED = frozenset(
 
 
 def is_plain(attr: Attribute) -> TypeGuard[TensorType[Attribute]]:
-    """Whether it is a tensor type of a fixed shape and no encoding."""
+    """Return whether it is a tensor type of a fixed shape and no encoding."""
     if not isinstance(attr, TensorType):
         return False
     tensor = cast("TensorType[Attribute]", attr)
@@ -43,7 +43,7 @@ def is_plain(attr: Attribute) -> TypeGuard[TensorType[Attribute]]:
 
 
 def tensor_text(tensor: TensorType[Attribute], element: str) -> str:
-    """What the printer writes for a plain tensor type, `element` being that of its elements."""
+    """Return the printer's text of a plain tensor type, `element` being that of its elements."""
     return f"tensor<{''.join([f'{d.data}x' for d in tensor.shape.data])}{element}>"
 
 

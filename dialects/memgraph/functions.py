@@ -31,7 +31,7 @@ def read_values(op: Operation) -> list[SSAValue]:
 
 
 def has_kind(operations: Iterable[Operation], kind: type | tuple[type, ...]) -> bool:
-    """Whether one of the operations is of this kind: their classes are asked, each once."""
+    """Return whether one of the operations is of this kind; each class is looked at once."""
     return any(issubclass(found, kind) for found in {type(op) for op in operations})
 
 

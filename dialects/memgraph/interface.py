@@ -1,4 +1,4 @@
-"""What the compiler asks of an operation.
+"""Interface between the compiler and an operation.
 
 An operation answers it by deriving `MemoryInterface` (all memgraph operations do), or another
 package registers its operations by class or by name:
@@ -41,18 +41,18 @@ class Alias:
 
     @property
     def ties(self) -> bool:
-        """Whether the two lie in one piece for good."""
+        """Return whether the two lie in one piece for good."""
         return self.kind in ("view", "slice")
 
     @property
     def of_part(self) -> bool:
-        """Whether one of the two is a part of the other that comes or dies alone."""
+        """Return whether one of the two is a part of the other that comes or dies alone."""
         return self.kind in ("part", "join")
 
 
 @dataclass(frozen=True)
 class OperatorMemory:
-    """What an operation does to memory. Sizes are bytes, not rounded.
+    """Effect of an operation on memory. Sizes are bytes, not rounded.
 
     `results`: bytes per result, None where a result is no buffer (a scalar, a token, a constant).
     `inplace`: (result, operand) pairs that may share an address if the operand dies here, in the
@@ -88,7 +88,7 @@ class MemoryInterface(ABC):
 
     @abstractmethod
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        """What this operation does to memory under `model`."""
+        """Return the effect of this operation on memory under `model`."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ DescribeRows = Callable[[Operation], OperatorRows | None]
 
 @dataclass(frozen=True)
 class Registered:
-    """What was said of a foreign operation."""
+    """Registration of a foreign operation."""
 
     memory: Describe
     rows: DescribeRows | None
@@ -137,15 +137,15 @@ CONSTANTS = (
 
 
 def is_constant_like(op: Operation) -> bool:
-    """Whether an operation is a constant, of ours or of a foreign dialect."""
+    """Return whether an operation is a constant, of ours or of a foreign dialect."""
     return op.name in CONSTANTS or (op.name == UNREGISTERED and full_name(op) in CONSTANTS)
 
 
 def is_constant_value(value: SSAValue) -> TypeGuard[OpResult]:
-    """Whether a value is made by a constant."""
+    """Return whether a value is made by a constant."""
     return isinstance(value, OpResult) and is_constant_like(value.op)
 
 
 def registered(op: Operation) -> Registered | None:
-    """What was registered for an operation's class or its name."""
+    """Return the registration of an operation's class or its name, None if there is none."""
     return _registry.get(type(op)) or _registry.get(full_name(op))

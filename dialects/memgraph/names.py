@@ -36,7 +36,7 @@ def name_of(value: SSAValue) -> str:
 
 
 def is_named(value: SSAValue) -> bool:
-    """Whether the model names the value."""
+    """Return whether the model names the value."""
     if isinstance(value, BlockArgument):
         return name_of(value) != (value.name_hint or f"arg{value.index}")
     return isinstance(value, OpResult) and "memgraph.names" in value.op.attributes
@@ -65,7 +65,7 @@ def operator_kind(op: Operation) -> str:
 
 
 def operator_name(op: Operation) -> str:
-    """What people call this operation: its kind, and its first result."""
+    """Return the name of this operation for people: its kind, and its first result."""
     text = operator_kind(op)
     return f"{text} ({name_of(op.results[0])})" if op.results else text
 

@@ -68,8 +68,8 @@ def plan_of(func: FuncOp) -> PlanAttr | None:
 
 
 def said_optimal(optimal: bool, claimed: bool) -> bool | None:
-    """What JSON says under `optimal`: None where the bound and its proof are only claimed, since
-    they were read and nothing has shown them."""
+    """Return the value of `optimal` in JSON: None where the bound and its proof are only claimed,
+    since they were read and nothing has shown them."""
     return None if optimal and claimed else optimal
 
 
@@ -122,7 +122,8 @@ def call_name(func: FuncOp, order: int | None) -> str:
 
 
 def is_number(attr: Attribute | None) -> TypeGuard[IntegerAttr]:
-    """Whether an attribute is a number of the plan: an i64, as passes write it, and no boolean."""
+    """Return whether an attribute is a number of the plan: an i64, as passes write it, and no
+    boolean."""
     if not isinstance(attr, IntegerAttr):
         return False
     type_ = cast("IntegerAttr[IntegerType]", attr).type
@@ -175,9 +176,11 @@ def memory_at(place: Place | int | None) -> str:
 
 
 def arena_offset(place: Place | int | None, func: FuncOp) -> int | None:
-    """As `bytes_offset`, but several memories are taken as one arena, each behind the one before.
+    """Return the offset of a place, as `bytes_offset`, but in one arena of all memories, each
+    behind the one before.
 
-    `place` may also be that of scratch: a number, -1 if there is none."""
+    `place` may also be that of scratch: a number, -1 if there is none.
+    """
     if isinstance(place, int):
         return place if place >= 0 else None
     offset, plan = bytes_offset(place), plan_of(func)
@@ -239,12 +242,12 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
 
 
 def is_gathered(op: Operation) -> bool:
-    """Whether a result is no buffer: its readers read the operands that it is made of."""
+    """Return whether a result is no buffer: its readers read the operands that it is made of."""
     return any(alias.kind.data == "gather" for its in alias_lists(op) for alias in its)
 
 
 def is_pulled(value: SSAValue) -> bool:
-    """Whether a value is no buffer, so that who reads it makes it."""
+    """Return whether a value is no buffer, so that its reader makes it."""
     return isinstance(value, OpResult) and is_gathered(value.op)
 
 

@@ -156,7 +156,7 @@ class AssignVariableOp(IRDLOperation, MemoryInterface):
 
 
 def same_elements(one: SSAValue, other: SSAValue) -> bool:
-    """Whether two tensors have one shape and one type of elements."""
+    """Return whether two tensors have one shape and one type of elements."""
     types = [cast("TensorType[Attribute]", v.type) for v in (one, other)]
     return _shape(one) == _shape(other) and types[0].element_type == types[1].element_type
 
@@ -271,11 +271,12 @@ def _shape(value: SSAValue) -> tuple[int, ...] | None:
 
 
 class NamesRows:
-    """Of operations whose operand says of which tensor they have rows; they read nothing of it."""
+    """Mark of operations whose operand says of which tensor they have rows; they read nothing of
+    it."""
 
 
 class Yielding:
-    """Of operations whose body ends in `memgraph.yield`."""
+    """Base of operations whose body ends in `memgraph.yield`."""
 
 
 @irdl_op_definition

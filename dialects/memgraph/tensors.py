@@ -23,7 +23,7 @@ NO_ENCODING = EncodingAttr()  # made once: xDSL checks every one that is made
 
 
 def is_buffer(type_: Attribute) -> bool:
-    """Whether values of this type occupy an address in the arena."""
+    """Return whether values of this type occupy an address in the arena."""
     return isinstance(type_, TensorType) and not isinstance(
         cast("TensorType[Attribute]", type_).element_type, RuntimeType
     )
@@ -49,7 +49,7 @@ def stored_bytes(element: Attribute, shape: Iterable[int]) -> int:
 
 
 def packed_bytes(element: Attribute, count: int) -> int:
-    """The same of `count` elements."""
+    """Return the bytes of `count` elements, packed."""
     return (count * element_bits(element) + 7) // 8
 
 

@@ -13,9 +13,11 @@ from memopt.dialects.memgraph.plan import PLAN, SCHEDULES_TRIED
 
 @dataclass(frozen=True)
 class Facts:
-    """What was decided for a function, as `PlanAttr` has it: bytes, -1 for what is open. Without
-    memories its buffers have no places yet. The bound and proof of a plan that was read are only
-    `claimed`."""
+    """Decisions for a function, as `PlanAttr` has them: bytes, -1 for what is open.
+
+    Without memories its buffers have no places yet. The bound and proof of a plan that was read are
+    only `claimed`.
+    """
 
     peak: int
     lower_bound: int
@@ -39,7 +41,7 @@ class Facts:
         memories_lower_bound: int = -1,
         traffic: TrafficAttr | None = None,
     ) -> "Facts":
-        """The same of a function whose buffers have places in `memories`."""
+        """Return the facts of the function with places of its buffers in `memories`."""
         return replace(
             self,
             memories=tuple(memories),
@@ -49,7 +51,8 @@ class Facts:
         )
 
     def in_one_arena(self, size: int, lower_bound: int) -> "Facts":
-        """The same of a function whose buffers have places in one arena; both in bytes."""
+        """Return the facts of the function with places of its buffers in one arena; both in
+        bytes."""
         return self.placed(one_arena(size), lower_bound)
 
 

@@ -59,7 +59,7 @@ class AccumulateOp(ComputeOp):
 
     @property
     def sums(self) -> tuple[SSAValue, ...]:
-        """What lies in one buffer."""
+        """Return the values that lie in one buffer."""
         return tuple(self.terms[: len(self.terms) - (self.biased is not None)])
 
     @property
@@ -103,7 +103,7 @@ class AccumulateOp(ComputeOp):
 
     @property
     def is_finished_by_last(self) -> bool:
-        """Whether the last operand to be added leaves the result."""
+        """Return whether the last operand to be added leaves the result."""
         return not is_stored(self.result)
 
     def check_partial(self, op: Operation, value: SSAValue, maker: Operation | Block) -> None:
@@ -150,7 +150,8 @@ class AccumulateOp(ComputeOp):
 
 
 def sum_of(op: Operation) -> AccumulateOp | None:
-    """What adds up the result of an operation with those of others, in one buffer."""
+    """Return the operation that adds up the results of `op` with others in one buffer, None if none
+    does."""
     for result in op.results:
         for use in result.uses:
             if isinstance(use.operation, AccumulateOp) and result in use.operation.sums:

@@ -1,4 +1,4 @@
-"""What all computing operations share: their memory behaviour and the parts of their syntax."""
+"""Base of all computing operations: their memory behaviour and the parts of their syntax."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -82,7 +82,7 @@ REAL_RANGES = {
 
 
 def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
-    """Whether `value` is known before run time: a constant, or a folding operation on such.
+    """Return whether `value` is known before run time: a constant, or a folding operation on such.
 
     An interpreter runs every operator of its file, so there only constants themselves are constant,
     and what no file has.
@@ -115,13 +115,14 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     @property
     def names_no_activation(self) -> bool:
-        """Whether the operation can name an activation, and names none yet."""
+        """Return whether the operation can name an activation, and names none yet."""
         known = "activation" in self.get_irdl_definition().properties
         return known and "activation" not in self.properties
 
     @property
     def takes_activation(self) -> bool:
-        """Whether the operation can apply an activation to its result, and applies none yet."""
+        """Return whether the operation can apply an activation to its result, and applies none
+        yet."""
         return self.names_no_activation and not self.has_trait(IgnoresActivation)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
@@ -158,29 +159,32 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     @property
     def is_function(self) -> bool:
-        """Whether each element of the only result is a function of the operand's element there."""
+        """Return whether each element of the only result is a function of the operand's element
+        there."""
         return len(self.operands) == len(self.results) == 1 and self.has_trait(Pointwise)
 
     @property
     def is_made_by_reader(self) -> bool:
-        """Whether what alone reads the only result, element by element, can make each element of it
-        as it goes, so that it need not be a buffer."""
+        """Return whether the only reader of the only result, if it works element by element, can
+        make each element of it as it goes, so that it need not be a buffer."""
         uses = list(self.results[0].uses)
         reader = uses[0].operation if len(uses) == 1 else None
         return isinstance(reader, ComputeOp) and self.may_be_made_by(reader)
 
     def may_be_made_by(self, reader: "ComputeOp") -> bool:
-        """Whether that is so of an operation that reads the result, if nobody else does."""
+        """Return whether `reader`, if it is the only one, can make each element of the result as it
+        goes."""
         return False
 
     def reads_parts(self, operand: int) -> bool:
-        """Whether a kernel can read that operand pixel by pixel, the channels of one from several
-        tensors, from pixels that lie apart."""
+        """Return whether a kernel can read that operand pixel by pixel, the channels of one from
+        several tensors, from pixels that lie apart."""
         by_pixel = operand == 0 and (self.has_trait(Spatial) or self.has_trait(ByPixel))
         return by_pixel or self.has_trait(Pointwise)
 
     def reads_stack(self, operand: int, axis: int) -> bool:
-        """The same of tensors joined along another dimension than the channels."""
+        """Return whether a kernel can read that operand as tensors joined along `axis`, another
+        dimension than the channels."""
         return False
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
@@ -210,12 +214,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     @property
     def accumulates(self) -> bool:
-        """Whether the result is a sum, or a largest, over the rows of operand 0."""
+        """Return whether the result is a sum, or a largest, over the rows of operand 0."""
         return False
 
     @property
     def accumulator(self) -> AnyTensor:
-        """What is known of the result before the last of the rows that are summed: sums of stored
+        """Return the type of the result before the last of the rows that are summed: sums of stored
         integers in 32 bits, else reals of the result's type."""
         result = self.results[0]
         tensor = cast("AnyTensor", result.type)
@@ -242,7 +246,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         raise unknown(self, "its rows are not summed")
 
     def alike(self, r: int) -> bool:
-        """Whether row `r` of the results is the function of the rows it reads that others are."""
+        """Return whether row `r` of the results is the function of the rows it reads that others
+        are."""
         return self.has_trait(Alike)
 
     def rows_read(self, operand: int, r: int) -> range | None:
@@ -276,8 +281,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         return kept.astype(dtype_of(self.results[0]))
 
     def stored_range(self) -> tuple[int, int]:
-        """What the result's type and the activation leave of its integers, ends that are rounded as
-        the operation rounds. Raises MemoptError as `evaluate`."""
+        """Return the least and the greatest integer that the result's type and the activation
+        leave, ends that are rounded as the operation rounds. Raises MemoptError as `evaluate`."""
         scale, zero_point = per_tensor(self, self.results[0])
         limits = limits_of(self, self.results[0])
         if self.activation_name not in REAL_RANGES:
@@ -288,12 +293,13 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     @property
     def takes_stored(self) -> bool:
-        """Whether it does the same to stored integers of one quantization as to what they stand
-        for."""
+        """Return whether it does the same to stored integers of one quantization as to the numbers
+        that they stand for."""
         return self.has_trait(Moves)
 
     def _even_range(self, low: int, high: int) -> tuple[int, int]:
-        """What the activation leaves of the integers, its ends rounded as ONNX does."""
+        """Return the part of the integers that the activation leaves, its ends rounded as ONNX
+        does."""
         import numpy as np
 
         ends = REAL_RANGES[self.activation_name]
@@ -330,9 +336,9 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         return None
 
     def may_overwrite(self, operand: int) -> bool:
-        """Whether the only result can be written over an operand, from its first byte on: element i
-        of it reads element i of the operand and nothing after, or what it read is kept in scratch.
-        """
+        """Return whether the only result can be written over an operand, from its first byte on:
+        element i of it reads element i of the operand and nothing after, or what it read is kept in
+        scratch."""
         same = shape_of(self.operands[operand]) == shape_of(self.results[0])
         return same and self.has_trait(Pointwise)
 

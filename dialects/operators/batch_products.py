@@ -90,9 +90,12 @@ class BatchMatmulOp(ComputeOp):
 
     @property
     def real(self) -> float:
-        """What a sum is multiplied with (GetQuantizedConvolutionMultipler; ONNX's). Raises
-        MemoptError for others than int8, int16 without zero points, and uint8 that is rounded as
-        ONNX's."""
+        """Return the number with which a sum is multiplied (GetQuantizedConvolutionMultipler;
+        ONNX's).
+
+        Raises MemoptError for others than int8, int16 without zero points, and uint8 that is
+        rounded as ONNX's.
+        """
         even = rounds_even(self)
         if not even:
             need_double_rounding(self)

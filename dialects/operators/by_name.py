@@ -1,5 +1,5 @@
-"""What is known of operators by their name alone: those that stay `memgraph.opaque`, because a
-graph has no shapes or attributes, or because their operator does more than the typed operation."""
+"""Facts about operators by their name alone: those that stay `memgraph.opaque`, because a graph has
+no shapes or attributes, or because their operator does more than the typed operation."""
 
 RELUS = frozenset({"Relu", "Relu6", "Clip"})
 """Those that converters merge into what makes their operand."""

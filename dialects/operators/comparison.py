@@ -1,4 +1,4 @@
-"""What is true of two numbers, and of what is true or false."""
+"""Comparisons of two numbers, and logic of what is true or false."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -87,7 +87,7 @@ class ComparisonOp(TruthOp):
 
 @irdl_op_definition
 class LessOp(ComparisonOp):
-    """Whether the left element is less, with numpy's broadcasting."""
+    """True where the left element is less, with numpy's broadcasting."""
 
     name = "memgraph.less"
     COMMUTES: ClassVar[bool] = False
@@ -96,7 +96,7 @@ class LessOp(ComparisonOp):
 
 @irdl_op_definition
 class LessEqualOp(ComparisonOp):
-    """Whether the left element is less or equal, with numpy's broadcasting."""
+    """True where the left element is less or equal, with numpy's broadcasting."""
 
     name = "memgraph.less_equal"
     COMMUTES: ClassVar[bool] = False
@@ -105,7 +105,7 @@ class LessEqualOp(ComparisonOp):
 
 @irdl_op_definition
 class GreaterOp(ComparisonOp):
-    """Whether the left element is greater, with numpy's broadcasting."""
+    """True where the left element is greater, with numpy's broadcasting."""
 
     name = "memgraph.greater"
     COMMUTES: ClassVar[bool] = False
@@ -114,7 +114,7 @@ class GreaterOp(ComparisonOp):
 
 @irdl_op_definition
 class GreaterEqualOp(ComparisonOp):
-    """Whether the left element is greater or equal, with numpy's broadcasting."""
+    """True where the left element is greater or equal, with numpy's broadcasting."""
 
     name = "memgraph.greater_equal"
     COMMUTES: ClassVar[bool] = False
@@ -123,7 +123,7 @@ class GreaterEqualOp(ComparisonOp):
 
 @irdl_op_definition
 class EqualOp(ComparisonOp):
-    """Whether both elements are equal, with numpy's broadcasting."""
+    """True where both elements are equal, with numpy's broadcasting."""
 
     name = "memgraph.equal"
     RELATION: ClassVar[int] = 0b0010
@@ -131,7 +131,7 @@ class EqualOp(ComparisonOp):
 
 @irdl_op_definition
 class NotEqualOp(ComparisonOp):
-    """Whether both elements are not equal, with numpy's broadcasting."""
+    """True where both elements are not equal, with numpy's broadcasting."""
 
     name = "memgraph.not_equal"
     RELATION: ClassVar[int] = 0b1101
@@ -151,7 +151,7 @@ class LogicalOp(TruthOp):
 
 @irdl_op_definition
 class LogicalAndOp(LogicalOp):
-    """Whether both elements are true, with numpy's broadcasting."""
+    """True where both elements are true, with numpy's broadcasting."""
 
     name = "memgraph.logical_and"
 
@@ -161,7 +161,7 @@ class LogicalAndOp(LogicalOp):
 
 @irdl_op_definition
 class LogicalOrOp(LogicalOp):
-    """Whether one of both elements is true, with numpy's broadcasting."""
+    """True where one of both elements is true, with numpy's broadcasting."""
 
     name = "memgraph.logical_or"
 
@@ -171,7 +171,7 @@ class LogicalOrOp(LogicalOp):
 
 @irdl_op_definition
 class LogicalNotOp(UnaryOp):
-    """Whether the element is not true."""
+    """True where the element is not true."""
 
     name = "memgraph.logical_not"
     traits = traits_def(RealsOnly())

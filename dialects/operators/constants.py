@@ -1,5 +1,5 @@
-"""What a rewrite makes of constants: some of their channels, a bias into which others went, and
-channels times, by or plus a number of each, and one over each number.
+"""Constants that rewrites make of others: some of their channels, a bias into which others went,
+and channels times, by or plus a number of each, and one over each number.
 
     %v = memgraph.take %w axis 3 kept [0, 2] : (tensor<4x1x1x3xi8>) -> tensor<4x1x1x2xi8>
     %c = memgraph.fold_into_bias %w, %b axis 3 values [0, -7, 0]

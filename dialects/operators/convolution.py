@@ -86,7 +86,7 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     @property
     def is_partial(self) -> bool:
-        """Whether the result is sums of products of integers as they are, to be added up."""
+        """Return whether the result is sums of products of integers as they are, to be added up."""
         return is_stored(self.input) and element_of(self.result) == INT32
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
@@ -103,7 +103,7 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         return [as_laid_out(found, self.result).astype(np.int32)]
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
-        """What is padded is 0."""
+        """Return the sums of products of all windows, in which padding is 0."""
         import numpy as np
 
         groups = self.groups.value.data
@@ -138,7 +138,8 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     @property
     def _out_last(self) -> bool:
-        """Whether filters are the last dimension of the weights, where these are not `oihw`."""
+        """Return whether filters are the last dimension of the weights, where these are not
+        `oihw`."""
         layouts = self.get_trait(Weights)
         return layouts is not None and layouts.nhwc.endswith("o")
 
@@ -266,8 +267,9 @@ class DepthwiseConv2DOp(ConvBase):
 
     @property
     def fits_in_place(self) -> bool:
-        """Whether one channel after the other can be computed over the operand, rows of one channel
-        under the window kept apart: what is written never reaches rows that were not kept yet.
+        """Return whether one channel after the other can be computed over the operand, rows of one
+        channel under the window kept apart: what is written never reaches rows that were not kept
+        yet.
 
         Element i of a channel of the result lies where element i of that channel of the operand
         does, if channels are last, and not behind it, if they are first.

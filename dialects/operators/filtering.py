@@ -1,4 +1,4 @@
-"""What convolutions of both directions have in common: operands, and sums that are requantized."""
+"""Base of convolutions of both directions: operands, and sums that are requantized."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

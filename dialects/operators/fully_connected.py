@@ -91,7 +91,7 @@ class FullyConnectedOp(WeighingOp):
 
     @property
     def has_offset_weights(self) -> bool:
-        """Whether its weights are constant and have a zero point other than 0."""
+        """Return whether its weights are constant and have a zero point other than 0."""
         known = is_constant_expression(self.weights, GENERIC)
         return known and any(encoding_of(self.weights).zero_points)
 
@@ -158,8 +158,8 @@ class FullyConnectedOp(WeighingOp):
         return np.zeros(shape_of(self.weights)[1] // shape_of(self.input)[-1], bool)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of stored integers, exactly, of reals with a margin: each element of a vector has weights
-        of its own."""
+        """Return the ends of the result: exact ones of stored integers, with a margin of reals;
+        each element of a vector has weights of its own."""
         import numpy as np
 
         if of_reals(self, (*least, *most)):

@@ -1,4 +1,4 @@
-"""What an operand of indices says to take, or where to put it."""
+"""Operators that take elements at indices of an operand, or put them there."""
 
 from collections.abc import Sequence
 from math import prod
@@ -22,9 +22,9 @@ from memopt.dialects.operators.traits import Folds, RealsOnly
 
 @irdl_op_definition
 class GatherAlongOp(ComputeOp):
-    """Of the first operand what stands at each index of the second along `axis`; an index that it
-    does not have, which runtimes refuse, is the nearest that it has. Of the first `batch_dims`
-    dimensions each has indices of its own."""
+    """Elements of the first operand at each index of the second along `axis`; an index that it does
+    not have, which runtimes refuse, is the nearest that it has. Each of the first `batch_dims`
+    dimensions has indices of its own."""
 
     name = "memgraph.gather_along"
     input = operand_def(AnyTensor)
@@ -74,7 +74,7 @@ class GatherAlongOp(ComputeOp):
 
 @irdl_op_definition
 class GatherNdOp(ComputeOp):
-    """Of the first operand what stands at each row of indices of the second, which are of its first
+    """Slices of the first operand at each row of indices of the second, which are of its first
     dimensions; an index that there is not is the nearest that there is."""
 
     name = "memgraph.gather_nd"

@@ -127,7 +127,7 @@ class HybridConvBase(HybridOp, WindowedOp):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether 0 of the input stays 0: with one scale for all filters."""
+        """Return whether 0 of the input stays 0: with one scale for all filters."""
         return len(self.scales) == 1
 
     def macs(self) -> int:
@@ -169,7 +169,7 @@ class HybridConv2DOp(HybridConvBase):
 
 @irdl_op_definition
 class HybridDepthwiseConv2DOp(HybridConvBase):
-    """The same of each channel by itself."""
+    """Hybrid convolution of each channel by itself."""
 
     name = "memgraph.hybrid_depthwise_conv_2d"
     SAME: ClassVar[type[FilteringOp]] = DepthwiseConv2DOp

@@ -41,11 +41,12 @@ INPUT, FORGET, CELL, OUTPUT = range(4)
 
 @irdl_op_definition
 class LstmOp(StatefulOp):
-    """Of each step of `input`, [batch, step, size] or with `time_major` [step, batch, size], and of
-    what `hidden` holds of the step before, four gates are made; they say what is kept of `cell`,
-    what is added to it, and what is shown as the result and in `hidden`. `gates` are weights of the
-    input and of `hidden`, and biases, each of the input, forget, cell and output gate. What `cell`
-    holds is at most `clip`, unless that is 0."""
+    """Long short-term memory over the steps of `input`, [batch, step, size] or with `time_major`
+    [step, batch, size]: four gates are made of each step and of `hidden`, the output of the step
+    before; they say what is kept of `cell`, what is added to it, and what is shown as the result
+    and in `hidden`. `gates` are weights of the input and of `hidden`, and biases, each of the
+    input, forget, cell and output gate. The values in `cell` are at most `clip`, unless that is
+    0."""
 
     name = "memgraph.lstm"
     input = operand_def(AnyTensor)
@@ -87,8 +88,9 @@ class LstmOp(StatefulOp):
         return shape_of(self.input)[1 if self.time_major is None else 0]
 
     def gate_reals(self, gate: int) -> tuple[float, float]:
-        """What sums of products of the input and of `hidden` are multiplied by to be those of a
-        gate; two scales are multiplied as floats (GetQuantizedConvolutionMultipler)."""
+        """Return the numbers by which sums of products of the input and of `hidden` are multiplied
+        to be those of a gate; two scales are multiplied as floats
+        (GetQuantizedConvolutionMultipler)."""
         pairs = (self.input, self.gates[gate]), (self.hidden, self.gates[4 + gate])
         scales = ([per_tensor(self, v)[0] for v in pair] for pair in pairs)
         first, second = (float32(a * b) / GATE_SCALE for a, b in scales)
@@ -96,8 +98,8 @@ class LstmOp(StatefulOp):
 
     @property
     def product_reals(self) -> tuple[float, float, float]:
-        """The same of the products forget gate x cell, input gate x cell gate, and output gate x
-        function of the cell (CreateInterGateMulParams)."""
+        """Return the numbers for the products forget gate x cell, input gate x cell gate, and
+        output gate x function of the cell (CreateInterGateMulParams)."""
         cell, hidden = (float32(per_tensor(self, v)[0]) for v in (self.cell, self.hidden))
         return 2.0**-15, 2.0**-30 / cell, 2.0**-30 / hidden
 
@@ -188,7 +190,7 @@ class LstmOp(StatefulOp):
         return np.clip(out + per_tensor(self, self.hidden)[1], low, high), kept
 
     def _gate(self, gate: int, x: Array, gates: Sequence[Array], hidden: Array) -> Array:
-        """What the function of a gate takes: two sums, each brought to 16 bits."""
+        """Return the argument of a gate's function: two sums, each brought to 16 bits."""
         import numpy as np
 
         wide = stored_bits(self, self.input, self.result) == 16

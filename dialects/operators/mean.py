@@ -46,7 +46,7 @@ class MeanOp(OverAxesOp):
         return self.finished(operands, total)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of reals with a margin for the sum."""
+        """Return the ends of the result; of reals with a margin for the sum."""
         if is_stored(self.input) or is_stored(self.result):
             return super().extremes(least, most)
         return means_between(self, least[0], most[0], self.count)

@@ -1,4 +1,4 @@
-"""The same elements in another shape, place or order."""
+"""Operators that give elements another shape, place or order."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ from memopt.dialects.operators.traits import Alike, ByChannel, Folds, Monotone, 
 
 @irdl_op_definition
 class ReshapeOp(ComputeOp):
-    """The same bytes with another shape (also squeeze, expand and flatten)."""
+    """Bytes of the operand with another shape (also squeeze, expand and flatten)."""
 
     name = "memgraph.reshape"
     input = operand_def(AnyTensor)
@@ -59,8 +59,8 @@ class ReshapeOp(ComputeOp):
 
 @irdl_op_definition
 class CopyOp(ComputeOp):
-    """The same bytes in another place. `memgraph-memory` moves tensors between memories with it; of
-    a sparse constant, which is read with all its elements, it is a dense one."""
+    """Bytes of the operand in another place. `memgraph-memory` moves tensors between memories with
+    it; of a sparse constant, which is read with all its elements, it is a dense one."""
 
     name = "memgraph.copy"
     input = operand_def(AnyTensor)

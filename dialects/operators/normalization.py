@@ -31,7 +31,7 @@ class NormalizingOp(ComputeOp):
             self.require(found == (channels,), f"{found} numbers for {channels} channels")
 
     def terms(self, statistics: Sequence[Array]) -> tuple[Array, Array]:
-        """What each channel is multiplied with, and what is added then, in float64. Raises
+        """Return the factor of each channel, and the number added then, in float64. Raises
         MemoptError for what is no real number."""
         import numpy as np
 
@@ -90,8 +90,8 @@ class BatchNormalizationOp(NormalizingOp):
 
 @irdl_op_definition
 class NormalizationTermsOp(NormalizingOp):
-    """What a batch normalization multiplies each channel with, and what it adds then, of constants:
-    in float64, each rounded once."""
+    """Factor of each channel in a batch normalization, and the number added then, of constants: in
+    float64, each rounded once."""
 
     name = "memgraph.normalization_terms"
     traits = traits_def(Written())

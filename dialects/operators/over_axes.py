@@ -1,4 +1,4 @@
-"""What makes one number of all that lie along some axes."""
+"""Operators that make one number of all that lie along some axes."""
 
 from collections.abc import Mapping, Sequence
 from math import prod

@@ -44,7 +44,7 @@ class PadOp(ComputeOp):
 
     @property
     def takes_stored(self) -> bool:
-        """What is padded is the zero point."""
+        """Return whether the padding is the zero point."""
         return self.value.value.data == 0.0
 
     def verify_(self) -> None:

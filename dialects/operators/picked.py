@@ -30,7 +30,8 @@ from memopt.dialects.operators.traits import Folds, Monotone
 
 @dataclass(frozen=True)
 class Term:
-    """What index i along a way of the result adds to the index along a dimension of the operand."""
+    """Number that index i along a way of the result adds to the index along a dimension of the
+    operand."""
 
     way: int
     dimension: int
@@ -80,7 +81,7 @@ class PickingOp(ComputeOp):
         return found
 
     def zero(self) -> Array:
-        """What the result stores of zero, an element. Raises MemoptError as `evaluate`."""
+        """Return the element by which the result stores zero. Raises MemoptError as `evaluate`."""
         import numpy as np
 
         number = per_tensor(self, self.result)[1] if is_stored(self.result) else 0
@@ -139,6 +140,6 @@ class PickedOp(PickingOp):
 
 @irdl_op_definition
 class MirroredOp(PickingOp):
-    """What `picked` is, of the operand's own stretches alone, mirrored at the ends."""
+    """Elements as of `picked`, of the operand's own stretches alone, mirrored at the ends."""
 
     name = "memgraph.mirrored"

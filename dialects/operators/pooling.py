@@ -79,7 +79,8 @@ class PoolBase(WindowedOp):
         return self.taps(self.window, r)
 
     def in_one_quantization(self) -> bool:
-        """Whether the tensors are stored, in one quantization. Raises MemoptError for two."""
+        """Return whether the tensors are stored, in one quantization. Raises MemoptError for
+        two."""
         if not is_stored(self.input) and not is_stored(self.result):
             return False
         stored_bits(self, self.input, self.result, unsigned=True)
@@ -124,13 +125,13 @@ class AveragePool2DOp(PoolBase):
         return self.finished(operands, total)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of reals with a margin for the sum."""
+        """Return the ends of the result; of reals with a margin for the sum."""
         if self._is_stored():
             return super().extremes(least, most)
         return means_between(self, least[0], most[0], prod(self.window.sizes[0]))
 
     def _is_stored(self) -> bool:
-        """Whether integers are added up. Raises MemoptError where it is not known how."""
+        """Return whether integers are added up. Raises MemoptError where it is not known how."""
         both = is_stored(self.input) and is_stored(self.result)
         return (rounds_even(self) and both) or self.in_one_quantization()
 

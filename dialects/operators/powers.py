@@ -71,7 +71,7 @@ class FloorDivOp(RealBentOp):
 
 @irdl_op_definition
 class FloorModOp(RealBentOp):
-    """What a quotient that is rounded down leaves, with numpy's broadcasting."""
+    """Remainder of a quotient that is rounded down, with numpy's broadcasting."""
 
     name = "memgraph.floor_mod"
     REALS: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""What is below zero times a slope of its own; squares of differences."""
+"""Operators with a slope of their own below zero; squares of differences."""
 
 from collections.abc import Sequence
 from typing import ClassVar

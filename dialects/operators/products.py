@@ -35,7 +35,8 @@ def real_products(rows: Array, filters: Array) -> Array:
 
 
 def whole_products(rows: Array, filters: Array) -> Array:
-    """The same of integers of up to 16 and 8 bits: exact, for a float64 holds every sum."""
+    """Return the products of integers of up to 16 and 8 bits: exact, for a float64 holds every
+    sum."""
     import numpy as np
 
     return (rows.astype(np.float64) @ filters.astype(np.float64).T).astype(np.int64)
@@ -91,7 +92,7 @@ def convolution_reals(op: Operation, source: SSAValue, scales: Sequence[float]) 
 
 
 def matrix_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
-    """The same of a matrix, where one scale of the weights is multiplied as floats
+    """Return the multipliers of a matrix, where one scale of the weights is multiplied as floats
     (GetQuantizedConvolutionMultipler)."""
     if len(scales) > 1:
         return convolution_reals(op, source, scales)

@@ -26,7 +26,7 @@ MOST = 1 << 20  # numbers in one sum, of which g stays small
 
 
 def of_reals(op: ComputeOp, operands: Sequence[Array]) -> bool:
-    """Whether an operation computes float32 of float32 numbers alone."""
+    """Return whether an operation computes float32 of float32 numbers alone."""
     if any(is_stored(v) for v in (*op.operands, *op.results)):
         return False
     return all(str(a.dtype) == "float32" for a in operands)
@@ -60,7 +60,8 @@ def sums_off(low: Array, high: Array, size: Array, terms: int) -> Range | None:
 def products_off(
     low: Array, high: Array, size: Array, bias: Array | None, terms: int
 ) -> Range | None:
-    """The same of products, a bias added: where all products are zero it is the bias, exactly."""
+    """Return the ends of sums of products, a bias added: where all products are zero it is the
+    bias, exactly."""
     import numpy as np
 
     given = np.zeros(1) if bias is None else bias.reshape(-1).astype(np.float64)

@@ -290,7 +290,7 @@ class LogOp(RealFunctionOp):
 
 
 def _exp(x: Any) -> Any:
-    """Of a float32, rounded to one."""
+    """Return the exponential of a float32, rounded to one."""
     import numpy as np
 
     with np.errstate(over="ignore"):
@@ -298,7 +298,8 @@ def _exp(x: Any) -> Any:
 
 
 def _log(x: Any) -> Any:
-    """Of a float32, rounded to one; far below everything where there is none."""
+    """Return the logarithm of a float32, rounded to one; far below everything where there is
+    none."""
     import numpy as np
 
     return np.float32(np.log(np.float64(x)) if x > 0 else -1e9)

@@ -69,7 +69,8 @@ class ReduceSumOp(ReductionOp):
 
     @property
     def ratio(self) -> float:
-        """What a sum of stored integers is multiplied with (QuantizedMeanOrSum)."""
+        """Return the number with which a sum of stored integers is multiplied
+        (QuantizedMeanOrSum)."""
         return per_tensor(self, self.input)[0] / per_tensor(self, self.result)[0]
 
 
@@ -122,7 +123,7 @@ class ExtremeOp(ReductionOp):
 
     @abstractmethod
     def chosen(self, values: Array) -> Array:
-        """Of those over the axes."""
+        """Return the extreme of the values over the axes."""
 
 
 @irdl_op_definition

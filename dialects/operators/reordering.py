@@ -16,13 +16,13 @@ LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
 
 def is_channels_first(value: SSAValue) -> bool:
-    """Whether it is an image that lies channels first."""
+    """Return whether it is an image that lies channels first."""
     first = is_buffer(value.type) and encoding_of(value).layout.data == "nchw"
     return first and len(shape_of(value)) == 4
 
 
 def keeps_bytes(value: SSAValue, order: Sequence[int]) -> bool:
-    """Whether only dimensions of size 1 change places, so that the bytes stay in theirs."""
+    """Return whether only dimensions of size 1 change places, so that the bytes stay in theirs."""
     shape = shape_of(value)
     large = [i for i in order if shape[i] != 1]
     return large == sorted(large)

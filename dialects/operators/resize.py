@@ -84,7 +84,8 @@ class ResizeBilinearOp(ResizeBase):
         return np.minimum(low, size - 1), np.maximum(high, 0), at - low.astype(np.float32)
 
     def neighbours_in_1024(self, size: int, out: int) -> tuple[Array, Array, Array]:
-        """The same in integers, the part in 1024ths (ComputeInterpolationValuesInteger)."""
+        """Return the neighbours in integers, the part in 1024ths
+        (ComputeInterpolationValuesInteger)."""
         import numpy as np
 
         corners = self.align_corners is not None and out > 1
@@ -98,7 +99,7 @@ class ResizeBilinearOp(ResizeBase):
         return low, high, at - 1024 * low
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of reals with a margin for the four products."""
+        """Return the ends of the result; of reals with a margin for the four products."""
         if is_stored(self.input):
             return super().extremes(least, most)
         return means_between(self, least[0], most[0], 4)
@@ -136,11 +137,12 @@ class ResizeBilinearOp(ResizeBase):
 
     @property
     def is_exact(self) -> bool:
-        """Whether sums are of integers; uint8 are weighted as reals."""
+        """Return whether sums are of integers; uint8 are weighted as reals."""
         return is_stored(self.input) and not is_unsigned(self.input)
 
     def _of_bytes(self, source: Array) -> Array:
-        """The same of uint8, which are weighted as float32, one product after the other."""
+        """Return the result of uint8, which are weighted as float32, one product after the
+        other."""
         import numpy as np
 
         wide, one = source.astype(np.float32), np.float32(1)

@@ -80,7 +80,8 @@ class SoftmaxOp(ComputeOp):
         return [(e / total).astype(operands[0].dtype)]
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of finite reals: a part of a sum of what is not negative, whose quotient may be off."""
+        """Return the ends of the result of finite reals: a part of a sum of what is not negative,
+        whose quotient may be off."""
         import numpy as np
 
         if not of_reals(self, (*least, *most)) or not float(self.beta.value.data) > 0:
@@ -88,8 +89,10 @@ class SoftmaxOp(ComputeOp):
         return [(np.zeros_like(least[0]), np.full_like(most[0], 1 + 2.0**-20))]
 
     def need_unit_steps(self) -> tuple[int, int, int]:
-        """Of bytes: the least and the largest integer of the result, and its bits. Raises
-        MemoptError unless it goes from 0 to almost 1 in as many steps as there are."""
+        """Return the least and the largest integer of a result of bytes, and its bits.
+
+        Raises MemoptError unless it goes from 0 to almost 1 in as many steps as there are.
+        """
         if stored_bits(self, self.input, unsigned=True) != 8:
             raise unknown(self, "int16 is no byte")
         width = 16 if integer_type(element_of(self.result)) == (16, False) else 8
@@ -104,8 +107,11 @@ class SoftmaxOp(ComputeOp):
         return low, high, width
 
     def in_tenths(self) -> tuple[int, int]:
-        """Of int16: (multiplier, shift) from its steps to those of the exponential's table, 6553.5
-        to 1. Raises MemoptError for scales that the reference kernel does not take."""
+        """Return (multiplier, shift) from steps of int16 to those of the exponential's table,
+        6553.5 to 1.
+
+        Raises MemoptError for scales that the reference kernel does not take.
+        """
         stored_bits(self, self.input, self.result)
         scale, zero = per_tensor(self, self.result)
         if zero or abs(scale * 32768 - 1) > 0.001:

@@ -15,7 +15,7 @@ from memopt.dialects.operators.window import as_laid_out, channels_last
 
 @irdl_op_definition
 class SpaceToDepthOp(ComputeOp):
-    """As many times the channels from blocks of `block` x `block` pixels."""
+    """Pixels with the channels of a block of `block` x `block` pixels."""
 
     name = "memgraph.space_to_depth"
     input = operand_def(AnyTensor)

@@ -1,4 +1,4 @@
-"""What all operations share that keep something from one run to the next."""
+"""Base of all operations that keep something from one run to the next."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -95,8 +95,8 @@ class SvdfOp(StatefulOp):
 
     @property
     def reals(self) -> tuple[float, float]:
-        """What a product with the input is multiplied by to be remembered, and the sum over time to
-        be the result; in float32, as in the reference kernel."""
+        """Return the numbers by which a product with the input is multiplied to be remembered, and
+        the sum over time to be the result; in float32, as in the reference kernel."""
         scale = [float32(per_tensor(self, v)[0]) for v in (self.input, self.feature, self.time)]
         state, made = (float32(per_tensor(self, v)[0]) for v in (self.state, self.result))
         return (
@@ -133,7 +133,7 @@ class SvdfOp(StatefulOp):
         return [result], [(self.state, held.reshape(state.shape))]
 
     def _products(self, source: Array, feature: Array) -> Array:
-        """What is remembered of this run, [batch, filters]."""
+        """Return the products of this run that are remembered, [batch, filters]."""
         import numpy as np
 
         if self.is_hybrid:

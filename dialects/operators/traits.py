@@ -1,4 +1,4 @@
-"""What operations say of their kind: traits, as xDSL and MLIR have them, each absent unless said.
+"""Traits of operations, as xDSL and MLIR have them, each absent unless said.
 
     class ReluOp(FunctionOp):
         traits = traits_def(AsActivation("relu"))      # besides those of FunctionOp

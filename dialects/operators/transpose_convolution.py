@@ -57,7 +57,7 @@ class TransposeConv2DOp(FilteringOp):
         return weights[3] * groups, weights[1:3], weights[0] // groups
 
     def rows_read(self, operand: int, r: int) -> range | None:
-        """Those from which a tap of the window reaches row r."""
+        """Return the rows from which a tap of the window reaches row r."""
         if operand != 0:
             return None
         kernel, stride, dilation, pad = (sizes[0] for sizes in self.window.sizes)
@@ -102,7 +102,7 @@ class TransposeConv2DOp(FilteringOp):
         return total[:, pad[0] : pad[0] + out[0], pad[1] : pad[1] + out[1]]
 
     def _filters(self, weights: Array) -> list[Array]:
-        """Of each group: channel out, tap..., channel in."""
+        """Return the filters of each group: channel out, tap..., channel in."""
         import numpy as np
 
         groups = self.groups.value.data

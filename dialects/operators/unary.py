@@ -85,7 +85,8 @@ class FunctionOp(UnaryOp):
         return [np.asarray(found).astype(dtype_of(self.result), order="C")]
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of stored integers of 8 bits, exactly, by a table of all of them."""
+        """Return the ends of the result: of stored integers of 8 bits, exactly, by a table of all
+        of them."""
         import numpy as np
 
         if of_reals(self, (*least, *most)):
@@ -117,7 +118,7 @@ class FunctionOp(UnaryOp):
 
     @property
     def takes_bytes(self) -> bool:
-        """Whether a runtime has it of uint8."""
+        """Return whether a runtime has it of uint8."""
         return False
 
     @abstractmethod
@@ -312,7 +313,7 @@ class TanhOp(SigmoidOp):
         return np.tanh(x.astype(np.float64))
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
-        """Of no library beyond its limits."""
+        """Return -1 and 1: no library goes beyond its limits."""
         import numpy as np
 
         return [(-np.ones_like(least), np.ones_like(most))]
@@ -388,7 +389,7 @@ class HardSwishOp(FunctionOp):
 
 
 def _logistic_of_float(x: Any) -> Any:
-    """Of a float32, each step rounded to one."""
+    """Return the logistic function of a float32, each step rounded to one."""
     import numpy as np
 
     with np.errstate(over="ignore"):
@@ -396,7 +397,7 @@ def _logistic_of_float(x: Any) -> Any:
 
 
 def _tanh_of_float(x: Any) -> Any:
-    """Of a float32, rounded to one."""
+    """Return the hyperbolic tangent of a float32, rounded to one."""
     import numpy as np
 
     return np.float32(np.tanh(np.float64(x)))

@@ -142,8 +142,8 @@ class LogSoftmaxOp(VectorsOp):
 
 @dataclass(frozen=True)
 class LogSteps:
-    """Of a LOG_SOFTMAX of int8: exp of 0, 1, ... steps down in Q12.19, as far as the runtime looks,
-    and (multiplier, shift) from steps to Q5.26 and back."""
+    """Numbers of a LOG_SOFTMAX of int8: exp of 0, 1, ... steps down in Q12.19, as far as the
+    runtime looks, and (multiplier, shift) from steps to Q5.26 and back."""
 
     exponentials: tuple[int, ...]
     fine: tuple[int, int]

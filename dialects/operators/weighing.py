@@ -1,4 +1,5 @@
-"""What weighs its input: sums of products with weights, a filter for each channel of the result."""
+"""Operators that weigh their input: sums of products with weights, a filter for each channel of the
+result."""
 
 from abc import abstractmethod
 

@@ -1,4 +1,4 @@
-"""What slides a window over height and width."""
+"""Operators that slide a window over height and width."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -21,7 +21,8 @@ class WindowedOp(ComputeOp):
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:
-        """What the window's own padding counts as: real 0, less than any number, or nothing."""
+        """Return the value that the window's own padding counts as: real 0, less than any number,
+        or nothing."""
         return "zero"
 
     def check_window(self, window: WindowAttr, source: SSAValue, result: SSAValue) -> None:
@@ -63,8 +64,8 @@ def first_spatial(value: SSAValue) -> int:
 
 
 def sees_elements(window: WindowAttr, sizes: Sequence[int], places: Sequence[int]) -> bool:
-    """Whether every window of a tensor has an element that is no padding. `sizes` are the tensor's
-    height and width, `places` the windows down and across."""
+    """Return whether every window of a tensor has an element that is no padding. `sizes` are the
+    tensor's height and width, `places` the windows down and across."""
     kernel, stride, dilation, pad = window.sizes
     return all(
         any(0 <= place * stride[i] - pad[i] + tap * dilation[i] < size for tap in range(kernel[i]))

@@ -81,7 +81,7 @@ from memopt.dialects.rows.text import parse_index, parse_tail, print_tail
 
 
 def family_of(operations: Iterable[Operation]) -> Family:
-    """What the bounds of a plan of these operations range over."""
+    """Return the family of schedules over which the bounds of a plan of these operations range."""
     return "rows" if has_kind(operations, RowOp) else "order"
 
 
@@ -267,7 +267,8 @@ class RowOp(IRDLOperation, MemoryInterface):
 
     @property
     def whole(self) -> ComputeOp:
-        """The same of ours. Raises MemoptError for one of another dialect."""
+        """Return the operator of which it is a row, one of ours. Raises MemoptError for one of
+        another dialect."""
         return self._row_op().computed
 
     def _row_op(self) -> RowOpOp:
@@ -302,7 +303,8 @@ class RowOp(IRDLOperation, MemoryInterface):
 
     @property
     def shows_sums(self) -> bool:
-        """Whether it is no step, but what its operands have added up in one buffer."""
+        """Return whether it is no step, but the sums that its operands have added up in one
+        buffer."""
         return isinstance(op := self.operation, AccumulateOp) and op.is_finished_by_last
 
     def _added_up(self, whole: AccumulateOp, model: ModelAttr) -> OperatorMemory:
@@ -422,7 +424,7 @@ class ReceiveOp(IRDLOperation, MemoryInterface, NamesRows):
 
 
 def is_received(value: SSAValue) -> bool:
-    """Whether it is an argument of which the caller hands over the rows one by one."""
+    """Return whether it is an argument of which the caller hands over the rows one by one."""
     first = next(iter(value.uses), None)
     return first is not None and isinstance(first.operation, NamesRows)
 
@@ -437,8 +439,11 @@ def received_rows(value: SSAValue) -> list[SSAValue] | None:
 
 
 def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
-    """Whether the only reader of a tensor, and of what it is a view of, takes its rows. Those of a
-    joined tensor are there before it is, and what is added up in one buffer is there in one."""
+    """Return whether the only reader of a tensor, and of what it is a view of, takes its rows.
+
+    Those of a joined tensor are there before it is, and what is added up in one buffer is there in
+    one.
+    """
     while value.has_one_use():
         op = value.owner
         if isinstance(op, JoinOp) or (isinstance(op, AccumulateOp) and op.is_finished_by_last):
@@ -452,12 +457,12 @@ def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
 
 
 def _has_aliases(op: Operation) -> bool:
-    """Whether results are where operands are, unless they are in place."""
+    """Return whether results are where operands are, unless they are in place."""
     return any(a.kind.data != "inplace" for of in alias_lists(op) for a in of)
 
 
 def _is_tied(value: SSAValue) -> bool:
-    """Whether bytes of a tensor may be those of a part of it, or of what it is a part of."""
+    """Return whether bytes of a tensor may be those of a part of it, or of what it is a part of."""
     for op in (use.operation for use in value.uses):
         if isinstance(op, RowsOp | JoinOp):
             return True

@@ -1,4 +1,4 @@
-"""What follows from an operation's own answers about its rows, ours or another dialect's."""
+"""Consequences of an operation's own answers about its rows, ours or another dialect's."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -11,7 +11,7 @@ RowsMode = Literal["fresh", "inplace", "part"]
 
 
 class Rowed(Protocol):
-    """What knows its rows; what each answer means stands at `ComputeOp`."""
+    """Interface of an operator that knows its rows; each answer is documented at `ComputeOp`."""
 
     @property
     def operands(self) -> Sequence[SSAValue]: ...
@@ -46,7 +46,8 @@ def rows_mode(whole: Rowed, name: str) -> RowsMode | None:
 
 
 def taps(kernel: int, stride: int, dilation: int, pad: int, rows: int, r: int) -> range:
-    """Of so many rows those under the window of row `r` of the result; not those in the padding."""
+    """Return the rows, of so many, under the window of row `r` of the result; not those in the
+    padding."""
     first = r * stride - pad
     skipped = max(0, -(first // dilation))  # taps above the image
     return range(

@@ -99,7 +99,7 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
 
     @property
     def bytes(self) -> int:
-        """What it takes up."""
+        """Return the bytes that it takes up."""
         return self.row_bytes * len(self.kept)
 
     def of_kind(self, kind: type[Operation]) -> list[Operation]:
@@ -190,7 +190,8 @@ class RecallOp(OfState, MemoryInterface):
 
     @property
     def copies(self) -> bool:
-        """Whether the row is copied into the arena, where the other rows of a joined tensor are."""
+        """Return whether the row is copied into the arena, where the other rows of a joined tensor
+        are."""
         return any(isinstance(use.operation, JoinOp) for use in self.result.uses)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
@@ -276,7 +277,7 @@ class RetainOp(OfState, MemoryInterface):
 
 
 def lies_in_state(value: SSAValue) -> bool:
-    """Whether the bytes of a value are those of a state."""
+    """Return whether the bytes of a value are those of a state."""
     return isinstance(value, OpResult) and isinstance(value.op, RecallOp) and not value.op.copies
 
 

@@ -1,4 +1,4 @@
-"""What follows from the rows of an operator: its steps, their types, and where they may lie."""
+"""Steps of an operator in rows: their types, and where they may lie."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -63,7 +63,8 @@ def bank_example(layout: Layout, name: str) -> str:
 
 
 def bank_values(layout: Layout, name: str) -> dict[str, str]:
-    """What the templates say of the memories: an array of main.c for each, with its canaries."""
+    """Return the templates' values for the memories: an array of main.c for each, with its
+    canaries."""
     upper, banks = name.upper(), layout.banks
     arrays = pointers = ""
     starts, sizes = list[str](), list[str]()

@@ -1,4 +1,4 @@
-"""What the emitter writes for one operator: a kernel, its parameters and its operands."""
+"""Call of a kernel for one operator: the kernel, its parameters and its operands."""
 
 import math
 from collections.abc import Callable
@@ -88,7 +88,8 @@ class KernelCall:
     written: SSAValue | None = None
 
     def serves_rows(self, number: int) -> bool:
-        """Whether each row reads one element of an operand, which lie one behind the other."""
+        """Return whether each row reads one element of an operand, which lie one behind the
+        other."""
         return number < 2 and dict(self.fields).get(f"{'ab'[number]}_row_step") == -1
 
 

@@ -52,7 +52,8 @@ _MACRO = """#ifdef __GNUC__
 
 
 def has_conversion(value: SSAValue, c_type: str) -> bool:
-    """Whether a tensor of `c_type` has one scale, and a zero point in the range of the type."""
+    """Return whether a tensor of `c_type` has one scale, and a zero point in the range of the
+    type."""
     encoding = encoding_of(value)
     if c_type not in RANGES or len(encoding.scales) != 1:
         return False

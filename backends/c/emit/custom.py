@@ -31,7 +31,7 @@ def customs_of(layout: Layout) -> list[Operation]:
 
 
 def declare_customs(layout: Layout) -> str:
-    """What the model's header says of them, "" if there are none."""
+    """Return the declarations of custom functions for the model's header, "" if there are none."""
     found = customs_of(layout)
     if not found:
         return ""

@@ -1,4 +1,4 @@
-"""What float32 kernels share: ranges, weights and biases."""
+"""Ranges, weights and biases of float32 kernels."""
 
 from xdsl.ir import Operation, SSAValue
 

@@ -1,4 +1,4 @@
-"""What kernels of int16 share: the fields of `memopt_wide_sum_s16`, a table of functions."""
+"""Fields that kernels of int16 share: those of `memopt_wide_sum_s16`, a table of functions."""
 
 from collections.abc import Sequence
 
@@ -49,9 +49,12 @@ def wide_sums(
     constants: Constants,
     narrow: bool = False,
 ) -> Fields:
-    """Of an operator that sums products of the input with weights over `axes`, beside a bias;
+    """Return the fields of an operator that sums products of the input with weights over `axes`,
+    beside a bias.
+
     `reals` are the multipliers of the channels. Sums have 64 bits, but with a bias of 32 as many as
-    it, if the operator has such (`narrow`), which are refused where they could overflow."""
+    it, if the operator has such (`narrow`), which are refused where they could overflow.
+    """
     import numpy as np
 
     source, filters, bias = operands

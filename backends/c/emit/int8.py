@@ -1,4 +1,4 @@
-"""What int8 kernels share: ranges, weights, bias and multipliers become constants in flash."""
+"""Constants in flash that int8 kernels share: ranges, weights, bias and multipliers."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,8 @@ Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 
 
 def int8_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
-    """What the type and a fused activation leave of the result, rounded as the operation is."""
+    """Return the range that the type and a fused activation leave of the result, rounded as the
+    operation is."""
     activation_of(op)
     per_tensor(op, result)
     assert isinstance(op, ComputeOp)
@@ -157,8 +158,8 @@ def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fie
 
 
 def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
-    """The same as arrays, as memopt_requantize takes them: int32 multipliers, int8 shifts; or as
-    memopt_requantize_once does, where the operation says so."""
+    """Return the multipliers as arrays, as memopt_requantize takes them: int32 multipliers, int8
+    shifts; or as memopt_requantize_once does, where the operation says so."""
     import numpy as np
 
     even = rounds_even(op)

@@ -66,7 +66,7 @@ class Memory:
 
     @property
     def given(self) -> bool:
-        """Whether the caller gives it; a shared object is a static array of the model."""
+        """Return whether the caller gives it; a shared object is a static array of the model."""
         return self.kind != "object"
 
 
@@ -281,7 +281,7 @@ def layout_of(
 
 
 def _runs_in_place(op: Operation) -> bool:
-    """Whether the kernel of an operation may write over what it reads."""
+    """Return whether the kernel of an operation may write over what it reads."""
     if not isinstance(op, ComputeOp):
         return False
     return op.accumulates or any(map(op.may_overwrite, range(len(op.operands))))

@@ -26,7 +26,7 @@ MOVE, RECEIVE = -1, -2  # what calls[] has besides operators, until it is known 
 
 @dataclass(frozen=True)
 class Program:
-    """What has to be declared for all that runs, and what a streamed run keeps between rows."""
+    """Declarations of all that runs, and the state that a streamed run keeps between rows."""
 
     declared: str = ""
     stream: Stream | None = None
@@ -92,7 +92,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
 def _are_pair(
     layout: Layout, operators: Sequence[RowOperator], calls: Sequence[RowsCalled], new: int
 ) -> bool:
-    """Whether the last call, if it is the only one of `new`, goes into the one before."""
+    """Return whether the last call, if it is the only one of `new`, goes into the one before."""
     if new != 1 or len(calls) < 2:
         return False
     before, last = calls[-2:]

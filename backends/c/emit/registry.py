@@ -41,14 +41,19 @@ Workspace = Callable[[Any], int]
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes: `op`, or all operations derived from it, on `types` (`s8`, or `f32 to
-    s8` where they change), with the first operand in `layout` and with one of the `roundings`
-    (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
-    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot, and
-    `stays`, what of an operation it cannot, nothing if it can; None: of all it can. `sums`
-    are for results that are added up in one buffer, all others for those that are not. A `fast` one
-    is for operations that are marked with `memgraph.fast`, in the form that the mark names: its
-    scratch buys speed. It computes those that `where` says, or of which it wants scratch."""
+    """Entry of a kernel: the operations that it computes, and how it is called.
+
+    It computes `op`, or all operations derived from it, on `types` (`s8`, or `f32 to s8` where they
+    change), with the first operand in `layout` and with one of the `roundings` (none: it does not
+    matter), on a core that has `isa`. `lower` makes its calls; `workspace` says the bytes of
+    scratch that they need; `rows`, how it computes a row, None if it cannot, and `stays`, what of
+    an operation it cannot, nothing if it can; None: of all it can.
+
+    `sums` are for results that are added up in one buffer, all others for those that are not. A
+    `fast` one is for operations that are marked with `memgraph.fast`, in the form that the mark
+    names: its scratch buys speed. It computes those that `where` says, or of which it wants
+    scratch.
+    """
 
     op: type[Operation]
     types: str
@@ -64,13 +69,13 @@ class Kernel:
     stays: Callable[[Any], str] | None
 
     def computes_rows_of(self, op: Operation) -> bool:
-        """Whether it computes single rows of an operation, in no scratch."""
+        """Return whether it computes single rows of an operation, in no scratch."""
         if self.rows is None or (self.workspace and self.workspace(op)):
             return False
         return not (self.stays and self.stays(op))
 
     def has_use(self, op: Operation) -> bool:
-        """Whether an operation of its types, if it were marked, would be for this kernel."""
+        """Return whether an operation of its types, if it were marked, would be for this kernel."""
         if self.where is not None:
             return self.where(op)
         return self.fast is None or bool(self.workspace and self.workspace(op))
@@ -207,7 +212,8 @@ def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
 
 
 def runs_pulling(op: Operation, isa: tuple[str, ...]) -> bool:
-    """Whether kernels make what an operation reads that is no buffer, if it reads such."""
+    """Return whether kernels make the operands of an operation that are no buffers, if it has
+    such."""
     return not pulls(op) or _pulling(op, isa) is not None
 
 
@@ -228,8 +234,9 @@ def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
 
 
 def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
-    """Whether the kernel that would run an operation computes single rows, in no scratch; also if
-    there is no kernel: a plan is made all the same. Of what is no buffer it makes rows itself."""
+    """Return whether the kernel that would run an operation computes single rows, in no scratch;
+    also if there is no kernel: a plan is made all the same. It makes rows of operands that are no
+    buffers itself."""
     if isinstance(op, ComputeOp) and pulls(op):
         return can_make(op, partial(_computes_rows, isa=isa))
     return _computes_rows(op, isa)

@@ -1,4 +1,4 @@
-"""What is made of axes between which others lie: of a copy in scratch in which they are last."""
+"""Operators over axes between which others lie: of a copy in scratch in which they are last."""
 
 import math
 

@@ -43,7 +43,7 @@ def copy_call(
 
 
 def as_bytes(array: Array) -> Array:
-    """What moves bytes reads of a constant."""
+    """Return a constant as kernels that move bytes read it."""
     import numpy as np
 
     return np.frombuffer(array.tobytes(), np.uint8)

@@ -45,5 +45,5 @@ def define_reset(out: Source, weights: Weights) -> str:
 
 
 def first_run(layout: Layout, name: str) -> str:
-    """What a run begins with."""
+    """Return the statements with which a run begins."""
     return FIRST_RUN.replace("@name@", name) if layout.variables else ""

@@ -34,7 +34,7 @@ def _is_sum(value: OpResult) -> bool:
 
 
 def can_be_epilogue(op: ComputeOp) -> bool:
-    """Whether rows of a whole operation can make the sums that it reads: of a convolution of
+    """Return whether rows of a whole operation can make the sums that it reads: of a convolution of
     buffers, beside one other buffer, all of one shape."""
     made = pulled_by(op)
     if len(op.operands) != 2 or len(made) != 1 or not isinstance(made[0].op, ConvBase):

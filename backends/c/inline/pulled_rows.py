@@ -1,4 +1,4 @@
-"""What a row makes itself, because it reads rows that are no buffers: how much, and where.
+"""Rows that a row makes itself, because they are no buffers: how many, and where.
 
     %c0 = memgraph.row %concat[0] (%a0, %b0) {gathered}
     %c1 = memgraph.row %concat[1] (%a1, %b1) {gathered}
@@ -35,14 +35,18 @@ class Slot:
 
 
 def makes_operands(row: RowOp) -> bool:
-    """Whether a row that runs reads one that is no buffer."""
+    """Return whether a row that runs reads one that is no buffer."""
     return not is_gathered(row) and any(map(is_pulled, row.inputs))
 
 
 def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
-    """Whether rows of a whole operator can be computed that reads what is no buffer: each row of
-    that is made of one row of each operand, and the reader reads adjacent rows of it; or it is sums
-    of products. `computes` says it of the kernels of operators that read buffers."""
+    """Return whether rows of a whole operator can be computed that reads values which are no
+    buffers.
+
+    Each row of such a value is made of one row of each operand, and the reader reads adjacent rows
+    of it; or it is sums of products. `computes` says it of the kernels of operators that read
+    buffers.
+    """
     if op.accumulates or not computes(op):
         return False
     makers = [value.op for value in pulled_by(op)]
@@ -57,7 +61,8 @@ def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
 
 
 def _has_one(op: ComputeOp, least: int = 1) -> bool:
-    """Whether each row is made of one row of each operand that is no constant, or of `least`."""
+    """Return whether each row is made of one row of each operand that is no constant, or of
+    `least`."""
     steps = steps_of(op)
     if not steps or op.accumulates:
         return False
@@ -76,8 +81,8 @@ def made_for(value: OpResult) -> list[OpResult]:
 
 
 def slots_of(row: RowOp) -> dict[int, list[Slot]]:
-    """Of each operand that a row makes, by its number among those from outside, where it makes
-    that, each value behind those that it is made of."""
+    """Return the slots of each operand that a row makes, by its number among those from outside,
+    each value behind those that it is made of."""
     return _slots(row)[0]
 
 

@@ -1,4 +1,4 @@
-"""What an operation has to make itself, because it reads what is no buffer: which rows, and where.
+"""Operands that an operation makes itself, because they are no buffers: which rows, and where.
 
     %c = memgraph.concat %a, %b axis 3 {gathered}      made by its reader, a row at a time
     %y = memgraph.conv_2d %c, %w window<[3, 3]> ...    in scratch: three rows of %c
@@ -51,7 +51,7 @@ class Pulling:
 
 
 def pulls(op: Operation) -> bool:
-    """Whether an operation that runs reads something that is no buffer."""
+    """Return whether an operation that runs reads a value that is no buffer."""
     return not is_gathered(op) and any(map(is_pulled, op.operands))
 
 
@@ -84,7 +84,7 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
 
 
 def _maker(reader: ComputeOp, value: OpResult) -> ComputeOp:
-    """What makes a value. Refuses what no kernel computes."""
+    """Return the operation that makes a value. Refuses one that no kernel computes."""
     if not isinstance(value.op, ComputeOp):
         raise refuse(reader, f"no kernel makes {value.op.name} where it is read")
     return value.op
@@ -101,8 +101,8 @@ def _window(op: ComputeOp, read: list[SSAValue]) -> Window | None:
 
 
 def _is_by_rows(value: OpResult, op: ComputeOp, rows: int) -> bool:
-    """Whether rows of a value can be made one by one: of the same rows of what is made, too, or as
-    a kernel makes them of buffers."""
+    """Return whether rows of a value can be made one by one: of the same rows of operands that are
+    made, too, or as a kernel makes them of buffers."""
     if _is_row_to_row(op, rows):
         return True
     alone = not any(map(is_pulled, op.operands))
@@ -110,7 +110,7 @@ def _is_by_rows(value: OpResult, op: ComputeOp, rows: int) -> bool:
 
 
 def _is_row_to_row(op: ComputeOp, rows: int) -> bool:
-    """Whether row r of the results is made of row r of each operand that is no constant."""
+    """Return whether row r of the results is made of row r of each operand that is no constant."""
     if any(_rows(r) != rows for r in op.results):
         return False
     return all(

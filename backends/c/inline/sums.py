@@ -34,8 +34,8 @@ Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 
 @dataclass(frozen=True)
 class Part:
-    """What an operation does to the buffer of a sum: it `adds` to what is there or overwrites it,
-    and may be the `last` to add."""
+    """Part of an operation in the buffer of a sum: it `adds` to what is there or overwrites it, and
+    may be the `last` to add."""
 
     whole: AccumulateOp
     adds: bool
@@ -43,12 +43,12 @@ class Part:
 
     @property
     def finishes(self) -> bool:
-        """Whether it leaves the result of the sum."""
+        """Return whether it leaves the result of the sum."""
         return self.last and not is_stored(self.whole.result)
 
 
 def part_of(op: Operation) -> Part:
-    """What an operation of which there is a sum does to its buffer."""
+    """Return the part that an operation has in the buffer of its sum."""
     whole, block = sum_of(op), op.parent
     assert whole is not None and isinstance(block, Block)
     makers = {v.owner for v in whole.sums}
@@ -92,7 +92,7 @@ def _step(row: RowOp) -> int:
 
 
 def sum_row_of(row: RowOp) -> RowOp | None:
-    """What sums up a buffer that a row adds to, or sums up itself."""
+    """Return the row that sums up a buffer to which a row adds, or the row itself if it does so."""
     if row.whole.has_trait(SumsUp):
         return row
     readers = [use.operation for use in row.outputs[0].uses]

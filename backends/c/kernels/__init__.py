@@ -66,7 +66,7 @@ class Form:
 
 
 def joined(forms: Iterable[Form]) -> Form:
-    """Of kernels that several networks share."""
+    """Return the form of kernels that several networks share."""
     given = list(forms)
     needed: frozenset[str] | None = frozenset()
     for form in given:
@@ -162,8 +162,9 @@ def text_of(file: Source, form: Form, names: str = "") -> str:
 
 
 def names_of(owner: str, kernels: Iterable[str]) -> str:
-    """What gives kernels, and functions that they share, names that begin with the `owner`'s, so
-    that several models with kernels of their own, perhaps of other versions, are one program."""
+    """Return macros that give kernels, and functions that they share, names that begin with the
+    `owner`'s, so that several models with kernels of their own, perhaps of other versions, are one
+    program."""
     names = list(kernels)
     shared = (n for file in needed_files(names) for n in _ONCE.findall(file.text))
     given = (f"#define memopt_{k} {owner}_memopt_{k}\n" for k in sorted({*names, *shared}))
@@ -203,8 +204,8 @@ def field_order(kernel: str) -> dict[str, int]:
 
 
 def declarations(kernels: Iterable[str], folder: str = "") -> str:
-    """What a file has to say before it can call kernels that are compiled as files of their own, in
-    a folder beside it: the headers with the types of their parameters, those types, and the
+    """Return the declarations that a file needs to call kernels that are compiled as files of their
+    own, in a folder beside it: the headers with the types of their parameters, those types, and the
     functions."""
     names = list(dict.fromkeys(kernels))
     headers, text = ["memopt_common.h"] if names else [], ""

@@ -1,4 +1,4 @@
-"""What a project says to its build of CMSIS-NN: `-DMEMOPT_CMSIS_NN=ON`, or `make CMSIS_NN=1`.
+"""CMSIS-NN in the build of a project: `-DMEMOPT_CMSIS_NN=ON`, or `make CMSIS_NN=1`.
 
 A plan with `scratch = cmsis-nn-calls` counts the scratch of its functions; of another plan the
 option is refused by the build, for nothing of it calls them. Several models are one program with
@@ -44,7 +44,7 @@ WITHOUT = "was planned without CMSIS-NN, see memopt compile --cmsis-nn"
 
 
 def called_values(layouts: Sequence[Layout], name: str, libraries: Sequence[str]) -> dict[str, str]:
-    """What the templates of a build say of CMSIS-NN, whose `libraries` have the kernels."""
+    """Return the templates' values for CMSIS-NN in a build, whose `libraries` have the kernels."""
     if any(layout.model.scratch.data == CALLED for layout in layouts):
         cmake = CMAKE % {"name": name, "libraries": " ".join(libraries)}
         return {"cmsis_nn_make": MAKE, "cmsis_nn_cmake": cmake}

@@ -90,7 +90,8 @@ def library(project: Project, folder: str) -> Files:
 
 
 def readme(project: Project, how: str) -> str:
-    """What the model needs and gives, and in `how`, a template, how a build takes it."""
+    """Return the page about the model's inputs and outputs, and, by the template `how`, about
+    taking it into a build."""
     return project.filled("README_library.md.in", how=project.text(how))
 
 
@@ -122,7 +123,8 @@ def _sensor(layout: Layout, index: int) -> str:
 
 
 def _input(layout: Layout, index: int, name: str) -> dict[str, str]:
-    """What the templates say of an input; `stored` is its element `k`, in a row `row` of them."""
+    """Return the templates' values for an input; `stored` is its element `k`, in a row `row` of
+    them."""
     value = layout.inputs[index]
     c_type, upper = c_type_of(value), name.upper()
     low, high = "-1.0f", "1.0f"

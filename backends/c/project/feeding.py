@@ -94,7 +94,8 @@ def buffers(layout: Layout, name: str) -> str:
 
 
 def arguments(layout: Layout) -> list[str]:
-    """What a run is started with, besides a state: memories, then inputs and outputs."""
+    """Return the arguments with which a run is started, besides a state: memories, then inputs and
+    outputs."""
     ends = [(f"input_{i}", layout.inputs[i]) for i in layout.given_inputs]
     ends += [(f"output_{i}", value) for i, value in enumerate(layout.outputs)]
     given = [m.name for m in layout.memories if m.given]

@@ -1,10 +1,10 @@
-"""What stops a build whose RAM is smaller than what the model needs."""
+"""Checks that stop a build whose RAM is smaller than the model's need."""
 
 
 def fits(name: str, variables: bool) -> str:
-    """Of the header `<name>.h`: `<NAME>_RAM_BYTES`, if the user defines it, is held against the
-    arena, what stays from one run to the next if there are `variables`, and `<NAME>_STACK_BYTES`,
-    stack and static RAM of the program, if that is defined too."""
+    """Return the check in the header `<name>.h`: `<NAME>_RAM_BYTES`, if the user defines it, is
+    held against the arena, what stays from one run to the next if there are `variables`, and
+    `<NAME>_STACK_BYTES`, stack and static RAM of the program, if that is defined too."""
     upper = name.upper()
     stack = f"{upper}_STACK_BYTES"
     stays = f" + {upper}_VARIABLE_BYTES" if variables else ""
@@ -22,8 +22,8 @@ def fits(name: str, variables: bool) -> str:
 
 
 def holds(condition: str, name: str, text: str) -> str:
-    """What stops a build unless the condition holds, in each C and C++: with `text` where the
-    language has a way to say it, else by a type of that name."""
+    """Return the lines that stop a build unless the condition holds, in each C and C++: with `text`
+    where the language has a way to say it, else by a type of that name."""
     return (
         "#if defined(__cplusplus) && __cplusplus >= 201103L\n"
         f'static_assert({condition}, "{text}");\n'

@@ -1,4 +1,4 @@
-"""What a written project really needs: its image is linked, its sections read, and it is run."""
+"""Measurement of a written project: its image is linked, its sections read, and it is run."""
 
 import os
 import re

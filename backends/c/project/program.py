@@ -80,7 +80,8 @@ def streamed_example(layout: Layout, name: str) -> str:
 
 
 def memory_values(layout: Layout, name: str) -> dict[str, str]:
-    """What the templates say of the plan's memory: arenas in main.c, or the model's objects."""
+    """Return the templates' values for the plan's memory: arenas in main.c, or the model's
+    objects."""
     if layout.banks:
         return bank_values(layout, name)
     upper, objects = name.upper(), layout.objects

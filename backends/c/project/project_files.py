@@ -1,4 +1,4 @@
-"""What the layouts of a project share: the model as text, and what templates say of it."""
+"""Project as all layouts take it: the model as text, and the values of templates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -101,7 +101,8 @@ class Project:
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """What the templates of firmware/ name. Raises MemoptError for a bank without room."""
+        """Return the values that the templates of firmware/ name. Raises MemoptError for a bank
+        without room."""
         return _values(self.emitted, self.name, self.target)
 
     def filled(self, template: str, **more: str) -> str:
@@ -139,7 +140,7 @@ def program_files(project: Project) -> Files:
 
 
 def platform_files(project: Project) -> Files:
-    """What `main.c` needs from the machine."""
+    """Return the files of the machine that `main.c` needs."""
     found: Files = {}
     for file in project.target.platform:
         given = file.removesuffix(".in")

@@ -1,4 +1,4 @@
-"""What the templates of firmware/ say of several models: their program, libraries and README."""
+"""Templates' values for several models: their program, libraries and README."""
 
 from collections.abc import Sequence
 
@@ -126,7 +126,7 @@ def _step(project: Project) -> str:
 
 
 def _libraries(projects: Sequence[Project], shares_kernels: bool, has_customs: bool) -> str:
-    """Of CMakeLists.txt: a library of each model, and those that they need."""
+    """Return the lines of CMakeLists.txt for a library of each model, and those that they need."""
     names = [p.name for p in projects]
     found, below = "", ["m"]
     if has_customs:

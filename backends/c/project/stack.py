@@ -46,8 +46,8 @@ def stack_bound(program: Path, board: Target) -> int | None:
 
 
 def is_called(name: str) -> bool:
-    """Whether pointers lead to a function: a kernel, of a model or shared, or what runs a model of
-    several."""
+    """Return whether pointers lead to a function: a kernel, of a model or shared, or the runner of
+    one of several models."""
     return name.endswith("_step") or any(
         name == kernel or name.endswith(f"_{kernel}") for kernel in _kernels()
     )

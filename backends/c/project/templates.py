@@ -1,4 +1,4 @@
-"""What the templates of firmware/ take from a target."""
+"""Values that the templates of firmware/ take from a target."""
 
 from memopt.targets.core.target import Target
 
@@ -9,7 +9,7 @@ CLANG = """# clang compiles it with GCC's C library, which GCC links:
 
 
 def target_values(target: Target, program: str) -> dict[str, str]:
-    """What the templates of firmware/ need to know of the target."""
+    """Return the values of the target that the templates of firmware/ name."""
     memory = "\n".join(f"  {n} : ORIGIN = {o}, LENGTH = {s}" for n, o, s in target.memories)
     common = {
         "compiler": target.compiler,

@@ -1,4 +1,4 @@
-"""What is live while rows run, for people: rows of a tensor by its name once."""
+"""Names of what is live while rows run, for people: rows of a tensor by its name once."""
 
 import re
 from collections.abc import Sequence

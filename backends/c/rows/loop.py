@@ -231,12 +231,12 @@ def _pointers(o: RowOperator, call: RowsCalled) -> int:
 
 
 def _works(operators: Sequence[RowOperator]) -> bool:
-    """Whether a row works in scratch."""
+    """Return whether a row works in scratch."""
     return any(o.works_at for o in operators)
 
 
 def _aligned(operators: Sequence[RowOperator]) -> bool:
-    """Whether a row reads something at the row, beside what is under a window."""
+    """Return whether a row reads something at the row, beside the rows under a window."""
     return any(o.aligned for o in operators)
 
 
@@ -327,7 +327,7 @@ CALLS_IN_LINE = 24
 
 
 def _number(call: RowsCalled, numbers: Numbers) -> str:
-    """What calls[] has."""
+    """Return the entry of a call in calls[]."""
     return f"{call.number + numbers.pair}" if call.is_pair else f"{call.number}"
 
 
@@ -366,7 +366,7 @@ def _loop(
 
 
 def start_rows(numbers: Numbers, operators: int) -> str:
-    """What net_run declares to run rows."""
+    """Return the declarations of net_run that rows need."""
     text = f"  row_number next[{operators}] = {{0}};\n"
     if len(numbers.bases) > 1:
         pointers = ", ".join(f"(uint8_t *){base}" for base in numbers.bases)

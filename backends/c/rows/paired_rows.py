@@ -31,13 +31,13 @@ class RowsCalled:
         return len(self.rows) == 2
 
     def paired(self, later: "RowsCalled") -> "RowsCalled":
-        """The same with the row of the call behind it."""
+        """Return the call with the row of the call behind it."""
         live = list(dict.fromkeys((*self.live, *later.live)))
         return replace(self, live=live, rows=self.rows + later.rows)
 
 
 def are_pair(layout: Layout, o: RowOperator, first: RowOp, second: RowOp) -> bool:
-    """Whether a call may compute both rows of an operator, between which nothing runs."""
+    """Return whether a call may compute both rows of an operator, between which nothing runs."""
     follows = second.index.data == first.index.data + 1
     if not (follows and o.call.by_twos and o.pulled is None and sum_row_of(first) is None):
         return False

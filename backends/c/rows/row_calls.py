@@ -69,8 +69,9 @@ def window_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
 
 
 def rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
-    """The same of kernels that are done with the window of a row when they write the next one: two
-    rows of one pixel are computed at once. Of wider ones that gains less than it costs."""
+    """Return the row calls of kernels that are done with the window of a row when they write the
+    next one: two rows of one pixel are computed at once. Of wider ones that gains less than it
+    costs."""
     one_pixel = shape_of(op.results[0])[2:3] == (1,)
     return [replace(c, by_twos=one_pixel) for c in window_rows(op, constants, lowered)]
 

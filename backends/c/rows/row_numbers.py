@@ -37,8 +37,11 @@ def numbers_of(
     moves: Sequence[Move] = (),
     pairs: bool = False,
 ) -> Numbers:
-    """What all tables fit into; `received` are the places of an input's rows, `pairs`: whether two
-    are made in one call. Refuses what no table reaches."""
+    """Return the types of numbers into which all tables fit.
+
+    `received` are the places of an input's rows, `pairs`: whether two are made in one call. Refuses
+    places that no table reaches.
+    """
     tables: list[Places] = [received, *(p for o in operators for p in o.places)]
     tables += [(m.to, m.source) for m in moves]
     addresses = [a for places in tables for a in places]

@@ -55,12 +55,12 @@ class RowOperator:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the rows are all from the first on."""
+        """Return whether the rows are all from the first on."""
         return self.end == len(self.rows)
 
     @property
     def places(self) -> list[Places]:
-        """What needs a table."""
+        """Return the places that need a table."""
         return [p for p in (*self.operands, self.results, self.works_at) if isinstance(p, tuple)]
 
     @property
@@ -180,7 +180,7 @@ class Move:
 
 
 def moves_of(layout: Layout, op: RecallOp | RetainOp | SlideOp) -> list[Move]:
-    """What an operation on state moves."""
+    """Return the moves of an operation on state."""
     state = op.kept
     if isinstance(op, RecallOp):
         place = layout.kept_at(state, op.index.data)

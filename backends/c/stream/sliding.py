@@ -142,7 +142,7 @@ def _values(layout: Layout, name: str, received: SSAValue, stream: Stream) -> di
 
 
 def sliding_header(layout: Layout, name: str, received: SSAValue, stream: Stream) -> str:
-    """What the header declares of it."""
+    """Return the header's declarations of a sliding run."""
     return filled(HEADER, _values(layout, name, received, stream))
 
 

@@ -74,8 +74,8 @@ int @name@_push_row(@name@_state *state, const @type@ *row) {
 
 @dataclass(frozen=True)
 class Stream:
-    """What the state of a streamed run has to hold besides pointers: the widths of tables, and of
-    how many operators the next rows."""
+    """State of a streamed run besides pointers: the widths of tables, and the number of operators
+    with a next row."""
 
     numbers: Numbers
     operators: int
@@ -113,7 +113,7 @@ typedef int @name@_read_row(void *context, int32_t number, @type@ *row);
 
 
 def stream_header(layout: Layout, name: str, received: SSAValue, stream: Stream) -> str:
-    """What the header declares of it."""
+    """Return the header's declarations of a streamed run."""
     held, kind = stored_arguments(layout), c_type_of(received)
     sizes = "][".join(map(str, shape_of(received)[2:]))
     values = {

@@ -28,12 +28,12 @@ def padded(taps: int) -> int:
 
 
 def column_bytes(taps: int, pixels: int) -> int:
-    """Of as many pixels widened to int16."""
+    """Return the bytes of as many pixels widened to int16."""
     return 2 * pixels * padded(taps)
 
 
 class Channel(NamedTuple):
-    """What makes one channel of the result: sums of `weights` times int8, and `bias`, times
+    """Numbers that make one channel of the result: sums of `weights` times int8, and `bias`, times
     `multiplier` * 2**(code - 31), by the rules of memopt_requantize."""
 
     weights: Array  # int64, padded
@@ -48,7 +48,7 @@ class Channel(NamedTuple):
 
 
 class Rounding(NamedTuple):
-    """What all channels share."""
+    """Numbers that all channels share."""
 
     zero_point: int
     low: int
@@ -72,7 +72,8 @@ def pack(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> F
 
 
 def pack_columns(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> Fields:
-    """The same for `kernels/convolution/memopt_columns_3x3_s8.h`, nine taps a channel."""
+    """Return the fields of `pack` for `kernels/convolution/memopt_columns_3x3_s8.h`, nine taps a
+    channel."""
     import numpy as np
 
     rounding = rounding_of(op)
@@ -83,7 +84,7 @@ def pack_columns(op: Operation, matrix: Array, bias: Array, reals: Sequence[floa
 
 
 def rounding_of(op: Operation) -> Rounding:
-    """Of the result."""
+    """Return the rounding of the result."""
     (_, low), (_, high) = int8_range(op, op.results[0])
     return Rounding(per_tensor(op, op.results[0])[1], low, high)
 
@@ -91,7 +92,7 @@ def rounding_of(op: Operation) -> Rounding:
 def channel_list(
     op: Operation, matrix: Array, bias: Array, reals: Sequence[float], rounding: Rounding
 ) -> list[Channel]:
-    """Those of an operator, as `pack` takes it."""
+    """Return the channels of an operator, as `pack` takes it."""
     import numpy as np
 
     count, taps = matrix.shape
@@ -130,16 +131,16 @@ def _kind(block: Sequence[Channel], rounding: Rounding) -> int:
 
 
 def _shares(low: Channel, high: Channel) -> bool:
-    """Whether two channels can share halfwords: 256 * high + low is an int16, and what is left of
-    the sums' 32 bits holds the second."""
+    """Return whether two channels can share halfwords: 256 * high + low is an int16, and what is
+    left of the sums' 32 bits holds the second."""
     shared = _shared(low, high)
     fits = shared.min() >= -(1 << 15) and shared.max() < 1 << 15
     return bool(fits) and high.reach < 1 << 23
 
 
 def _fuses(channel: Channel, rounding: Rounding) -> bool:
-    """Whether the rounding can be one, see MEMOPT_FUSED: the sum is small, the shift is to the
-    right, and nothing overflows."""
+    """Return whether the rounding can be one, see MEMOPT_FUSED: the sum is small, the shift is to
+    the right, and nothing overflows."""
     shift = -channel.code
     largest = abs(channel.bias) + channel.reach
     if shift < 1 or largest >= 1 << 30:
@@ -174,7 +175,7 @@ def _shared(low: Channel, high: Channel) -> Array:
 
 
 def block_words(kind: int, block: Sequence[Channel]) -> Array:
-    """What a stream says of a block, as uint32."""
+    """Return the words of a block in the stream, as uint32."""
     import numpy as np
 
     if kind == PLAIN:
@@ -201,7 +202,7 @@ def _shift(kind: int, channel: Channel) -> int:
 
 
 def _column_words(kind: int, channel: Channel, rounding: Rounding) -> Array:
-    """What a stream of columns says of a channel, as uint32."""
+    """Return the words of a channel in the stream of columns, as uint32."""
     import numpy as np
 
     taps = channel.weights[:9].reshape(3, 3)

@@ -53,13 +53,13 @@ def strips_of(channels: Sequence[Channel], taps: int) -> Fields:
 
 
 def _pairs(weights: Array) -> bool:
-    """Whether the products of any two neighbours behind the first tap add up in 16 bits."""
+    """Return whether the products of any two neighbours behind the first tap add up in 16 bits."""
     size = abs(weights[:, 1:].astype(int))
     return bool(((size[:, ::2] + size[:, 1::2]) * LARGEST < 1 << 15).all())
 
 
 def _parts(channels: Sequence[Channel], size: int) -> list[list[Channel]]:
-    """As many at a time; those that are missing at the end give 0."""
+    """Return the channels `size` at a time; those that are missing at the end give 0."""
     import numpy as np
 
     missing = Channel(np.zeros(1, np.int64), 0, 0, -1)

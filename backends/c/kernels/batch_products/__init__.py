@@ -60,8 +60,8 @@ def _call(
 
 
 def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
-    """Of weights that are only known at run time, as a product of matrices. Refuses a bias and an
-    activation, which that has not."""
+    """Return the call for weights that are only known at run time, as a product of matrices.
+    Refuses a bias and an activation, which that has not."""
     if op.bias is not None or activation_of(op):
         raise refuse(op, "weights that are only known at run time, with a bias or an activation")
     columns, depth = shape_of(op.weights)
@@ -89,7 +89,7 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
 
 
 def _wide_products(op: Operation, largest: int, real: float) -> Fields:
-    """What a sum of up to `largest` in 64 bits is multiplied with."""
+    """Return the multiplier of a sum of up to `largest` in 64 bits."""
     import numpy as np
 
     multiplier, shift = wide_codes(op, np.array([largest]), (real,))

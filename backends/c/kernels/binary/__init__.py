@@ -118,7 +118,8 @@ def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
 def _even_call(
     op: BinaryOp, constants: Constants, is_product: bool = False, sign: int = 1
 ) -> KernelCall:
-    """As ONNX computes it: of real numbers, those of the right operand times `sign`."""
+    """Return the call that computes as ONNX does: of real numbers, those of the right operand times
+    `sign`."""
     a, b, output = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     scales = (("a_scale", a), ("b_scale", sign * b), ("output_scale", output))
     rule = (*scales, ("is_product", int(is_product)))
@@ -127,7 +128,8 @@ def _even_call(
 
 
 def _sum(op: SumOp, constants: Constants) -> KernelCall:
-    """Of two kernels, each with a sign of its own, or ONNX's, which takes any."""
+    """Return the call of one of two kernels, each with a sign of its own, or ONNX's, which takes
+    any."""
     if rounds_even(op):
         return _even_call(op, constants, sign=op.SIGN)
     left_shift, numbers = op.common_scale(bits=16 if element_kind(op.result) == "s16" else 8)
@@ -245,7 +247,7 @@ def selected(op: SelectOp, constants: Constants) -> KernelCall:
 @kernel(MulOp, "i32", rows=own_rows)
 @kernel(DivOp, "i32", rows=own_rows)
 def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
-    """Of integers that stand for themselves; they wrap."""
+    """Return the call for integers that stand for themselves; they wrap."""
     if any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
         raise refuse(op, "quantized int32")
     low, high = REAL_RANGES[activation_of(op)]

@@ -30,7 +30,7 @@ def cast(op: CastOp, constants: Constants) -> KernelCall:
 @kernel(CastOp, "bool to f32", rows=own_rows)
 @kernel(CastOp, "bool to i32", rows=own_rows)
 def cast_of_truth(op: CastOp, constants: Constants) -> KernelCall:
-    """What is true is a byte of 1."""
+    """Return the call for an operand that is true or false: a byte of 1 or 0."""
     return rowwise(op, f"cast_u8_{element_kind(op.result)}")
 
 
@@ -52,7 +52,7 @@ TYPES = ("f32", "s8", "u8", "s16", "i32", "i64", "bool")  # CAST_... of memopt_c
 
 
 def any_cast(op: CastOp, constants: Constants) -> KernelCall:
-    """Of types of which a pair is rare."""
+    """Return the call for types of which a pair is rare."""
     fields = tuple(
         (name, TYPES.index(element_kind(value)))
         for name, value in (("from", op.input), ("to", op.result))
@@ -70,7 +70,7 @@ def same_type(op: CastOp, constants: Constants) -> KernelCall:
 
 
 def _is_common(before: str, after: str) -> bool:
-    """Whether one of the kernels above is for the pair."""
+    """Return whether one of the kernels above is for the pair."""
     return {before, after} <= {"f32", "s8", "u8", "i32", "bool"} and after != "bool"
 
 

@@ -51,7 +51,7 @@ def _mve(op: Any) -> int:
 
 
 def _is_whole(op: ComputeOp) -> bool:
-    """Whether an operator reads and makes buffers, and rounds as the library does."""
+    """Return whether an operator reads and makes buffers, and rounds as the library does."""
     return not (pulls(op) or is_gathered(op) or rounds_even(op))
 
 
@@ -60,7 +60,8 @@ def _is_one_image(op: ComputeOp) -> bool:
 
 
 def _is_filtered(op: Filtered) -> bool:
-    """Whether the library computes a convolution: not of channels in groups, not in place."""
+    """Return whether the library computes a convolution: not of channels in groups, not in
+    place."""
     if isinstance(op, DepthwiseConv2DOp):
         return _is_one_image(op) and op.in_place is None
     return _is_one_image(op) and op.groups.value.data == 1
@@ -72,7 +73,7 @@ def _has_one_scale(op: FullyConnectedOp) -> bool:
 
 
 def _is_even(op: AddOp) -> bool:
-    """Whether both operands have the result's shape."""
+    """Return whether both operands have the result's shape."""
     return _is_whole(op) and shape_of(op.lhs) == shape_of(op.rhs) == shape_of(op.result)
 
 
@@ -89,7 +90,7 @@ def _adapter(own: KernelCall, fields: Fields) -> KernelCall:
 
 
 def _window(op: Filtered | Pooled, own: KernelCall, scratch: int) -> Fields:
-    """Those of memopt_cmsis_nn_window."""
+    """Return the fields of memopt_cmsis_nn_window."""
     assert isinstance(op, WindowedOp)
     (_, *shape), (_, *out) = shape_of(op.operands[0]), shape_of(op.result)
     kernel, stride, dilation, pad = op.window.sizes

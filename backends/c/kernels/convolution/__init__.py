@@ -227,7 +227,7 @@ def conv_2d_sum_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
 
 @kernel(Conv2DOp, "f32", "nhwc", rows=window_rows, sums=True)
 def conv_2d_sum_f32(op: Conv2DOp, constants: Constants) -> KernelCall:
-    """The same of reals."""
+    """Return the call that adds up products of reals."""
     fields = _partial_fields(op)
     return image_call(
         op,

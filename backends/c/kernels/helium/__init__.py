@@ -25,7 +25,7 @@ STRIP = 4096  # bytes of a strip that would be longer than two pixels need
 
 
 def _steps(op: Filtering) -> int:
-    """Of sixteen taps, in a window."""
+    """Return how many steps of sixteen taps a window takes."""
     return -(-prod(op.window.sizes[0]) * shape_of(op.input)[-1] // STEP)
 
 
@@ -83,7 +83,7 @@ def _span(op: DepthwiseConv2DOp) -> int:
 
 
 def _short_span(op: DepthwiseConv2DOp) -> int:
-    """The same of a strip that is as short for any row; 0 where a long one is no longer."""
+    """Return the span of a strip that is as short for any row; 0 where a long one is no longer."""
     return a_few(_span(op))
 
 
@@ -141,7 +141,7 @@ def depthwise_strips_s8(
     fast=NARROW,
 )
 def depthwise_short_strips_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """The same, of a few pixels at a time."""
+    """Return the call of the strips of a few pixels at a time."""
     return _strips(op, constants, _short_span(op))
 
 

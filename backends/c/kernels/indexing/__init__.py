@@ -42,7 +42,7 @@ def _indices(
 
 @kernel(OneHotOp, ANY)
 def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
-    """Of any type."""
+    """Return the call for any type."""
     need_same_numbers(op, op.on_value, op.off_value, op.result)
     outer, depth, inner = op.sizes
     if not outer * depth * inner:

@@ -80,7 +80,7 @@ def _stored_sizes(op: LstmOp) -> tuple[tuple[str, Any], ...]:
 
 
 def _weights(op: LstmOp, first: int, constants: Constants) -> list[Array]:
-    """Those of the four gates, from number `first` of the weights on."""
+    """Return the weights of the four gates, from number `first` on."""
     return [int8_weights(op, op.gates[first + g], 1, constants)[0] for g in GATES]
 
 

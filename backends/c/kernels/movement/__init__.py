@@ -101,7 +101,8 @@ def unpack(op: UnpackOp, constants: Constants) -> list[KernelCall]:
 
 
 def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSAValue | Table, ...]:
-    """What is gathered, and its indices, run-time tensors or tables in flash."""
+    """Return the tensor from which elements are gathered, and its indices: run-time tensors or
+    tables in flash."""
     indices = constants(op.indices)
     if element_kind(op.indices) not in ("i32", "i64") and indices is None:
         raise refuse(op, f"indices of {element_kind(op.indices)}")
@@ -117,13 +118,13 @@ def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSA
 
 
 def _is_wide(op: GatherAlongOp | GatherNdOp, constants: Constants) -> int:
-    """Whether indices are int64; those in flash are not."""
+    """Return whether indices are int64; those in flash are not."""
     return int(element_kind(op.indices) == "i64" and constants(op.indices) is None)
 
 
 @kernel(GatherNdOp, ANY)
 def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
-    """Of a tensor or a table in flash."""
+    """Return the call for a tensor or a table in flash."""
     need_same_numbers(op, op.input, op.result)
     shape, depth = shape_of(op.input), op.depth
     bytes_each = math.prod(shape[depth:]) * bytes_per_element(op, op.input)
@@ -142,7 +143,7 @@ def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
 
 @kernel(GatherAlongOp, ANY)
 def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
-    """Of a tensor or a table in flash."""
+    """Return the call for a tensor or a table in flash."""
     need_same_numbers(op, op.input, op.result)
     batches, outer, length, inner, count = op.sizes
     if not (batches and outer and inner and count):
@@ -160,7 +161,7 @@ def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
 @kernel(TransposeOp, "i64")
 @kernel(TransposeOp, "bool")
 def transpose_any(op: TransposeOp, constants: Constants) -> KernelCall:
-    """Of other elements, as what takes them at steps."""
+    """Return the call for elements of other types: a kernel that takes them at steps."""
     need_same_numbers(op, op.input, op.result)
     shape = shape_of(op.input)
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]

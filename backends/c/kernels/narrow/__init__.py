@@ -29,7 +29,8 @@ FEW = 32  # CONV_2D_FEW_NARROW
 
 
 def _in_runs(op: Conv2DOp) -> bool:
-    """Whether windows are words in no more runs than the kernel takes, or one without padding."""
+    """Return whether windows are words in no more runs than the kernel takes, or one without
+    padding."""
     (rows, columns, *more), _, dilation, pad = op.window.sizes
     one = rows == 1 and (columns == 1 or dilation[-1] == 1) and not any(pad)
     apart = columns if dilation[-1] > 1 else min(columns, 1 + (pad[1] > 0) + (pad[-1] > 0))
@@ -43,7 +44,7 @@ def _in_runs(op: Conv2DOp) -> bool:
 
 
 def _few_taps(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
-    """Whether windows are no words, but few bytes."""
+    """Return whether windows are no words, but few bytes."""
     return shape_of(op.input)[-1] % WORD != 0 and taps_of(op) <= FEW and windows_pay(op)
 
 
@@ -89,7 +90,7 @@ def _few_columns(op: DepthwiseConv2DOp) -> int:
     where=lambda op: _few_taps(op) or _few_columns(op) > 0,
 )
 def depthwise_conv_2d_narrow_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """Of one channel, or of columns that are packed a part of a row at a time."""
+    """Return the call for one channel, or for columns that are packed a part of a row at a time."""
     if _few_taps(op):
         return packed_windows(op, constants, "conv_2d_few_narrow_s8")
     return packed_columns(op, constants, a_few(twos_of(op)))

@@ -46,13 +46,13 @@ def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
 
 
 def taps_of(op: Conv2DOp | DepthwiseConv2DOp) -> int:
-    """Of a window of all channels."""
+    """Return the number of taps of a window of all channels."""
     return prod(op.window.sizes[0]) * shape_of(op.input)[-1]
 
 
 def windows_pay(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
-    """Whether windows are of all channels, and blocks of them faster. A depthwise convolution of
-    one channel is any convolution of it."""
+    """Return whether windows are of all channels, and blocks of them faster. A depthwise
+    convolution of one channel is any convolution of it."""
     in_place = isinstance(op, DepthwiseConv2DOp) and op.in_place is not None
     # windows are put together by bytes
     apart = shape_of(op.input)[-1] % 4 != 0 and op.window.sizes[2][-1] > 1
@@ -86,7 +86,7 @@ def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
 
 
 def _of_points(op: Conv2DOp) -> bool:
-    """Whether windows are one pixel of whole words, the only one of a row."""
+    """Return whether windows are one pixel of whole words, the only one of a row."""
     kernel, stride, _, pad = op.window.sizes
     alone = shape_of(op.input)[2] == 1 and (*kernel, *stride) == (1, 1, 1, 1) and not any(pad)
     return alone and shape_of(op.input)[3] % 4 == 0
@@ -131,7 +131,7 @@ def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:
 
 
 def twos_of(op: DepthwiseConv2DOp) -> int:
-    """Of columns, that the windows of a row begin with."""
+    """Return the number of columns with which the windows of a row begin."""
     pixels, stride = shape_of(op.result)[2], op.window.sizes[1][-1]
     return pixels if stride == 2 else (pixels + 1) // 2
 
@@ -155,7 +155,7 @@ def columns_under(op: DepthwiseConv2DOp, twos: int) -> int:
 
 
 def _row_columns(op: DepthwiseConv2DOp) -> int:
-    """Of a row, or what `_column` says of one channel."""
+    """Return the bytes of the columns of a row, or those of `_column` for one channel."""
     return _column(op) if shape_of(op.input)[-1] == 1 else columns_under(op, twos_of(op))
 
 

@@ -46,5 +46,5 @@ def picked(op: PickingOp, constants: Constants) -> KernelCall:
 
 
 def _listed(values: Sequence[int], count: int, rest: int) -> str:
-    """As many numbers in braces."""
+    """Return `count` numbers in braces: the values, then `rest`."""
     return "{" + ", ".join(map(str, [*values, *[rest] * (count - len(values))])) + "}"

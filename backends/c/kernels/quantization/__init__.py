@@ -36,7 +36,7 @@ def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
 @kernel(QuantizeOp, "s8 to s16", rounding=BOTH, rows=own_rows)
 @kernel(QuantizeOp, "u8 to s16", rounding=BOTH, rows=own_rows)
 def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
-    """Of bytes, of which there are no more than 256."""
+    """Return the call for bytes, of which there are no more than 256: a table."""
     return lookup(op)
 
 

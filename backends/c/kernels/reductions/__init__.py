@@ -55,7 +55,7 @@ def _call(
 @kernel(ReduceMinOp, "bool", workspace=copied_bytes, rows=own_rows)
 @kernel(ReduceMinOp, "i32", workspace=copied_bytes, rows=own_rows)
 def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
-    """What is true is a byte of 1."""
+    """Return the call for the largest or least element over axes; what is true is a byte of 1."""
     need_same_numbers(op, op.input, op.result)
     least = isinstance(op, ReduceMinOp)
     kind = element_kind(op.input).replace("bool", "u8")

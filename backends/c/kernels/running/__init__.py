@@ -33,7 +33,7 @@ def cumulative_sum_s8(op: CumulativeSumOp, constants: Constants) -> KernelCall:
 
 
 def _numbers(op: AddNOp | CumulativeSumOp, source: SSAValue) -> Fields:
-    """Those of a sum of int8."""
+    """Return the fields of a sum of int8."""
     multiplier, shift = op.multiplier
     return (*zero_points(op, source, op.result), ("multiplier", multiplier), ("shift", -shift))
 

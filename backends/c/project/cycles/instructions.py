@@ -1,4 +1,4 @@
-"""What a disassembler says of a program: its instructions, as far as their timing asks."""
+"""Instructions of a program, from a disassembler's text, as far as their timing asks."""
 
 import re
 from collections.abc import Iterable

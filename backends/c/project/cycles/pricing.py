@@ -1,4 +1,4 @@
-"""What a block of instructions takes, by a core's timing."""
+"""Cycles of a block of instructions, by a core's timing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -96,11 +96,11 @@ def _alone(its: Instruction, before: Instruction | None, leaves: bool, timing: T
 
 
 def _waits(its: Instruction, before: Instruction | None) -> bool:
-    """Whether it accesses memory where data processing right before it has said."""
+    """Return whether it accesses memory where data processing right before it has said."""
     processed = before is not None and before.kind in _RESULTS
     return processed and its.kind in _ACCESSES and _takes_address_of(its, before)
 
 
 def _takes_address_of(its: Instruction, before: Instruction | None) -> bool:
-    """Whether its address is made of what the one before it has written."""
+    """Return whether its address is made of what the one before it has written."""
     return before is not None and not set(before.written).isdisjoint(its.address_registers)

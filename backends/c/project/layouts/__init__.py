@@ -21,7 +21,7 @@ def layout_names() -> tuple[str, ...]:
 
 
 def layout_named(name: str) -> Callable[[Project], Files]:
-    """What makes the files of that layout. Raises MemoptError."""
+    """Return the function that makes the files of that layout. Raises MemoptError."""
     if name not in layout_names():
         raise MemoptError(f"layout {name!r} is not one of: {', '.join(layout_names())}")
     return import_module(f"{__name__}.{name.replace('-', '_')}").files
