@@ -64,7 +64,7 @@ def function_work(func: FuncOp, memory: BlockMemory | None = None) -> Work:
         ran = [op for op, _ in executing(body_of(func), model)]
     else:
         each = zip(memory.operations, memory.memory, strict=True)
-        ran = [op for op, its in each if its.executes]
+        ran = [op for op, effect in each if effect.executes]
     operations = dict.fromkeys(op.operation if isinstance(op, RowOp) else op for op in ran)
     read = {op: _constants(op, model) for op in operations}
     works = [_work_beside(op, constants) for op, constants in read.items()]

@@ -16,10 +16,10 @@ from xdsl.ir import Operation
 
 def operations() -> tuple[type[Operation], ...]:
     """The operations of every family, by name."""
-    found = {
+    kinds = {
         value
         for info in iter_modules(__path__, f"{__name__}.")
         for value in vars(import_module(info.name)).values()
         if isinstance(value, type) and issubclass(value, Operation) and "name" in vars(value)
     }
-    return tuple(sorted(found, key=lambda op: op.name))
+    return tuple(sorted(kinds, key=lambda op: op.name))

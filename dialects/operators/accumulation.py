@@ -126,8 +126,10 @@ class AccumulateOp(ComputeOp):
             total = sum(v.astype(np.int64) for v in operands[:count])
             need_int32(self, total)
             bits = stored_bits(self, self.result, unsigned=True)
-            whole = requantized(self, channels_last(total, self.result), bias, self.reals(), bits)
-            return [self.stored(as_laid_out(whole, self.result))]
+            integers = requantized(
+                self, channels_last(total, self.result), bias, self.reals(), bits
+            )
+            return [self.stored(as_laid_out(integers, self.result))]
         total = operands[0]
         for part in operands[1:count]:
             total = total + part

@@ -82,5 +82,5 @@ class AddNOp(ComputeOp):
 
         number, zero = self.multiplier, per_tensor(self, self.inputs[0])[1]
         total = sum(a.astype(np.int64) - zero for a in operands) - zero
-        made = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]
-        return np.clip(made, -128, 127).astype(np.int8)
+        integers = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]
+        return np.clip(integers, -128, 127).astype(np.int8)

@@ -277,8 +277,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
         low, high = self.stored_range()
         zero_point = per_tensor(self, self.results[0])[1]
-        kept = np.minimum(np.maximum(values + zero_point, low), high)
-        return kept.astype(dtype_of(self.results[0]))
+        clamped = np.minimum(np.maximum(values + zero_point, low), high)
+        return clamped.astype(dtype_of(self.results[0]))
 
     def stored_range(self) -> tuple[int, int]:
         """Return the least and the greatest integer that the result's type and the activation
@@ -303,11 +303,11 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         import numpy as np
 
         ends = REAL_RANGES[self.activation_name]
-        least, most = (
+        least, greatest = (
             end if real is None else int(quantized(self, np.float32(real), self.results[0]).item())
             for end, real in zip((low, high), ends, strict=True)
         )
-        return least, most
+        return least, greatest
 
     def by_reals(self, operands: Sequence[Array]) -> list[Array]:
         """The results of stored integers by what they stand for, as ONNX says: dequantized, the
@@ -320,10 +320,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
             properties={k: v for k, v in self.properties.items() if k != "rounding"},
         )
         try:
-            found = twin.evaluate(reals)
+            results = twin.evaluate(reals)
         finally:
             twin.drop_all_references()
-        return [quantized(self, a, v) for a, v in zip(found, self.results, strict=True)]
+        return [quantized(self, a, v) for a, v in zip(results, self.results, strict=True)]
 
     def one_by_one(self) -> Sequence["ComputeOp"]:
         """Operations of which each makes one result, where those have rows and this has none; of

@@ -61,8 +61,8 @@ class BatchMatmulOp(ComputeOp):
         for x, y in pairs:
             self.require(x == y or 1 in (x, y), f"{a} and {b} do not broadcast")
             batches.append(y if x == 1 else x)
-        made = (*batches, rows, columns)
-        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+        expected = (*batches, rows, columns)
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def macs(self) -> int:
         """The depth for each element."""
@@ -85,8 +85,8 @@ class BatchMatmulOp(ComputeOp):
         a = a.astype(np.int64) - per_tensor(self, self.lhs)[1]
         b = b.astype(np.int64) - per_tensor(self, self.rhs)[1]
         bits = stored_bits(self, self.lhs, unsigned=True)
-        made = requantized(self, a @ b, None, [real], bits) + per_tensor(self, self.result)[1]
-        return [np.clip(made, *limits_of(self, self.result)).astype(dtype_of(self.result))]
+        integers = requantized(self, a @ b, None, [real], bits) + per_tensor(self, self.result)[1]
+        return [np.clip(integers, *limits_of(self, self.result)).astype(dtype_of(self.result))]
 
     @property
     def real(self) -> float:

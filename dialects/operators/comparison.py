@@ -81,8 +81,8 @@ class ComparisonOp(TruthOp):
     def of_reals(self, a: Array, b: Array) -> Array:
         less, equal, greater = a < b, a == b, a > b
         bits = [bool(self.RELATION >> k & 1) for k in range(4)]
-        found = (less & bits[0]) | (equal & bits[1]) | (greater & bits[2])
-        return found | (~(less | equal | greater) & bits[3])
+        holds = (less & bits[0]) | (equal & bits[1]) | (greater & bits[2])
+        return holds | (~(less | equal | greater) & bits[3])
 
 
 @irdl_op_definition
@@ -228,6 +228,6 @@ class ChooseOp(ComputeOp):
         condition, lhs, rhs = (
             np.broadcast_to(a.reshape(self.shape_read(k)), shape) for k, a in enumerate(operands)
         )
-        found = lhs.copy()
-        found[~condition] = rhs[~condition]
-        return [found]
+        chosen = lhs.copy()
+        chosen[~condition] = rhs[~condition]
+        return [chosen]

@@ -53,19 +53,19 @@ class TakeOp(ComputeOp):
         return tuple(int(v) for v in self.kept.get_values())
 
     def verify_(self) -> None:
-        shape, axis, kept = shape_of(self.input), self.axis.value.data, self.indices
+        shape, axis, indices = shape_of(self.input), self.axis.value.data, self.indices
         self.require(0 <= axis < len(shape), f"axis {axis} out of range")
-        rises = all(a < b for a, b in itertools.pairwise(kept))
+        rises = all(a < b for a, b in itertools.pairwise(indices))
         self.require(
-            bool(kept) and rises and kept[0] >= 0 and kept[-1] < shape[axis],
-            f"{list(kept)} are no rising indices of {shape[axis]}",
+            bool(indices) and rises and indices[0] >= 0 and indices[-1] < shape[axis],
+            f"{list(indices)} are no rising indices of {shape[axis]}",
         )
-        expected = (*shape[:axis], len(kept), *shape[axis + 1 :])
+        expected = (*shape[:axis], len(indices), *shape[axis + 1 :])
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
         before, after = encoding_of(self.input), encoding_of(self.result)
         scales = before.scales
         if before.axis.data == axis:
-            scales = tuple(scales[i] for i in kept)
+            scales = tuple(scales[i] for i in indices)
         self.require(after.scales == scales, "the result's scales are not those that are kept")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
@@ -104,8 +104,8 @@ class FoldIntoBiasOp(ComputeOp):
         if weights.dtype.kind not in "iu" or dtype_of(self.result).kind != "i":
             raise unknown(self, "a bias of reals")
         zero = (encoding_of(self.weights).zero_points or (0,))[0]
-        whole = np.moveaxis(weights.astype(np.int64) - zero, self.axis.value.data, -1)
-        per_channel = whole.reshape(len(whole), -1, len(self.values)).sum(1)
+        integers = np.moveaxis(weights.astype(np.int64) - zero, self.axis.value.data, -1)
+        per_channel = integers.reshape(len(integers), -1, len(self.values)).sum(1)
         total = per_channel @ np.array(self.values.get_values(), np.int64)
         if bias:
             total = total + bias[0].reshape(-1).astype(np.int64)

@@ -98,9 +98,9 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
             raise unknown(self, "a partial sum with more than products")
         shifted = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
         kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
-        found = self.sums(shifted, kernel, real=False)
-        need_int32(self, found)
-        return [as_laid_out(found, self.result).astype(np.int32)]
+        sums = self.sums(shifted, kernel, real=False)
+        need_int32(self, sums)
+        return [as_laid_out(sums, self.result).astype(np.int32)]
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
         """Return the sums of products of all windows, in which padding is 0."""
@@ -133,8 +133,8 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
     def mixed(self, weights: Array) -> Array | None:
         if self.groups.value.data != 1:
             return None
-        whole = self._filters(less_zero_point(weights, self.weights))
-        return whole.reshape(*whole.shape[:2], -1)
+        filters = self._filters(less_zero_point(weights, self.weights))
+        return filters.reshape(*filters.shape[:2], -1)
 
     @property
     def _out_last(self) -> bool:
@@ -177,10 +177,10 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
             ends = sums_between(kernel, low, high, self._seen_taps())
             size = (abs(kernel) * np.maximum(abs(low), abs(high))[:, :, None]).sum((1, 2))
         bias, terms = least[2] if len(least) > 2 else None, prod(kernel.shape[1:])
-        found = products_off(ends[0].min(0), ends[1].max(0), size, bias, terms)
-        if found is None:
+        bounds = products_off(ends[0].min(0), ends[1].max(0), size, bias, terms)
+        if bounds is None:
             return None
-        return [self._everywhere(self.activated(found[0]), self.activated(found[1]))]
+        return [self._everywhere(self.activated(bounds[0]), self.activated(bounds[1]))]
 
     def _everywhere(self, least: Array, most: Array) -> Range:
         """A number of each channel, at every place of the result."""
@@ -216,13 +216,13 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         kernel, stride, dilation, pad = self.window.sizes
         n = len(kernel)
         sizes, places = (height_and_width(v, n) for v in (self.input, self.result))
-        found = np.ones((1, 1), bool)
+        taps = np.ones((1, 1), bool)
         for i in range(n):
             at = np.arange(places[i])[:, None] * stride[i] - pad[i]
             at = at + np.arange(kernel[i]) * dilation[i]
             seen = np.unique((at >= 0) & (at < sizes[i]), axis=0)
-            found = np.kron(found, seen)
-        return found
+            taps = np.kron(taps, seen)
+        return taps
 
     def padded_taps(self) -> Array:
         return ~self._seen_taps().all(0)
@@ -283,12 +283,14 @@ class DepthwiseConv2DOp(ConvBase):
             return False
         if size % 8 or size != element_bits(element_of(self.result)):
             return False
-        (rows, width), (made, across) = (height_and_width(v) for v in (self.input, self.result))
-        if made * across > rows * width:
+        (rows, width), (result_rows, across) = (
+            height_and_width(v) for v in (self.input, self.result)
+        )
+        if result_rows * across > rows * width:
             return False
         stride, above = self.window.sizes[1][0], self.window.sizes[3][0]
-        kept = (min(r * stride - above + self.span, rows) for r in range(made))
-        return all((r + 1) * across <= width * k or k == rows for r, k in enumerate(kept))
+        rows_held = (min(r * stride - above + self.span, rows) for r in range(result_rows))
+        return all((r + 1) * across <= width * k or k == rows for r, k in enumerate(rows_held))
 
     @property
     def span(self) -> int:
@@ -306,15 +308,15 @@ class DepthwiseConv2DOp(ConvBase):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         """Raises MemoptError for a runtime whose kernel is not in place, and for less scratch."""
-        answer, kept = super().memory(model), self.kept_in_place
-        if not kept or not answer.executes:
+        answer, scratch = super().memory(model), self.kept_in_place
+        if not scratch or not answer.executes:
             return answer
         if runtime := interpreter_of(model):
             raise MemoptError(f"in_place, as no kernel of {runtime} is", place_of(self))
         given = scratch_list(self)
-        if given is not None and sum(s.bytes.data for s in given) < kept:
-            raise MemoptError(f"in_place, with less scratch than {kept} B", place_of(self))
-        return replace(answer, workspace=(kept,))
+        if given is not None and sum(s.bytes.data for s in given) < scratch:
+            raise MemoptError(f"in_place, with less scratch than {scratch} B", place_of(self))
+        return replace(answer, workspace=(scratch,))
 
     def may_overwrite(self, operand: int) -> bool:
         return operand == 0 and self.in_place is not None
@@ -336,7 +338,7 @@ class DepthwiseConv2DOp(ConvBase):
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         """Each filter reads one channel, where there are as many groups as channels."""
-        source, made = channels_of(self.input), channels_of(self.result)
-        if operand or source != self.groups.value.data or made % source:
+        source, filters = channels_of(self.input), channels_of(self.result)
+        if operand or source != self.groups.value.data or filters % source:
             return None
-        return tuple(c // (made // source) for c in range(made))
+        return tuple(c // (filters // source) for c in range(filters))

@@ -72,8 +72,8 @@ class ConvIntegerOp(ComputeOp):
         sums: Array = np.zeros((out[0], groups, filters // groups, *out[2:]), np.int64)
         for i in range(height):
             for j in range(width):
-                top, left = i * dilation[0], j * dilation[1]
+                top, column = i * dilation[0], j * dilation[1]
                 tall = slice(top, top + stride[0] * (out[2] - 1) + 1, stride[0])
-                wide = slice(left, left + stride[1] * (out[3] - 1) + 1, stride[1])
+                wide = slice(column, column + stride[1] * (out[3] - 1) + 1, stride[1])
                 sums += np.einsum("ngchw,gfc->ngfhw", x[:, :, :, tall, wide], each[..., i, j])
         return [sums.reshape(out).astype(np.int32)]

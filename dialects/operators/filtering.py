@@ -47,8 +47,8 @@ class FilteringOp(ComputeOp):
         kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
         sums = self.sums(shifted, kernel, real=False)
         reals = convolution_reals(self, self.input, scales)
-        whole = requantized(self, sums, bias, reals, bits)
-        return [self.stored(as_laid_out(whole, self.result))]
+        integers = requantized(self, sums, bias, reals, bits)
+        return [self.stored(as_laid_out(integers, self.result))]
 
     @abstractmethod
     def sums(self, source: Array, weights: Array, real: bool) -> Array:

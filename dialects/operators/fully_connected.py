@@ -146,8 +146,8 @@ class FullyConnectedOp(WeighingOp):
         """A vector may be several places one after the other, of all channels each."""
         import numpy as np
 
-        source, made = shape_of(self.input), shape_of(self.result)
-        if not source or not made or weights.shape[1] % source[-1] or made[-1] != len(weights):
+        source, result = shape_of(self.input), shape_of(self.result)
+        if not source or not result or weights.shape[1] % source[-1] or result[-1] != len(weights):
             return None
         by_place = less_zero_point(weights, self.weights).reshape(len(weights), -1, source[-1])
         return np.moveaxis(by_place, 2, 1)
@@ -191,11 +191,13 @@ class FullyConnectedOp(WeighingOp):
             below, above = low @ rises.T + high @ falls.T, high @ rises.T + low @ falls.T
             size = np.maximum(abs(low), abs(high)) @ abs(kernel).T
         bias = least[2] if len(least) > 2 else None
-        found = products_off(below, above, size, bias, kernel.shape[1])
-        if found is None:
+        bounds = products_off(below, above, size, bias, kernel.shape[1])
+        if bounds is None:
             return None
         shape = shape_of(self.result)
-        return [(self.activated(found[0]).reshape(shape), self.activated(found[1]).reshape(shape))]
+        return [
+            (self.activated(bounds[0]).reshape(shape), self.activated(bounds[1]).reshape(shape))
+        ]
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         row = operands[0].size
@@ -214,8 +216,8 @@ class FullyConnectedOp(WeighingOp):
                 sums = sums + bias.reshape(-1).astype(np.float64)
             return [self.activated(sums).astype(operands[0].dtype).reshape(shape)]
         bits, scales = need_products(self, self.input, self.weights, self.result, len(weights))
-        whole = requantized(self, sums, bias, matrix_reals(self, self.input, scales), bits)
-        return [self.stored(whole).reshape(shape)]
+        integers = requantized(self, sums, bias, matrix_reals(self, self.input, scales), bits)
+        return [self.stored(integers).reshape(shape)]
 
     def macs(self) -> int:
         """Every element of the result takes one row of weights."""

@@ -45,8 +45,8 @@ class GatherAlongOp(ComputeOp):
         self.require(0 <= axis < len(shape) and shape[axis] > 0, f"axis {axis} out of range")
         at = shape_of(self.indices)
         self.require(0 <= own <= axis and at[:own] == shape[:own], "indices of other batches")
-        made = (*shape[:axis], *at[own:], *shape[axis + 1 :])
-        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+        expected = (*shape[:axis], *at[own:], *shape[axis + 1 :])
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -58,10 +58,10 @@ class GatherAlongOp(ComputeOp):
         at = np.clip(operands[1].astype(np.int64), 0, shape_of(self.input)[axis] - 1)
         batches, outer, length, inner, count = self.sizes
         each = operands[0].reshape(batches, outer, length, inner)
-        found = [
+        slices = [
             np.take(x, i, axis=1) for x, i in zip(each, at.reshape(batches, count), strict=True)
         ]
-        return [np.array(found, operands[0].dtype).reshape(shape_of(self.result))]
+        return [np.array(slices, operands[0].dtype).reshape(shape_of(self.result))]
 
     @property
     def sizes(self) -> tuple[int, int, int, int, int]:
@@ -93,8 +93,8 @@ class GatherNdOp(ComputeOp):
         shape, at = shape_of(self.input), shape_of(self.indices)
         self.require(bool(at) and 0 < at[-1] <= len(shape), "indices of the first dimensions")
         self.require(0 not in shape, "nothing to gather")
-        made = (*at[:-1], *shape[at[-1] :])
-        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+        expected = (*at[:-1], *shape[at[-1] :])
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -128,8 +128,8 @@ class ScatterNdOp(ComputeOp):
     def verify_(self) -> None:
         shape, at = shape_of(self.result), shape_of(self.indices)
         self.require(bool(at) and 0 < at[-1] <= len(shape), "indices of the first dimensions")
-        made = (*at[:-1], *shape[at[-1] :])
-        self.require(shape_of(self.updates) == made, f"the updates' shape must be {made}")
+        expected = (*at[:-1], *shape[at[-1] :])
+        self.require(shape_of(self.updates) == expected, f"the updates' shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -140,8 +140,8 @@ class ScatterNdOp(ComputeOp):
         if indices.dtype.kind not in "iu" or is_stored(self.indices):
             raise unknown(self, f"indices of {indices.dtype}")
         limits = np.array(shape_of(self.result)[: self.depth])
-        found = np.zeros(shape_of(self.result), dtype_of(self.result))
-        there = ((indices >= 0) & (indices < limits)).all(-1)
+        result = np.zeros(shape_of(self.result), dtype_of(self.result))
+        in_range = ((indices >= 0) & (indices < limits)).all(-1)
         with np.errstate(over="ignore"):  # integers wrap
-            np.add.at(found, tuple(np.moveaxis(indices[there], -1, 0)), updates[there])
-        return [found]
+            np.add.at(result, tuple(np.moveaxis(indices[in_range], -1, 0)), updates[in_range])
+        return [result]

@@ -150,8 +150,8 @@ class HybridConvBase(HybridOp, WindowedOp):
             same.drop_all_references()
         steps = np.array([scale for _, scale, _ in images], np.float32)
         steps = steps.reshape(-1, *[1] * (sums.ndim - 1))
-        found = self.scaled(sums.astype(np.float32), steps, np.array(self.scales, np.float32))
-        return [as_laid_out(self.with_bias(found, operands), self.result).astype(np.float32)]
+        scaled = self.scaled(sums.astype(np.float32), steps, np.array(self.scales, np.float32))
+        return [as_laid_out(self.with_bias(scaled, operands), self.result).astype(np.float32)]
 
     def scaled(self, sums: Array, steps: Array, scales: Array) -> Array:
         """The sums of images of these scales with weights of those."""
@@ -252,5 +252,5 @@ class HybridFullyConnectedOp(HybridOp):
         sums = whole_products(np.stack([q - zero for q, _, zero in rows]), weights)
         steps = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
         scales = steps * np.array(self.scales, np.float32)
-        made = self.with_bias(sums.astype(np.float32) * scales, operands)
-        return [made.reshape(shape_of(self.result)).astype(np.float32)]
+        biased = self.with_bias(sums.astype(np.float32) * scales, operands)
+        return [biased.reshape(shape_of(self.result)).astype(np.float32)]

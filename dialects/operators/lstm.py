@@ -131,20 +131,22 @@ class LstmOp(StatefulOp):
         if not self._is_stored():
             need_reals(self, *operands)
         sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
-        shown, kept, made = (
+        shown, cell_state, steps_shown = (
             *(state.reshape(self.batches, -1) for state in (hidden, cell)),
             list[Array](),
         )
         for x in sequence:
-            shown, kept = step(x, gates, shown, kept)
-            shown, kept = shown.astype(hidden.dtype), kept.astype(cell.dtype)
-            made.append(shown)
-        result = np.stack(made).reshape(*sequence.shape[:2], -1).astype(dtype_of(self.result))
+            shown, cell_state = step(x, gates, shown, cell_state)
+            shown, cell_state = shown.astype(hidden.dtype), cell_state.astype(cell.dtype)
+            steps_shown.append(shown)
+        result = (
+            np.stack(steps_shown).reshape(*sequence.shape[:2], -1).astype(dtype_of(self.result))
+        )
         if self.time_major is None:
             result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
         return [result], [
             (self.hidden, shown.reshape(hidden.shape)),
-            (self.cell, kept.reshape(cell.shape)),
+            (self.cell, cell_state.reshape(cell.shape)),
         ]
 
     def _is_stored(self) -> bool:
@@ -161,10 +163,10 @@ class LstmOp(StatefulOp):
         ]
         with np.errstate(over="ignore"):
             open_ = [1 / (1 + np.exp(-s)) for s in sums]
-        kept = open_[FORGET] * cell + open_[INPUT] * np.tanh(sums[CELL])
+        next_cell = open_[FORGET] * cell + open_[INPUT] * np.tanh(sums[CELL])
         clip = float(self.clip.value.data)
-        kept = np.clip(kept, -clip, clip) if clip > 0 else kept
-        return open_[OUTPUT] * np.tanh(kept), kept
+        next_cell = np.clip(next_cell, -clip, clip) if clip > 0 else next_cell
+        return open_[OUTPUT] * np.tanh(next_cell), next_cell
 
     def _stored_step(
         self, x: Array, gates: Sequence[Array], hidden: Array, cell: Array
@@ -175,19 +177,21 @@ class LstmOp(StatefulOp):
         sums = [self._gate(g, x, gates, hidden) for g in range(4)]
         functions = [int16_tables.logistic] * 4
         functions[CELL] = int16_tables.tanh
-        made = [by_table(3 * s, f) for s, f in zip(sums, functions, strict=True)]
+        gate_values = [by_table(3 * s, f) for s, f in zip(sums, functions, strict=True)]
         forget, added, shown = (quantize_multiplier(real) for real in self.product_reals)
-        kept = _int16(
-            _int16(rescale(self, made[FORGET] * cell.astype(np.int64), *map(np.int64, forget)))
-            + _int16(rescale(self, made[INPUT] * made[CELL], *map(np.int64, added)))
+        next_cell = _int16(
+            _int16(
+                rescale(self, gate_values[FORGET] * cell.astype(np.int64), *map(np.int64, forget))
+            )
+            + _int16(rescale(self, gate_values[INPUT] * gate_values[CELL], *map(np.int64, added)))
         )
         if clip := self.stored_clip:
-            kept = np.clip(kept, -clip, clip)
+            next_cell = np.clip(next_cell, -clip, clip)
         numbers = self.cell_units
-        bent = by_table(kept, lambda v: int16_tables.tanh(int16_tables.in_units(v, *numbers)))
-        out = rescale(self, bent * made[OUTPUT], *map(np.int64, shown))
+        bent = by_table(next_cell, lambda v: int16_tables.tanh(int16_tables.in_units(v, *numbers)))
+        out = rescale(self, bent * gate_values[OUTPUT], *map(np.int64, shown))
         low, high = limits_of(self, self.hidden)
-        return np.clip(out + per_tensor(self, self.hidden)[1], low, high), kept
+        return np.clip(out + per_tensor(self, self.hidden)[1], low, high), next_cell
 
     def _gate(self, gate: int, x: Array, gates: Sequence[Array], hidden: Array) -> Array:
         """Return the argument of a gate's function: two sums, each brought to 16 bits."""

@@ -27,8 +27,8 @@ class NormalizingOp(ComputeOp):
     def need_numbers(self, channels: int) -> None:
         """One number of a channel in each of the last four operands. Raises VerifyException."""
         for value in self.operands[-4:]:
-            found = shape_of(value)
-            self.require(found == (channels,), f"{found} numbers for {channels} channels")
+            shape = shape_of(value)
+            self.require(shape == (channels,), f"{shape} numbers for {channels} channels")
 
     def terms(self, statistics: Sequence[Array]) -> tuple[Array, Array]:
         """Return the factor of each channel, and the number added then, in float64. Raises

@@ -30,8 +30,8 @@ class OneHotOp(ComputeOp):
     def verify_(self) -> None:
         axis, shape, out = self.axis.value.data, shape_of(self.indices), shape_of(self.result)
         self.require(0 <= axis < len(out), f"axis {axis} out of range")
-        made = (*out[:axis], *out[axis + 1 :])
-        self.require(made == shape, f"indices of {shape} do not make {out}")
+        expected = (*out[:axis], *out[axis + 1 :])
+        self.require(expected == shape, f"indices of {shape} do not make {out}")
         one = elements_of(self.on_value) == elements_of(self.off_value) == 1
         self.require(one, "on and off are one element each")
 
@@ -51,6 +51,6 @@ class OneHotOp(ComputeOp):
         axis, shape = self.axis.value.data, shape_of(self.result)
         places = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         is_on: Array = np.expand_dims(indices, axis) == places
-        found: Array = np.full(shape, off.reshape(()), on.dtype)
-        found[is_on] = on.reshape(())
-        return [found]
+        result: Array = np.full(shape, off.reshape(()), on.dtype)
+        result[is_on] = on.reshape(())
+        return [result]

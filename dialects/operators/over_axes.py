@@ -54,11 +54,11 @@ class OverAxesOp(ComputeOp):
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         """Dimensions that are left over must stay in their order."""
         axes = {int(a) for a in self.axes.get_values()}
-        left = [dimension for dimension in order if dimension not in axes]
-        if self.keep_dims is None and left != sorted(left):
+        remaining = [dimension for dimension in order if dimension not in axes]
+        if self.keep_dims is None and remaining != sorted(remaining):
             return None
-        found = sorted(order.index(a) for a in axes)
-        return {**self.properties, "axes": numbers(found)}
+        new_axes = sorted(order.index(a) for a in axes)
+        return {**self.properties, "axes": numbers(new_axes)}
 
     def rows_read(self, operand: int, r: int) -> range | None:
         """Without the images' dimension the rows of the result are others."""

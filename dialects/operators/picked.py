@@ -73,12 +73,12 @@ class PickingOp(ComputeOp):
         """The terms."""
         flat = [int(v) for v in self.terms.get_values()]
         numbers = [int(v) for v in self.numbers.get_values()]
-        found: list[Term] = []
+        terms: list[Term] = []
         for way, dimension in zip(flat[0::2], flat[1::2], strict=True):
             size = self.ways[way]
-            found.append(Term(way, dimension, tuple(numbers[:size])))
+            terms.append(Term(way, dimension, tuple(numbers[:size])))
             numbers = numbers[size:]
-        return found
+        return terms
 
     def zero(self) -> Array:
         """Return the element by which the result stores zero. Raises MemoptError as `evaluate`."""
@@ -116,16 +116,16 @@ class PickingOp(ComputeOp):
         for term in self.added:
             along = [-1 if i == term.way else 1 for i in range(len(ways))]
             index[term.dimension] = index[term.dimension] + np.array(term.numbers).reshape(along)
-        there, at = np.ones(ways, bool), np.zeros(ways, np.int64)
+        in_range, at = np.ones(ways, bool), np.zeros(ways, np.int64)
         for numbers, extent in zip(index, extents, strict=True):
-            there &= (numbers >= 0) & (numbers < extent)
+            in_range &= (numbers >= 0) & (numbers < extent)
             at = at * extent + numbers
         source = operands[0].reshape(-1, self.run)
         fill = self.zero() if self.fill is None else operands[1].reshape(())
-        kept: Array = there.reshape(-1)
-        found: Array = source[np.where(kept, at.reshape(-1), 0)]
-        found[~kept] = fill
-        return [found.reshape(shape_of(self.result))]
+        is_inside: Array = in_range.reshape(-1)
+        elements: Array = source[np.where(is_inside, at.reshape(-1), 0)]
+        elements[~is_inside] = fill
+        return [elements.reshape(shape_of(self.result))]
 
 
 @irdl_op_definition

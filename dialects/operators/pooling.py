@@ -146,9 +146,9 @@ class AveragePool2DOp(PoolBase):
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         import numpy as np
 
-        whole = np.zeros(shape_of(self.input), operands[0].dtype)
-        whole[:, r : r + 1] = operands[0]
-        total = self._sum(whole)
+        image = np.zeros(shape_of(self.input), operands[0].dtype)
+        image[:, r : r + 1] = operands[0]
+        total = self._sum(image)
         return total if before is None else before + total
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
@@ -198,8 +198,8 @@ class L2Pool2DOp(PoolBase):
         squares = channels_last(operands[0].astype(np.float64) ** 2, self.input)
         seen = windows(np.ones(squares.shape), self.window, 0).sum(self.of_window)
         means = windows(squares, self.window, 0).sum(self.of_window) / seen
-        found = self.activated(as_laid_out(np.sqrt(means), self.result))
-        return [found.astype(dtype_of(self.result))]
+        roots = self.activated(as_laid_out(np.sqrt(means), self.result))
+        return [roots.astype(dtype_of(self.result))]
 
 
 @irdl_op_definition
@@ -223,16 +223,16 @@ class MaxPool2DOp(PoolBase):
     def _largest(self, values: Array) -> Array:
         """Under every window, as the input stores it."""
         self.need_taps()
-        found = windows(channels_last(values, self.input), self.window, _lowest(values))
-        return as_laid_out(found.max(self.of_window), self.result)
+        seen = windows(channels_last(values, self.input), self.window, _lowest(values))
+        return as_laid_out(seen.max(self.of_window), self.result)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         import numpy as np
 
         row = operands[0]
-        whole = np.full(shape_of(self.input), _lowest(row), row.dtype)
-        whole[:, r : r + 1] = row
-        largest = self._largest(whole)
+        image = np.full(shape_of(self.input), _lowest(row), row.dtype)
+        image[:, r : r + 1] = row
+        largest = self._largest(image)
         return largest if before is None else np.maximum(before, largest)
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:

@@ -61,8 +61,8 @@ class PreluOp(BentOp):
             raise unknown(self, "a prelu of int16")
         a, b = a - per_tensor(self, self.lhs)[1], b - per_tensor(self, self.rhs)[1]
         above, below = self.slopes
-        kept = rescale(self, np.maximum(a, 0), *above)
-        return kept + rescale(self, np.minimum(a, 0) * b, *below)  # one of them is 0
+        positive = rescale(self, np.maximum(a, 0), *above)
+        return positive + rescale(self, np.minimum(a, 0) * b, *below)  # one of them is 0
 
 
 @irdl_op_definition
@@ -88,9 +88,9 @@ class SquaredDifferenceOp(BentOp):
     def of_stored(self, a: Array, b: Array, bits: int) -> Array:
         """squared_difference.cc: SquaredDifference."""
         up, (first, second, last) = self.common_scale(bits)
-        left = rescale(self, (a - per_tensor(self, self.lhs)[1]) << up, *first)
+        first_term = rescale(self, (a - per_tensor(self, self.lhs)[1]) << up, *first)
         right = rescale(self, (b - per_tensor(self, self.rhs)[1]) << up, *second)
-        square = (left - right) * (left - right)
+        square = (first_term - right) * (first_term - right)
         need_int32(self, square)
-        found: Array = rescale(self, square, *last)
-        return found
+        result: Array = rescale(self, square, *last)
+        return result

@@ -117,8 +117,8 @@ def sums_between(kernel: Array, low: Array, high: Array, seen: Array) -> Range:
     rises, falls = np.maximum(kernel, 0), np.minimum(kernel, 0)
     first, last = low[:, :, None], high[:, :, None]
     least = (rises * first + falls * last).sum(1)
-    most = (rises * last + falls * first).sum(1)
-    return seen.astype(np.int64) @ least.T, seen.astype(np.int64) @ most.T
+    greatest = (rises * last + falls * first).sum(1)
+    return seen.astype(np.int64) @ least.T, seen.astype(np.int64) @ greatest.T
 
 
 def need_room(op: Operation, kernel: Array, largest: Array, bias: Array | None) -> None:

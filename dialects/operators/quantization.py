@@ -121,7 +121,7 @@ class CastOp(UnaryOp):
 
         values, dtype = operands[0], dtype_of(self.result)
         if values.dtype.kind == "f" and dtype.kind in "iu":
-            limits, whole = np.iinfo(dtype), np.trunc(values.astype(np.float64))
-            if not ((whole >= limits.min) & (whole <= limits.max)).all():
+            limits, integers = np.iinfo(dtype), np.trunc(values.astype(np.float64))
+            if not ((integers >= limits.min) & (integers <= limits.max)).all():
                 raise unknown(self, f"numbers with values that {dtype} does not hold")
         return [values.astype(dtype)]

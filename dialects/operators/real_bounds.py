@@ -37,11 +37,11 @@ def outwards(low: Array, high: Array) -> Range:
     import numpy as np
 
     least: Array = low.astype(np.float32)
-    most: Array = high.astype(np.float32)
+    greatest: Array = high.astype(np.float32)
     with np.errstate(over="ignore"):
         np.nextafter(least, np.float32(-np.inf), out=least, where=least > low)
-        np.nextafter(most, np.float32(np.inf), out=most, where=most < high)
-    return least, most
+        np.nextafter(greatest, np.float32(np.inf), out=greatest, where=greatest < high)
+    return least, greatest
 
 
 def sums_off(low: Array, high: Array, size: Array, terms: int) -> Range | None:
@@ -67,26 +67,26 @@ def products_off(
     given = np.zeros(1) if bias is None else bias.reshape(-1).astype(np.float64)
     if not np.isfinite(given).all():
         return None
-    found = sums_off(low + given, high + given, np.where(size > 0, size + abs(given), size), terms)
-    if found is None:
+    bounds = sums_off(low + given, high + given, np.where(size > 0, size + abs(given), size), terms)
+    if bounds is None:
         return None
-    is_bias = np.broadcast_to(size == 0, found[0].shape)
-    exact = np.broadcast_to(given, found[0].shape).astype(np.float32)
-    return np.where(is_bias, exact, found[0]), np.where(is_bias, exact, found[1])
+    is_bias = np.broadcast_to(size == 0, bounds[0].shape)
+    exact = np.broadcast_to(given, bounds[0].shape).astype(np.float32)
+    return np.where(is_bias, exact, bounds[0]), np.where(is_bias, exact, bounds[1])
 
 
-def means_between(op: ComputeOp, least: Array, most: Array, terms: int) -> list[Range] | None:
+def means_between(op: ComputeOp, least: Array, greatest: Array, terms: int) -> list[Range] | None:
     """The ends of an operation whose results are means, weighted or not, of up to `terms` elements
     of its only operand; of one channel where it reads channels one by one."""
     import numpy as np
 
-    if not of_reals(op, (least, most)):
+    if not of_reals(op, (least, greatest)):
         return None
-    size = np.maximum(abs(least), abs(most)).astype(np.float64)
+    size = np.maximum(abs(least), abs(greatest)).astype(np.float64)
     read = op.channels_read(0, 0)
     if read is None:
         largest = size.max()
-        least, most = np.full_like(least, least.min()), np.full_like(most, most.max())
+        least, greatest = np.full_like(least, least.min()), np.full_like(greatest, greatest.max())
     else:
         source, result = op.operands[0], op.results[0]
         axis = channel_axis(source)
@@ -97,7 +97,7 @@ def means_between(op: ComputeOp, least: Array, most: Array, terms: int) -> list[
     largest = np.broadcast_to(largest, shape_of(op.results[0]))
     if not (terms * largest < LARGEST).all():
         return None
-    (low,), (high,) = op.evaluate([least]), op.evaluate([most])
+    (low,), (high,) = op.evaluate([least]), op.evaluate([greatest])
     # a mean of numbers up to `largest` is one of `terms` parts, each of which is off by its share
-    found = sums_off(low.astype(np.float64), high.astype(np.float64), 4 * largest, terms)
-    return None if found is None else [(op.activated(found[0]), op.activated(found[1]))]
+    bounds = sums_off(low.astype(np.float64), high.astype(np.float64), 4 * largest, terms)
+    return None if bounds is None else [(op.activated(bounds[0]), op.activated(bounds[1]))]

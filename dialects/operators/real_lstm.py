@@ -161,26 +161,28 @@ class RealLstmOp(StatefulOp):
         return [result], states
 
     def _step(
-        self, parts: Mapping[int, Array], x: Array, shown: Array, kept: Array
+        self, parts: Mapping[int, Array], x: Array, shown: Array, cell_state: Array
     ) -> tuple[Array, Array]:
         import numpy as np
 
         given = self._taken(x), self._taken(shown)
-        forget, cell = (self._gate(parts, g, given, kept) for g in (FORGET, CELL))
+        forget, cell = (self._gate(parts, g, given, cell_state) for g in (FORGET, CELL))
         forget, cell = _logistic(forget), self.activated_cell(cell)
         added = np.float32(1) - forget
         if FROM_INPUT + INPUT in parts:
-            added = _logistic(self._gate(parts, INPUT, given, kept))
-        kept = forget * kept + added * cell
+            added = _logistic(self._gate(parts, INPUT, given, cell_state))
+        cell_state = forget * cell_state + added * cell
         clip = np.float32(self.clip.value.data)
-        kept = np.clip(kept, -clip, clip) if clip > 0 else kept
-        shown = _logistic(self._gate(parts, OUTPUT, given, kept)) * self.activated_cell(kept)
+        cell_state = np.clip(cell_state, -clip, clip) if clip > 0 else cell_state
+        shown = _logistic(self._gate(parts, OUTPUT, given, cell_state)) * self.activated_cell(
+            cell_state
+        )
         if PROJECTION in parts:
             shown = self._product(parts, PROJECTION, self._taken(shown))
             shown = shown + parts.get(PROJECTION_BIAS, np.float32(0))
             clip = np.float32(self.projection_clip.value.data)
             shown = np.clip(shown, -clip, clip) if clip > 0 else shown
-        return shown.astype(np.float32), kept.astype(np.float32)
+        return shown.astype(np.float32), cell_state.astype(np.float32)
 
     def activated_cell(self, values: Array) -> Array:
         """Return the values after the activation of the cell gate and of the cell's output."""

@@ -38,8 +38,8 @@ class ReductionOp(OverAxesOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
-        found = np.asarray(self.reduced(operands[0]))
-        return [found.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
+        reduced = np.asarray(self.reduced(operands[0]))
+        return [reduced.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
 
     @abstractmethod
     def reduced(self, values: Array) -> Array:
@@ -158,8 +158,8 @@ class ArgOp(ComputeOp):
     def verify_(self) -> None:
         axis, shape = self.axis.value.data, shape_of(self.input)
         self.require(0 <= axis < len(shape) and shape[axis] > 0, f"axis {axis} out of range")
-        made = shape[:axis] + shape[axis + 1 :]
-        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+        expected = shape[:axis] + shape[axis + 1 :]
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if self.axis.value.data < 2 else range(r, r + 1)
@@ -167,8 +167,8 @@ class ArgOp(ComputeOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if is_stored(self.result):
             raise unknown(self, "quantized indices")
-        found = self.places(operands[0], self.axis.value.data)
-        return [found.astype(dtype_of(self.result))]
+        places = self.places(operands[0], self.axis.value.data)
+        return [places.astype(dtype_of(self.result))]
 
     @abstractmethod
     def places(self, values: Array, axis: int) -> Array:

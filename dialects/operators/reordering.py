@@ -38,11 +38,11 @@ def with_entries(
     op: Operation, names: Sequence[str], order: Sequence[int]
 ) -> Mapping[str, Attribute]:
     """The properties with the lists of these names, an entry per dimension, in that order."""
-    found = dict(op.properties)
+    properties = dict(op.properties)
     for name in names:
         entries = cast("DenseArrayBase[Any]", op.properties[name]).get_values()
-        found[name] = numbers([int(entries[i]) for i in order])
-    return found
+        properties[name] = numbers([int(entries[i]) for i in order])
+    return properties
 
 
 def reordered_type(value: SSAValue, order: Sequence[int], layout: str) -> AnyTensor:

@@ -124,10 +124,10 @@ class ResizeBilinearOp(ResizeBase):
         rule, one = (self.neighbours_in_1024, 1024) if is_integer else (self.neighbours, 1)
         source = source.astype(np.int64 if is_integer else np.float64)
         total = None
-        (top, bottom, down), (left, right, across) = (rule(*size) for size in self.sizes())
+        (top, bottom, down), (before, right, across) = (rule(*size) for size in self.sizes())
         down, across = down[:, None, None], across[None, :, None]
         for rows, row_part in ((top, one - down), (bottom, down)):
-            for columns, column_part in ((left, one - across), (right, across)):
+            for columns, column_part in ((before, one - across), (right, across)):
                 part = source[:, rows][:, :, columns] * row_part * column_part
                 total = part if total is None else total + part
         assert total is not None
@@ -146,10 +146,10 @@ class ResizeBilinearOp(ResizeBase):
         import numpy as np
 
         wide, one = source.astype(np.float32), np.float32(1)
-        (top, bottom, down), (left, right, across) = (self.neighbours(*n) for n in self.sizes())
+        (top, bottom, down), (before, right, across) = (self.neighbours(*n) for n in self.sizes())
         down, across = down[:, None, None], across[None, :, None]
         total = np.float32(0)
-        for columns, column_part in ((left, one - across), (right, across)):
+        for columns, column_part in ((before, one - across), (right, across)):
             for rows, row_part in ((top, one - down), (bottom, down)):
                 total = total + wide[:, rows][:, :, columns] * row_part * column_part
         return np.trunc(total + np.float32(0.5)).astype(source.dtype)

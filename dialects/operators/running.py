@@ -82,5 +82,5 @@ class CumulativeSumOp(ComputeOp):
 
         number, zero = self.multiplier, per_tensor(self, self.input)[1]
         total = self._sums(values.astype(np.int64) - zero) - zero
-        made = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]
-        return np.clip(made, -128, 127).astype(np.int8)
+        integers = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]
+        return np.clip(integers, -128, 127).astype(np.int8)

@@ -133,8 +133,8 @@ class ConcatRequantizedOp(JoiningOp):
 
         if self.activation is not None:
             raise unknown(self, "a concatenation with a fused activation")
-        found = [self.requantized(a, v) for a, v in zip(operands, self.inputs, strict=True)]
-        return [np.concatenate(found, axis=self.axis.value.data)]
+        parts = [self.requantized(a, v) for a, v in zip(operands, self.inputs, strict=True)]
+        return [np.concatenate(parts, axis=self.axis.value.data)]
 
     def requantized(self, values: Array, operand: SSAValue) -> Array:
         """concatenation.h: ConcatenationWithScaling, float32 in each step. Raises MemoptError for
@@ -149,8 +149,8 @@ class ConcatRequantizedOp(JoiningOp):
         finite(self, float32(255 * scale / out_scale))
         factor = np.float32(scale) * (np.float32(1) / np.float32(out_scale))
         steps = values.astype(np.float32) * factor + np.float32(-zero) * factor
-        whole = np.trunc(steps + np.copysign(np.float32(0.5), steps)) + out_zero
-        return np.clip(whole, 0, 255).astype(np.uint8)
+        integers = np.trunc(steps + np.copysign(np.float32(0.5), steps)) + out_zero
+        return np.clip(integers, 0, 255).astype(np.uint8)
 
 
 @irdl_op_definition
@@ -165,14 +165,14 @@ class SplitOp(ComputeOp):
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:
-        axis, whole = self.axis.value.data, shape_of(self.input)
-        self.require(0 <= axis < len(whole) and bool(self.parts), f"axis {axis} out of range")
+        axis, shape = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(shape) and bool(self.parts), f"axis {axis} out of range")
         shapes = [shape_of(p) for p in self.parts]
         for s in shapes:
-            same = s[:axis] + s[axis + 1 :] == whole[:axis] + whole[axis + 1 :]
-            self.require(same and len(s) == len(whole), f"part {s} does not fit {whole}")
+            same = s[:axis] + s[axis + 1 :] == shape[:axis] + shape[axis + 1 :]
+            self.require(same and len(s) == len(shape), f"part {s} does not fit {shape}")
         total = sum(s[axis] for s in shapes)
-        self.require(total == whole[axis], f"parts have {total} along axis {axis}")
+        self.require(total == shape[axis], f"parts have {total} along axis {axis}")
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
         return with_axis(self, order)
@@ -197,18 +197,18 @@ class SplitOp(ComputeOp):
         """Parts along the height are slices: they have not as many rows as each other."""
         if self.axis.value.data != 1 or rows_of(self.input) is None:
             return ()
-        found: list[SliceOp] = []
+        slices: list[SliceOp] = []
         start, rest = 0, [0] * (len(shape_of(self.input)) - 2)
         for part in self.parts:
             properties = {
                 "starts": numbers([0, start, *rest]),
                 "strides": numbers([1] * (len(rest) + 2)),
             }
-            found.append(
+            slices.append(
                 SliceOp(operands=[self.input], result_types=[part.type], properties=properties)
             )
             start += shape_of(part)[1]
-        return found
+        return slices
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if self.axis.value.data == 1 else range(r, r + 1)
@@ -258,12 +258,12 @@ class SliceOp(ComputeOp):
     def begins_at(self, result: int, operand: int) -> int | None:
         shape, out = shape_of(self.input), shape_of(self.result)
         starts, strides = self.starts.get_values(), self.strides.get_values()
-        whole = True  # all dimensions after this one are complete
+        is_complete = True  # all dimensions after this one are complete
         start, step = 0, 1
         for i in reversed(range(len(shape))):
-            if out[i] > 1 and (strides[i] != 1 or not whole):
+            if out[i] > 1 and (strides[i] != 1 or not is_complete):
                 return None
-            whole = whole and out[i] == shape[i]
+            is_complete = is_complete and out[i] == shape[i]
             start += starts[i] * step
             step *= shape[i]
         return start

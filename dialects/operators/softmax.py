@@ -138,8 +138,8 @@ class SoftmaxOp(ComputeOp):
         moved = (((total << (zeros - 1)) + (1 << 13)) >> 14) - (1 << 15) - (1 << 16)
         scale = by_table(np.clip(moved, -32768, 32767), partial(look_up, reciprocal_table()))
         bits = 31 - zeros
-        made = (exponential * scale + (np.int64(1) << (bits - 1))) >> bits
-        return np.clip(made, 0, 32767).astype(np.int16)
+        integers = (exponential * scale + (np.int64(1) << (bits - 1))) >> bits
+        return np.clip(integers, 0, 32767).astype(np.int16)
 
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19, which ends at
@@ -157,6 +157,6 @@ class SoftmaxOp(ComputeOp):
         scale = by_table((total << zeros) - (1 << 31), one_over_one_plus_x)
         bits = 12 - zeros + 31 - width
         value = round_shift(high_mul(scale, exponential), np.minimum(bits, 40))
-        kept = np.where((below < len(table)) & (bits < 32), value + low, low)
-        made = np.clip(kept, low, high).astype(dtype_of(self.result))
-        return np.ascontiguousarray(np.moveaxis(made, -1, axis))
+        parts = np.where((below < len(table)) & (bits < 32), value + low, low)
+        integers = np.clip(parts, low, high).astype(dtype_of(self.result))
+        return np.ascontiguousarray(np.moveaxis(integers, -1, axis))

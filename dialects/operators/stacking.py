@@ -40,8 +40,8 @@ class PackOp(ComputeOp):
         axis, out = self.axis.value.data, shape_of(self.result)
         self.require(0 <= axis < len(out) and bool(self.inputs), f"axis {axis} out of range")
         for value in self.inputs:
-            made = _between(shape_of(value), axis, len(self.inputs))
-            self.require(made == out, f"operands make {made}, not {out}")
+            expected = _between(shape_of(value), axis, len(self.inputs))
+            self.require(expected == out, f"operands make {expected}, not {out}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -68,21 +68,21 @@ class UnpackOp(ComputeOp):
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:
-        axis, whole = self.axis.value.data, shape_of(self.input)
-        self.require(0 <= axis < len(whole) and bool(self.parts), f"axis {axis} out of range")
+        axis, shape = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(shape) and bool(self.parts), f"axis {axis} out of range")
         for value in self.parts:
-            made = _between(shape_of(value), axis, len(self.parts))
-            self.require(made == whole, f"parts make {made}, not {whole}")
+            expected = _between(shape_of(value), axis, len(self.parts))
+            self.require(expected == shape, f"parts make {expected}, not {shape}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
         need_same_numbers(self, self.input, *self.parts)
-        found = np.moveaxis(operands[0], self.axis.value.data, 0)
-        return [np.array(part, order="C") for part in found]
+        parts = np.moveaxis(operands[0], self.axis.value.data, 0)
+        return [np.array(part, order="C") for part in parts]
 
     @property
     def stretches(self) -> tuple[int, int]:
         """(how many, elements in each) of what every part takes in one piece."""
-        axis, whole = self.axis.value.data, shape_of(self.input)
-        return prod(whole[:axis]), prod(whole[axis + 1 :])
+        axis, shape = self.axis.value.data, shape_of(self.input)
+        return prod(shape[:axis]), prod(shape[axis + 1 :])

@@ -98,10 +98,10 @@ class SvdfOp(StatefulOp):
         """Return the numbers by which a product with the input is multiplied to be remembered, and
         the sum over time to be the result; in float32, as in the reference kernel."""
         scale = [float32(per_tensor(self, v)[0]) for v in (self.input, self.feature, self.time)]
-        state, made = (float32(per_tensor(self, v)[0]) for v in (self.state, self.result))
+        state, result = (float32(per_tensor(self, v)[0]) for v in (self.state, self.result))
         return (
             float32(float32(scale[0] * scale[1]) / state),
-            float32(float32(state * scale[2]) / made),
+            float32(float32(state * scale[2]) / result),
         )
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
@@ -124,12 +124,12 @@ class SvdfOp(StatefulOp):
             wrapped = sums.astype(np.int32).astype(np.int64)  # as a sum of int16's may
             scaled = rescale(self, wrapped, np.int64(multiplier), np.int64(shift))
             limits = np.iinfo(dtype_of(self.result))
-            made = np.clip(scaled + per_tensor(self, self.result)[1], limits.min, limits.max)
+            values = np.clip(scaled + per_tensor(self, self.result)[1], limits.min, limits.max)
         else:
             weights = self.real_time(time)
             sums = (held.astype(np.float64) * weights).sum(2).reshape(units).sum(2)
-            made = self.activated(sums + bias)
-        result = made.astype(dtype_of(self.result))
+            values = self.activated(sums + bias)
+        result = values.astype(dtype_of(self.result))
         return [result], [(self.state, held.reshape(state.shape))]
 
     def _products(self, source: Array, feature: Array) -> Array:
@@ -139,9 +139,11 @@ class SvdfOp(StatefulOp):
         if self.is_hybrid:
             rule = symmetric if self.asymmetric is None else asymmetric
             rows = [rule(row) for row in source]
-            made = whole_products(np.stack([q - zero for q, _, zero in rows]), feature)
+            products = whole_products(np.stack([q - zero for q, _, zero in rows]), feature)
             steps: Array = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
-            return made.astype(np.float32) * (steps * np.float32(per_tensor(self, self.feature)[0]))
+            return products.astype(np.float32) * (
+                steps * np.float32(per_tensor(self, self.feature)[0])
+            )
         if not is_stored(self.input):
             need_reals(self, source, feature)
             return source.astype(np.float64) @ feature.astype(np.float64).T

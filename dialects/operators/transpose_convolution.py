@@ -63,9 +63,9 @@ class TransposeConv2DOp(FilteringOp):
         kernel, stride, dilation, pad = (sizes[0] for sizes in self.window.sizes)
         rows = shape_of(self.input)[1]
         at = [r + pad - tap * dilation for tap in reversed(range(kernel))]
-        found = [a // stride for a in at if a % stride == 0 and 0 <= a < rows * stride]
+        rows_reached = [a // stride for a in at if a % stride == 0 and 0 <= a < rows * stride]
         step = dilation // gcd(dilation, stride)
-        return range(found[0], found[-1] + 1, step) if found else range(0)
+        return range(rows_reached[0], rows_reached[-1] + 1, step) if rows_reached else range(0)
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
         """Tap after tap, so that those of an element do not depend on the others'."""
@@ -97,8 +97,8 @@ class TransposeConv2DOp(FilteringOp):
                     slice(t * d, t * d + s * (m - 1) + 1, s)
                     for t, d, s, m in zip((y, x), dilation, stride, (h, w), strict=True)
                 )
-                made = np.concatenate(products, axis=-1).reshape(n, h, w, -1)
-                total[(slice(None), *places)] += made.astype(number)
+                products_of_tap = np.concatenate(products, axis=-1).reshape(n, h, w, -1)
+                total[(slice(None), *places)] += products_of_tap.astype(number)
         return total[:, pad[0] : pad[0] + out[0], pad[1] : pad[1] + out[1]]
 
     def _filters(self, weights: Array) -> list[Array]:

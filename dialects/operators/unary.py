@@ -81,8 +81,8 @@ class FunctionOp(UnaryOp):
         values = operands[0]
         need_double_rounding(self)
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
-        found = by_table(values, self.of_stored(bits, ends))
-        return [np.asarray(found).astype(dtype_of(self.result), order="C")]
+        results = by_table(values, self.of_stored(bits, ends))
+        return [np.asarray(results).astype(dtype_of(self.result), order="C")]
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Return the ends of the result: of stored integers of 8 bits, exactly, by a table of all
@@ -250,20 +250,22 @@ class SigmoidOp(FunctionOp):
     ) -> Callable[[int], int]:
         """`function` (Q4.27 to Q0.31) of an int8, the result shifted by `shift`, plus `zero`."""
         scale, zero_point = per_tensor(self, self.input)
-        multiplier, left = quantize_multiplier(scale * (1 << 27), most=62)
-        left = left if multiplier or not scale else frexp(scale)[1] + 27
-        if left < 0:
+        multiplier, left_shift = quantize_multiplier(scale * (1 << 27), most=62)
+        left_shift = left_shift if multiplier or not scale else frexp(scale)[1] + 27
+        if left_shift < 0:
             raise unknown(
                 self,
-                f"an input scale of {scale:g}, with which the kernel shifts by {left} bits",
+                f"an input scale of {scale:g}, with which the kernel shifts by {left_shift} bits",
             )
-        radius = input_radius(4, left)
+        radius = input_radius(4, left_shift)
 
         def of_one(x: int) -> int:
             value = x - zero_point
             if abs(value) >= radius:
                 return 127 if value > 0 else -128
-            return saturate(round_shift(function(multiply(value, multiplier, left)), shift) + zero)
+            return saturate(
+                round_shift(function(multiply(value, multiplier, left_shift)), shift) + zero
+            )
 
         return of_one
 

@@ -68,10 +68,10 @@ class L2NormalizationOp(VectorsOp):
         multiplier = by_table(squares, lambda v: inverse_root(v)[0])
         shift = by_table(squares, lambda v: inverse_root(v)[1])
         if is_unsigned(self.input):  # whose kernel multiplies first
-            made = rescale(self, 128 * values, multiplier, shift) + 128
-            return [np.clip(made, 0, 255).astype(np.uint8)]
-        made = rescale(self, values, multiplier, shift + 7)
-        return [np.clip(made, -128, 127).astype(np.int8)]
+            integers = rescale(self, 128 * values, multiplier, shift) + 128
+            return [np.clip(integers, 0, 255).astype(np.uint8)]
+        integers = rescale(self, values, multiplier, shift + 7)
+        return [np.clip(integers, -128, 127).astype(np.int8)]
 
 
 def need_unit_scale(op: L2NormalizationOp) -> None:
@@ -121,8 +121,8 @@ class LogSoftmaxOp(VectorsOp):
             return [self._of_stored(operands[0])]
         wide = operands[0].astype(np.float64)
         below = wide - wide.max(-1, keepdims=True)
-        found = below - np.log(np.exp(below).cumsum(-1)[..., -1:])
-        return [found.astype(operands[0].dtype)]
+        logarithms = below - np.log(np.exp(below).cumsum(-1)[..., -1:])
+        return [logarithms.astype(operands[0].dtype)]
 
     def _of_stored(self, x: Array) -> Array:
         """log_softmax.h: LogSoftmaxQuantized."""
@@ -134,10 +134,10 @@ class LogSoftmaxOp(VectorsOp):
         total = table[np.minimum(below, len(table) - 1)].sum(-1, keepdims=True)
         log = by_table(total, log_at_least_one)
         seen = by_table(log, lambda v: -multiply(v + INT32_MIN, *steps.inverse))
-        kept = below < np.minimum(seen, len(steps.exponentials))
+        is_counted = below < np.minimum(seen, len(steps.exponentials))
         fine = by_table(below, lambda d: multiply(-d, *steps.fine))
-        made = by_table(fine - log, lambda v: round_shift(v, 22)) + 127
-        return np.where(kept, np.clip(made, -128, 127), -128).astype(np.int8)
+        integers = by_table(fine - log, lambda v: round_shift(v, 22)) + 127
+        return np.where(is_counted, np.clip(integers, -128, 127), -128).astype(np.int8)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,10 @@ class WeighingOp(ComputeOp):
         """Weights as filter, element, less their zero point."""
         import numpy as np
 
-        whole = less_zero_point(weights, self.operands[1])
-        return np.moveaxis(whole, self.filter_axis, 0).reshape(weights.shape[self.filter_axis], -1)
+        integers = less_zero_point(weights, self.operands[1])
+        return np.moveaxis(integers, self.filter_axis, 0).reshape(
+            weights.shape[self.filter_axis], -1
+        )
 
 
 def less_zero_point(weights: Array, value: SSAValue) -> Array:

@@ -65,21 +65,22 @@ def _reaches(shape: tuple[int, ...], out: tuple[int, ...]) -> bool:
 def groups_of(shapes: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> list[Group]:
     """Return neighbouring dimensions that each operand has or has not as one."""
     wide = [(1,) * (len(out) - len(s)) + s for s in shapes]
-    found = [
+    dimensions = [
         (n, int(a == n), int(b == n)) for n, a, b in zip(out, *wide, strict=True) if n != 1
     ] or [(1, 1, 1)]
     return [
-        (prod(n for n, *_ in group), *has) for has, group in groupby(found, lambda g: (g[1], g[2]))
+        (prod(n for n, *_ in group), *has)
+        for has, group in groupby(dimensions, lambda g: (g[1], g[2]))
     ]
 
 
 def _steps(operand: int, unit: int, outer: Sequence[Group]) -> list[int]:
     """Return the bytes of an operand, of so many in a row, to the next along each dimension."""
-    found = list[int]()
+    steps = list[int]()
     for i, (_, *has) in enumerate(outer):
         behind = prod(n for n, *those in outer[i + 1 :] if those[operand])
-        found.append(behind * unit * has[operand])
-    return [0] * (DIMENSIONS - len(found)) + found
+        steps.append(behind * unit * has[operand])
+    return [0] * (DIMENSIONS - len(steps)) + steps
 
 
 def _braced(values: Sequence[int | str]) -> str:

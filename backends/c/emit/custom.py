@@ -20,26 +20,26 @@ def function_name(op: Operation) -> str:
 def customs_of(layout: Layout) -> list[Operation]:
     """The custom operators of a function, each name once. Raises MemoptError for two that one
     function would stand for."""
-    found: dict[str, Operation] = {}
+    by_name: dict[str, Operation] = {}
     for op in layout.operations:
         if is_declared(op):
-            first = found.setdefault(function_name(op), op)
+            first = by_name.setdefault(function_name(op), op)
             if name_of_custom(first) != name_of_custom(op):
                 both = f"{name_of_custom(first)} and {name_of_custom(op)}"
                 raise refuse(op, f"{both} are one function, {function_name(op)}")
-    return list(found.values())
+    return list(by_name.values())
 
 
 def declare_customs(layout: Layout) -> str:
     """Return the declarations of custom functions for the model's header, "" if there are none."""
-    found = customs_of(layout)
-    if not found:
+    operators = customs_of(layout)
+    if not operators:
         return ""
     lines = [
         f"/* {function_name(op)}: {scratch_of(op)} bytes of scratch"
         f"{', a state' if has_state(op) else ''}. */\n"
         f"memopt_custom_function {function_name(op)};\n\n"
-        for op in found
+        for op in operators
     ]
     return "/* Written by you, in a file of custom/. */\n" + "".join(lines)
 

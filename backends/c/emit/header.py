@@ -106,7 +106,7 @@ def _contract(layout: Layout) -> str:
             f" * {_planned_memory(layout)}; none may be null (2).\n"
         )
     else:
-        kept = (
+        promise = (
             "Inputs keep their values."
             if layout.model.io.data == "kept"
             else "The run may overwrite the inputs."
@@ -115,7 +115,7 @@ def _contract(layout: Layout) -> str:
             f" * Inputs and outputs lie in the {_planned_memory(layout)}, at the "
             "offsets above: fill and read them\n"
             " * there and pass null, or pass pointers and they are copied in first and out after.\n"
-            f" * {kept}\n"
+            f" * {promise}\n"
         )
     which = "a memory" if layout.banks else "the arena"
     answer = "" if layout.objects else f"; 1 if {which} is null or not aligned"

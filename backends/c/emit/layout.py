@@ -203,12 +203,12 @@ def _memories(plan: PlanAttr) -> tuple[Memory, ...]:
     """The memories of a placed plan, of banks those in use; if none is, the first, so that there is
     one. Refuses one that kernels cannot count in."""
     named = [Memory(_name_in_c(m, k), m) for k, m in enumerate(plan.memories)]
-    found = [m for m in named if m.bytes or m.kind != "bank"] or named[:1]
-    for memory in found:
+    in_use = [m for m in named if m.bytes or m.kind != "bank"] or named[:1]
+    for memory in in_use:
         if memory.bytes >= 1 << 31:
             what = "an arena" if memory.given else "a shared object"
             raise MemoptError(f"C backend: {what} of {memory.bytes} B, kernels count in int32")
-    return tuple(found)
+    return tuple(in_use)
 
 
 def layout_of(
@@ -243,14 +243,14 @@ def layout_of(
         if group.in_arena:
             base, name = _planned_base(func, group, model.alignment.data, memories)
         else:
-            whole, inside = group.piece or (None, 0)
-            members = group.members if whole is None else memory.groups[whole].members
+            tensor, inside = group.piece or (None, 0)
+            members = group.members if tensor is None else memory.groups[tensor].members
             base, name = _caller_base(members, inputs, outputs)
             base += inside
         for value, inside in group.members:
             addresses[value] = Address(name, base + inside)
     sliding = sliding_of(func)
-    found = Layout(
+    layout = Layout(
         func, model, known.plan.arena, memories, memory, inputs, outputs, addresses, {}, sliding
     )
     variables = tuple(variables_of(block.ops))
@@ -261,7 +261,7 @@ def layout_of(
         addresses[variable.result] = Address(f"variable_{number}", 0)
     for op in block.ops:
         if isinstance(op, RecallOp) and lies_in_state(op.result):
-            addresses[op.result] = found.kept_at(op.kept, op.index.data)
+            addresses[op.result] = layout.kept_at(op.kept, op.index.data)
     for op in memory.operations:
         for value in op.results:
             if value not in addresses:
@@ -276,8 +276,10 @@ def layout_of(
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    scratch = {op: its for op in memory.operations if (its := _scratch(op, memories))}
-    return replace(found, scratch=scratch, variables=variables)
+    scratch = {
+        op: scratch_of_op for op in memory.operations if (scratch_of_op := _scratch(op, memories))
+    }
+    return replace(layout, scratch=scratch, variables=variables)
 
 
 def _runs_in_place(op: Operation) -> bool:

@@ -78,11 +78,11 @@ def memref_calls(
 def _function(out: Source, op: Operation, index: int, live: Sequence[int]) -> str:
     if not isinstance(op, ComputeOp | OpaqueOp):
         raise MemoptError(f"c-calls: {op.name} is no call", place_of(op))
-    made = len(out.made)
+    first_call = len(out.made)
     add_operator(out, op, index, live)
     text = out.calls.pop()
-    pointers = max((len(c.operands) for c in out.made[made:]), default=0)
-    batched = any(c.batches > 1 for c in out.made[made:])
+    pointers = max((len(c.operands) for c in out.made[first_call:]), default=0)
+    batched = any(c.batches > 1 for c in out.made[first_call:])
     used = words_of(text)
     given = _given(out.layout)
     lines = [f"  const void *in[{pointers}];\n"] if pointers else []
@@ -96,6 +96,6 @@ def _function(out: Source, op: Operation, index: int, live: Sequence[int]) -> st
 
 def _given(layout: Layout) -> list[tuple[str, str]]:
     """Names and element types of what a lowered function takes, in its order."""
-    found = [("arena", "uint8_t")]
-    found += [(f"input_{i}", f"const {c_type_of(v)}") for i, v in enumerate(layout.inputs)]
-    return found + [(f"output_{i}", c_type_of(v)) for i, v in enumerate(layout.outputs)]
+    parameters = [("arena", "uint8_t")]
+    parameters += [(f"input_{i}", f"const {c_type_of(v)}") for i, v in enumerate(layout.inputs)]
+    return parameters + [(f"output_{i}", c_type_of(v)) for i, v in enumerate(layout.outputs)]

@@ -48,23 +48,23 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
             index += 1
             continue
         for rows in overwriting(of_operator.pop(op.operator, ())) if isinstance(op, RowOp) else ():
-            made = row_operators(out.layout, out.constants, out.isa, rows, f"op{index}")
-            its_numbers = range(len(operators), len(operators) + len(made))
+            row_ops = row_operators(out.layout, out.constants, out.isa, rows, f"op{index}")
+            its_numbers = range(len(operators), len(operators) + len(row_ops))
             numbers |= dict.fromkeys(rows, its_numbers)
-            operators += made
+            operators += row_ops
             index += 1
         first = len(calls)
-        its: Sequence[int] = (RECEIVE,)
+        entries: Sequence[int] = (RECEIVE,)
         if isinstance(op, RowOp):
-            its = numbers[op]
+            entries = numbers[op]
         elif not isinstance(op, ReceiveOp):
-            found = moves_of(out.layout, op)
-            moves += found
-            its = [MOVE] * len(found)
+            state_moves = moves_of(out.layout, op)
+            moves += state_moves
+            entries = [MOVE] * len(state_moves)
         goes_on = bool(stretches) and stretches[-1][::2] == (len(out.calls) - 1, first)
         made_now = (op,) if isinstance(op, RowOp) else ()
-        calls += [RowsCalled(number, groups, made_now) for number in its]
-        if goes_on and _are_pair(out.layout, operators, calls, len(its)):
+        calls += [RowsCalled(number, groups, made_now) for number in entries]
+        if goes_on and _are_pair(out.layout, operators, calls, len(entries)):
             calls[-2:] = [calls[-2].paired(calls[-1])]
         if goes_on:
             stretches[-1] = (stretches[-1][0], stretches[-1][1], len(calls))

@@ -156,10 +156,12 @@ def _best_marked(
     op: Operation, known: Iterable[Kernel], isa: tuple[str, ...], form: str | None
 ) -> Kernel | None:
     """The best kernel for an operation if it were marked so."""
-    found = [k for k in _fitting(op, known, isa) if k.fast in (None, form)]
+    candidates = [k for k in _fitting(op, known, isa) if k.fast in (None, form)]
     order = type(op).mro()
     return min(
-        found, key=lambda k: (isa.index(k.isa), k.fast is None, order.index(k.op)), default=None
+        candidates,
+        key=lambda k: (isa.index(k.isa), k.fast is None, order.index(k.op)),
+        default=None,
     )
 
 
@@ -186,12 +188,12 @@ def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
         return {}
     else:
         known = list(kernels_of(type(op)))
-    found: dict[str, int] = {}
+    scratch_of_form: dict[str, int] = {}
     for form in FORMS:
         best = _best_marked(op, known, isa, form)
         if best is not None and best.fast is not None:
-            found[form] = best.workspace(op) if best.workspace is not None else 0
-    return found
+            scratch_of_form[form] = best.workspace(op) if best.workspace is not None else 0
+    return scratch_of_form
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
@@ -269,8 +271,8 @@ def _no_match(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> s
     before, _, after = types.partition(" to ")
     ends = {k.types.partition(" to ")[0]: set[str]() for k in kernels if " to " in k.types}
     if not ends or " to " not in types:
-        there = ", ".join(sorted(here | elsewhere))
-        return f"{text}, only on {there}" if there else text
+        offered = ", ".join(sorted(here | elsewhere))
+        return f"{text}, only on {offered}" if offered else text
     for k in kernels:
         first, _, last = k.types.partition(" to ")
         ends.setdefault(first, set()).add(last or first)

@@ -48,9 +48,9 @@ def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str
     names = ", ".join(f"{plain(g.name, 32)} ({g.size} B)" for g in groups) or "none"
     written = sum(bytes_in(v) for v in op.results)
     kind = op.name.removeprefix("memgraph.").upper()
-    whole = sum_of(op)
-    name = plain(name_of((whole or op).results[0]), 48) if op.results else ""
-    how = "adds to" if whole is not None and part_of(op).adds else "writes"
+    sum_op = sum_of(op)
+    name = plain(name_of((sum_op or op).results[0]), 48) if op.results else ""
+    how = "adds to" if sum_op is not None and part_of(op).adds else "writes"
     text = f"{index}: {kind} {name}, {how} {written} B; live {total} B: {names}"
     lines: list[str] = []
     line = ""
@@ -81,7 +81,7 @@ def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) ->
     text = _comment(out, op, index, live)
     for number, call in enumerate(calls):
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
-        if pulling is not None and any(made.value in call.operands for made in pulling.made):
+        if pulling is not None and any(inlined.value in call.operands for inlined in pulling.made):
             text += add_pulled(out, op, call, pulling, prefix)
         else:
             text += _add_call(out, op, call, prefix)

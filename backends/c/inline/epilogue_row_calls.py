@@ -79,8 +79,8 @@ class EpilogueRow:
 
 def makers_of(rows: Sequence[RowOp]) -> list[RowOp]:
     """The rows of sums that each of the rows makes."""
-    (made,) = made_sums(rows[0].inputs)
-    return [cast("RowOp", row.inputs[made].owner) for row in rows]
+    (number,) = made_sums(rows[0].inputs)
+    return [cast("RowOp", row.inputs[number].owner) for row in rows]
 
 
 def epilogue_row(
@@ -93,20 +93,20 @@ def epilogue_row(
     """The call of an operator whose rows make one of two operands; where the rows that are `under`
     the window of that lie, and the other operand's. Raises MemoptError where kernels do not compute
     some columns of them, and for a plan with other scratch."""
-    whole, (made,) = rows[0].whole, made_sums(rows[0].inputs)
+    operator, (number,) = rows[0].whole, made_sums(rows[0].inputs)
     (maker,) = lower_rows(makers_of(rows)[0].whole, constants, isa)
-    other = {r.index.data: r.inputs[1 - made] for r in rows}
-    width = shape_of(whole.results[0])[2]
+    other = {r.index.data: r.inputs[1 - number] for r in rows}
+    width = shape_of(operator.results[0])[2]
     parts: list[Part] = []
-    for columns in columns_of(whole.results[0]):
-        reader = _of_columns(whole, len(columns), constants, isa)
+    for columns in columns_of(operator.results[0]):
+        reader = _of_columns(operator, len(columns), constants, isa)
         at = [
             (bytes_of(v.type) or 0) * columns.start // width
-            for v in (rows[0].inputs[1 - made], rows[0].outputs[0])
+            for v in (rows[0].inputs[1 - number], rows[0].outputs[0])
         ]
-        parts.append(Part(_narrowed(whole, maker.call, columns), reader, *at))
+        parts.append(Part(_narrowed(operator, maker.call, columns), reader, *at))
     operands = numbered(layout, under, 0), numbered(layout, other, 0)
-    return maker, operands, EpilogueRow(tuple(parts), made, scratch_of(layout, rows, row_scratch))
+    return maker, operands, EpilogueRow(tuple(parts), number, scratch_of(layout, rows, row_scratch))
 
 
 def _narrowed(op: ComputeOp, call: KernelCall, columns: range) -> KernelCall:

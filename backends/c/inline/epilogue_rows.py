@@ -29,15 +29,15 @@ def made_sums(values: Sequence[SSAValue]) -> list[int]:
 
 
 def _is_sum(value: OpResult) -> bool:
-    whole = value.op.whole if isinstance(value.op, RowOp) else value.op
-    return is_gathered(value.op) and isinstance(whole, WeighingOp)
+    operator = value.op.whole if isinstance(value.op, RowOp) else value.op
+    return is_gathered(value.op) and isinstance(operator, WeighingOp)
 
 
 def can_be_epilogue(op: ComputeOp) -> bool:
     """Return whether rows of a whole operation can make the sums that it reads: of a convolution of
     buffers, beside one other buffer, all of one shape."""
-    made = pulled_by(op)
-    if len(op.operands) != 2 or len(made) != 1 or not isinstance(made[0].op, ConvBase):
+    sums = pulled_by(op)
+    if len(op.operands) != 2 or len(sums) != 1 or not isinstance(sums[0].op, ConvBase):
         return False
     shape = shape_of(op.results[0])
     alike = all(shape_of(v) == shape for v in op.operands) and len(shape) == 4

@@ -31,11 +31,11 @@ def add_pulled(
 ) -> str:
     """Add what a call of an operation needs that makes what it reads; the lines of it. Raises
     MemoptError where kernels do not."""
-    at: dict[SSAValue, int] = {made.value: made.at for made in pulling.made}
+    at: dict[SSAValue, int] = {inlined.value: inlined.at for inlined in pulling.made}
     pointers: list[str] = []
     steps = [
-        _step(out, made.op, call, f"{prefix}_{k}", pulling.rows, at, pointers, made)
-        for k, (call, made) in enumerate(_makers(out, pulling))
+        _step(out, inlined.op, call, f"{prefix}_{k}", pulling.rows, at, pointers, inlined)
+        for k, (call, inlined) in enumerate(_makers(out, pulling))
     ]
     steps.append(_step(out, op, reader, f"{prefix}_{len(steps)}", pulling.calls, at, pointers))
     lines = "".join(f"    {step},\n" for step in steps)
@@ -62,10 +62,10 @@ def add_pulled(
 
 def _makers(out: Source, pulling: Pulling) -> list[tuple[KernelCall, Made]]:
     return [
-        (call, made)
-        for made in pulling.made
-        for call in lower(made.op, out.constants, out.isa)
-        if call.result == made.value.index
+        (call, inlined)
+        for inlined in pulling.made
+        for call in lower(inlined.op, out.constants, out.isa)
+        if call.result == inlined.value.index
     ]
 
 

@@ -92,29 +92,29 @@ def pulled_rows(
             sources.append(given(numbered(layout, values, made.call.in_offset)))
             continue
         assert isinstance(number, int)
-        its = slots[number]
-        sources.append(its[-1].at + made.call.in_offset)
+        operand_slots = slots[number]
+        sources.append(operand_slots[-1].at + made.call.in_offset)
         chains = {n: made_for(v) for n, v in values.items() if isinstance(v, OpResult)}
         first = chains[next(iter(values))]
-        places: dict[SSAValue, int] = {v: s.at for v, s in zip(first, its, strict=True)}
-        for at, (value, slot) in enumerate(zip(first, its, strict=True)):
+        places: dict[SSAValue, int] = {v: s.at for v, s in zip(first, operand_slots, strict=True)}
+        for at, (value, slot) in enumerate(zip(first, operand_slots, strict=True)):
             op = _row(value)
             for call in lower_rows(op.whole, constants, isa):
                 if call.call.result != value.index:
                     continue
                 if call.window is not None or call.call.batches > 1:
                     raise refuse(op, f"memopt_{call.call.kernel} makes no row of no buffer")
-                found: list[int] = []
+                sources_of_step: list[int] = []
                 for operand in call.operands:
                     if isinstance(operand, ConstantRows):
                         raise refuse(op, "a row of no buffer made of a constant")
                     part = op.inputs[operand]
                     if part in places:
-                        found.append(places[part] + call.call.in_offset)
+                        sources_of_step.append(places[part] + call.call.in_offset)
                         continue
                     parts = {n: _row(chain[at]).inputs[operand] for n, chain in chains.items()}
-                    found.append(given(numbered(layout, parts, call.call.in_offset)))
-                steps.append(Step(call.call, tuple(found), slot, call.call.out_offset))
+                    sources_of_step.append(given(numbered(layout, parts, call.call.in_offset)))
+                steps.append(Step(call.call, tuple(sources_of_step), slot, call.call.out_offset))
     if len(sources) > MOST_OPERANDS or any(len(s.sources) > MOST_OPERANDS for s in steps):
         raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no row of no buffer")
     return tuple(operands), PulledRows(

@@ -88,39 +88,39 @@ def slots_of(row: RowOp) -> dict[int, list[Slot]]:
 
 def _slots(row: RowOp) -> tuple[dict[int, list[Slot]], int]:
     """The slots, and where they end."""
-    found: dict[int, list[Slot]] = {}
+    slots: dict[int, list[Slot]] = {}
     at = 0
     window = window_under(row.whole)
     for number, value in _operands(row):
-        its: list[Slot] = []
-        for made in made_for(value):
-            size = bytes_of(made.type) or 0
-            is_read = made is value
-            its.append(Slot(at, size if is_read else 0))
+        operand_slots: list[Slot] = []
+        for inlined in made_for(value):
+            size = bytes_of(inlined.type) or 0
+            is_read = inlined is value
+            operand_slots.append(Slot(at, size if is_read else 0))
             rows = window.size if is_read and window is not None else 1
             at += scratch_rounded(size * rows)
-        found[number] = its
-    return found, at
+        slots[number] = operand_slots
+    return slots, at
 
 
 def row_scratch(row: RowOp) -> int:
     """Bytes in which a row makes what it reads, as many for all rows of its operator that do."""
     if not makes_operands(row):
         return 0
-    if made := made_sums(row.inputs):
-        return scratch_rounded(columns_bytes(row.inputs[made[0]]))
+    if numbers := made_sums(row.inputs):
+        return scratch_rounded(columns_bytes(row.inputs[numbers[0]]))
     return _slots(row)[1]
 
 
 def _operands(row: RowOp) -> list[tuple[int, OpResult]]:
     """The first value of each operand that is no buffer, and the operand's number."""
-    found: list[tuple[int, OpResult]] = []
+    operands: list[tuple[int, OpResult]] = []
     at = 0
     for number, (k, _) in enumerate(activations(row.whole)):
         needed = row.whole.rows_needed(k, row.index.data)
         count = 1 if needed is None else len(needed)
         value = row.inputs[at] if count else None
         if isinstance(value, OpResult) and is_pulled(value):
-            found.append((number, value))
+            operands.append((number, value))
         at += count
-    return found
+    return operands

@@ -71,16 +71,16 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
         if window_under(each) is not None and shape_of(each.operands[0])[0] != 1:
             raise refuse(each, "several images, of which one is in parts or made by its reader")
     rows, window = _rows(read[0]) or 1, _window(op, read)
-    if window is None or not all(_is_by_rows(v, its, rows) for v, its in makers.items()):
+    if window is None or not all(_is_by_rows(v, maker, rows) for v, maker in makers.items()):
         rows, window = 1, WHOLE
     calls = 1 if window == WHOLE else _rows(op.results[0]) or 1
-    made: list[Made] = []
+    inlined: list[Made] = []
     at = scratch_rounded(min(window.size, rows) * _row_bytes(read[0], rows))
-    for value, its in makers.items():
+    for value, maker in makers.items():
         size = _row_bytes(value, rows)
-        made.append(Made(value, its, size, 0 if value is read[0] else at))
+        inlined.append(Made(value, maker, size, 0 if value is read[0] else at))
         at += 0 if value is read[0] else scratch_rounded(size)
-    return Pulling(tuple(made), rows, calls, window, at)
+    return Pulling(tuple(inlined), rows, calls, window, at)
 
 
 def _maker(reader: ComputeOp, value: OpResult) -> ComputeOp:

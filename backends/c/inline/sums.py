@@ -49,11 +49,11 @@ class Part:
 
 def part_of(op: Operation) -> Part:
     """Return the part that an operation has in the buffer of its sum."""
-    whole, block = sum_of(op), op.parent
-    assert whole is not None and isinstance(block, Block)
-    makers = {v.owner for v in whole.sums}
-    found = [other for other in block.ops if other in makers]
-    return Part(whole, found[0] is not op, found[-1] is op)
+    total, block = sum_of(op), op.parent
+    assert total is not None and isinstance(block, Block)
+    makers = {v.owner for v in total.sums}
+    adders = [other for other in block.ops if other in makers]
+    return Part(total, adders[0] is not op, adders[-1] is op)
 
 
 def real_part(op: Operation, channels: int, constants: Constants) -> Fields:
@@ -73,13 +73,13 @@ def real_part(op: Operation, channels: int, constants: Constants) -> Fields:
 def computed(row: RowOp) -> ComputeOp:
     """The whole operator of a row; of one that adds up a buffer among those that do so, too, in the
     order in which their rows of this number run."""
-    whole = sum_row_of(row)
-    if whole is None:
+    total = sum_row_of(row)
+    if total is None:
         return row.whole
-    makers, block = _makers(whole), Block()
-    made = {maker: _added(block, maker, ()) for maker in sorted(makers, key=_step)}
-    made[whole] = _added(block, whole, [made[maker].results[0] for maker in makers])
-    return made[row]
+    makers, block = _makers(total), Block()
+    copies = {maker: _added(block, maker, ()) for maker in sorted(makers, key=_step)}
+    copies[total] = _added(block, total, [copies[maker].results[0] for maker in makers])
+    return copies[row]
 
 
 def _makers(whole: RowOp) -> list[RowOp]:
@@ -96,22 +96,22 @@ def sum_row_of(row: RowOp) -> RowOp | None:
     if row.whole.has_trait(SumsUp):
         return row
     readers = [use.operation for use in row.outputs[0].uses]
-    its = [r for r in readers if isinstance(r, RowOp) and r.whole.has_trait(SumsUp)]
-    return its[0] if its else None
+    sums = [r for r in readers if isinstance(r, RowOp) and r.whole.has_trait(SumsUp)]
+    return sums[0] if sums else None
 
 
 def _added(block: Block, row: RowOp, operands: Sequence[SSAValue]) -> ComputeOp:
     """A copy of the operator of a row, in a block that has what is known before run time; it reads
     `operands`, or new arguments."""
-    whole = row.whole
-    outside = [v for _, v in activations(whole)]
+    operator = row.whole
+    outside = [v for _, v in activations(operator)]
     given = operands or [block.insert_arg(v.type, len(block.args)) for v in outside]
     mapping: dict[SSAValue, SSAValue] = dict(zip(outside, given, strict=True))
-    inside = whole.parent
+    inside = operator.parent
     assert isinstance(inside, Block)
     copies = {op: op.clone(mapping) for op in inside.ops if not isinstance(op, YieldOp)}
     block.add_ops(copies.values())
-    copy = copies[whole]
+    copy = copies[operator]
     assert isinstance(copy, ComputeOp)
     return copy
 
@@ -120,9 +120,9 @@ def overwriting(rows: Sequence[RowOp]) -> list[list[RowOp]]:
     """The rows of an operator, those that overwrite a buffer apart from those that add to it."""
     first: list[RowOp] = []
     for row in rows:
-        whole = sum_row_of(row)
-        if whole is None or whole is row or min(_makers(whole), key=_step) is row:
+        total = sum_row_of(row)
+        if total is None or total is row or min(_makers(total), key=_step) is row:
             first.append(row)
     known = set(first)
     others = [row for row in rows if row not in known]
-    return [its for its in (first, others) if its]
+    return [group for group in (first, others) if group]

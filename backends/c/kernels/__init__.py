@@ -130,12 +130,12 @@ def kernel_files() -> dict[str, Source]:
 
 def needed_headers(file: str) -> list[str]:
     """The project headers that a kernel file includes, innermost first, each once."""
-    found: list[str] = []
+    headers: list[str] = []
     for name in _INCLUDE.findall(kernel_files()[file].text):
         for inner in [*needed_headers(name), name]:
-            if inner not in found:
-                found.append(inner)
-    return found
+            if inner not in headers:
+                headers.append(inner)
+    return headers
 
 
 def needed_files(kernels: Iterable[str]) -> list[Source]:

@@ -31,9 +31,9 @@ NO_TIMING = "no table of this core's timing is known"
 def _defined(directory: Path, what: str) -> int:
     """The value of the model header's macro that ends in `what`, bytes."""
     for header in sorted(directory.glob("*.h")):
-        found = re.search(rf"^#define \w+_{what} (\d+)u", header.read_text(), re.MULTILINE)
-        if found:
-            return int(found[1])
+        match = re.search(rf"^#define \w+_{what} (\d+)u", header.read_text(), re.MULTILINE)
+        if match:
+            return int(match[1])
     raise MemoptError(f"no header defines {what}", str(directory))
 
 
@@ -97,9 +97,11 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["not_measured"] = dict.fromkeys(measured, because)
         return facts
     with tempfile.TemporaryDirectory(prefix="memopt-") as build:
-        made = _make(directory, build)
-        if made.returncode:
-            text = (made.stderr.strip() or made.stdout.strip() or "make failed").splitlines()
+        build_run = _make(directory, build)
+        if build_run.returncode:
+            text = (
+                build_run.stderr.strip() or build_run.stdout.strip() or "make failed"
+            ).splitlines()
             errors = [line for line in text if "error" in line or "overflow" in line] or text
             raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
         sections = _sections(_make(directory, build, "size").stdout)
@@ -176,12 +178,12 @@ def _cycles(
     words = words[:at] + words[at + 2 :]
     program = directory / words[words.index("-kernel") + 1]
     tools, spans = board.compiler.removesuffix("gcc"), _measured_spans(directory)
-    found = estimated_cycles(words, program, tools, board.timing, spans)
-    if found is None:
+    estimate = estimated_cycles(words, program, tools, board.timing, spans)
+    if estimate is None:
         because = f"more than {MOST:,} blocks of instructions run in one inference"
         return {"not_measured": dict.fromkeys(CYCLES, because)}
     instructions = int(numbers["instructions"])
-    if not PLAUSIBLE[0] <= found.middle / max(1, instructions) <= PLAUSIBLE[1]:
-        because = f"{found.middle:,} cycles were counted for {instructions:,} instructions"
+    if not PLAUSIBLE[0] <= estimate.middle / max(1, instructions) <= PLAUSIBLE[1]:
+        because = f"{estimate.middle:,} cycles were counted for {instructions:,} instructions"
         return {"not_measured": dict.fromkeys(CYCLES, because)}
-    return {"cycles_estimated": found.middle, "cycles_range": [found.least, found.most]}
+    return {"cycles_estimated": estimate.middle, "cycles_range": [estimate.least, estimate.most]}

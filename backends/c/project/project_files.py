@@ -141,9 +141,9 @@ def program_files(project: Project) -> Files:
 
 def platform_files(project: Project) -> Files:
     """Return the files of the machine that `main.c` needs."""
-    found: Files = {}
+    files: Files = {}
     for file in project.target.platform:
         given = file.removesuffix(".in")
         text = (FIRMWARE / file).read_text() if given == file else project.filled(file)
-        found[f"platform/{given}"] = text
-    return found
+        files[f"platform/{given}"] = text
+    return files

@@ -58,18 +58,18 @@ def several_files(several: Several, layout: str) -> Files:
     """Path -> text. Raises MemoptError for models that are no program together."""
     check_names([p.name for p in several.projects])
     _check(several, layout)
-    found: Files = {}
+    files: Files = {}
     headers: list[str] = []
     for project in several.projects:
         texts = _model(project, layout, several.shares_kernels)
-        found |= {f"{project.name}/{file}": text for file, text in texts.items()}
-        headers += [f for f in found if f.rpartition("/")[2] == f"{project.name}.h"]
-    found["memopt_models.h"] = _header(several, headers)
+        files |= {f"{project.name}/{file}": text for file, text in texts.items()}
+        headers += [f for f in files if f.rpartition("/")[2] == f"{project.name}.h"]
+    files["memopt_models.h"] = _header(several, headers)
     if layout not in BUILDS:
-        return found
+        return files
     if several.shares_kernels:
         form = joined(p.emitted.form for p in several.projects)
-        found |= kernel_texts(sorted(all_kernels(several.projects)), form)
+        files |= kernel_texts(sorted(all_kernels(several.projects)), form)
     board = several.projects[0].target
     how = HOW_MAKE if layout == MAKE else HOW_CMAKE
     values = values_of(several.projects, several.shares_kernels, several.shares_arena, how)
@@ -78,8 +78,8 @@ def several_files(several: Several, layout: str) -> Files:
         templates["Makefile"] = "Makefile.in"
     if layout == MAKE or not board.has_memories:
         templates["main.c"] = "main_models.c.in"
-        found |= platform_files(several.projects[0])
-    return found | {file: fill(template, values) for file, template in templates.items()}
+        files |= platform_files(several.projects[0])
+    return files | {file: fill(template, values) for file, template in templates.items()}
 
 
 def check_names(names: list[str]) -> None:

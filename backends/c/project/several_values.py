@@ -128,19 +128,19 @@ def _step(project: Project) -> str:
 def _libraries(projects: Sequence[Project], shares_kernels: bool, has_customs: bool) -> str:
     """Return the lines of CMakeLists.txt for a library of each model, and those that they need."""
     names = [p.name for p in projects]
-    found, below = "", ["m"]
+    lines, below = "", ["m"]
     if has_customs:
-        found += "file(GLOB CUSTOM custom/*.c)\n" + _library(
+        lines += "file(GLOB CUSTOM custom/*.c)\n" + _library(
             "memopt_custom", ["${CUSTOM}"], names, below
         )
         below = ["memopt_custom", *below]
     if shares_kernels:
         kernels = _kernels(all_kernels(projects))
-        found += _library("memopt_kernels", kernels, [], ["m"])
+        lines += _library("memopt_kernels", kernels, [], ["m"])
         below = ["memopt_kernels", *below]
     for p in projects:
-        found += _library(p.name, _sources(p, shares_kernels), [p.name], below)
-    return found
+        lines += _library(p.name, _sources(p, shares_kernels), [p.name], below)
+    return lines
 
 
 def _library(name: str, sources: list[str], folders: list[str], below: list[str]) -> str:

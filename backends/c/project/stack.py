@@ -105,8 +105,8 @@ class CallTree:
         if (name, inside) not in self._known:
             function = self.functions[name]
             deepest = self._deepest(name, function, inside, (*path, name))
-            whole = None if deepest is None or function.frame is None else function.frame + deepest
-            self._known[name, inside] = whole
+            depth = None if deepest is None or function.frame is None else function.frame + deepest
+            self._known[name, inside] = depth
         return self._known[name, inside]
 
     @property

@@ -13,15 +13,15 @@ WIDTH = 92
 def live_text(layout: Layout, live: Sequence[Sequence[int]]) -> str:
     """A comment: bytes and tensors at the fullest of these steps, of each its live groups."""
     groups = layout.memory.groups
-    fullest = max(live, key=lambda found: sum(groups[i].size for i in found))
+    fullest = max(live, key=lambda indices: sum(groups[i].size for i in indices))
     total = sum(groups[i].size for i in fullest)
     rows: dict[str, list[int]] = {}
     for i in fullest:
-        found = _ROW.fullmatch(groups[i].name)
-        name = plain(found[1] if found else groups[i].name, 32)
+        match = _ROW.fullmatch(groups[i].name)
+        name = plain(match[1] if match else groups[i].name, 32)
         rows.setdefault(name, [])
-        if found:
-            rows[name].append(int(found[2]))
+        if match:
+            rows[name].append(int(match[2]))
     words = ", ".join(f"{name}{_ranges(numbers)}" for name, numbers in rows.items())
     lines: list[str] = []
     line = f"live at most {total} B:"

@@ -308,8 +308,8 @@ def _entry(
 def _row_numbers(out: Source, o: RowOperator) -> str:
     import numpy as np
 
-    made = np.array([r.index.data for r in o.rows], np.int64)
-    return table_name(out, Table("row_number", made), f"{o.prefix}_rows")
+    indices = np.array([r.index.data for r in o.rows], np.int64)
+    return table_name(out, Table("row_number", indices), f"{o.prefix}_rows")
 
 
 def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:

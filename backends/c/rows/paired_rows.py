@@ -45,12 +45,12 @@ def are_pair(layout: Layout, o: RowOperator, first: RowOp, second: RowOp) -> boo
     read = {layout.addresses[v].base for r in (first, second) for v in r.inputs}
     if len(results) > 1 or len(read) > 1:
         return False  # kernels take distances
-    kept = [(layout.addresses[v], bytes_in(v)) for v in first.outputs]
+    first_places = [(layout.addresses[v], bytes_in(v)) for v in first.outputs]
     if first in layout.scratch:
         size, place = layout.scratch[first]
-        kept.append((place, size))
-    made = [(layout.addresses[v], bytes_in(v)) for v in second.outputs]
-    return not any(_overlap(*a, *b) for a in kept for b in made)
+        first_places.append((place, size))
+    second_places = [(layout.addresses[v], bytes_in(v)) for v in second.outputs]
+    return not any(_overlap(*a, *b) for a in first_places for b in second_places)
 
 
 def _overlap(a: Address, size_a: int, b: Address, size_b: int) -> bool:

@@ -131,13 +131,13 @@ def changed_rows(
     inside.properties.update(properties)
     try:
         calls = lowered(inside, constants)
-        found: list[RowCall] = []
+        row_calls: list[RowCall] = []
         for call in calls:
             operands = tuple(
                 ConstantRows(v, 0) if isinstance(v, Table) else numbers[v] for v in call.operands
             )
-            found.append(RowCall(replace(call, operands=()), operands))
-        return found
+            row_calls.append(RowCall(replace(call, operands=()), operands))
+        return row_calls
     finally:
         inside.erase(safe_erase=False)
 

@@ -71,11 +71,11 @@ class RowOperator:
 
 def rows_of_operators(layout: Layout) -> dict[SSAValue, list[RowOp]]:
     """The rows of each operator in the order in which they run, which is ascending."""
-    found: dict[SSAValue, list[RowOp]] = {}
+    rows_of: dict[SSAValue, list[RowOp]] = {}
     for op in layout.operations:
         if isinstance(op, RowOp):
-            found.setdefault(op.operator, []).append(op)
-    return found
+            rows_of.setdefault(op.operator, []).append(op)
+    return rows_of
 
 
 def row_operators(
@@ -85,20 +85,25 @@ def row_operators(
     computes them."""
     calls = lower_rows(computed(rows[0]), constants, isa)
     is_part = not rows[0].whole.has_trait(SumsUp) and sum_row_of(rows[0]) is not None
-    found: list[RowOperator] = []
-    for number, made in enumerate(calls):
-        call = made.call
+    operators: list[RowOperator] = []
+    for number, row_call in enumerate(calls):
+        call = row_call.call
         made_rows = {r.index.data: r.outputs[call.result] for r in rows}
         results = numbered(layout, made_rows, call.out_offset)
-        read = [o if isinstance(o, ConstantRows) else _values(made, o, rows) for o in made.operands]
+        read = [
+            o if isinstance(o, ConstantRows) else _values(row_call, o, rows)
+            for o in row_call.operands
+        ]
         pulled: PulledRows | EpilogueRow | None = None
         if made_sums(rows[0].inputs):
             under = _tensor_under(makers_of(rows))
-            made, operands, pulled = epilogue_row(layout, constants, isa, rows, under)
-            found.append(RowOperator(prefix, made, rows, operands, results, True, pulled, 1))
+            row_call, operands, pulled = epilogue_row(layout, constants, isa, rows, under)
+            operators.append(
+                RowOperator(prefix, row_call, rows, operands, results, True, pulled, 1)
+            )
             continue
         if any(map(makes_operands, rows)):
-            operands, pulled = pulled_rows(layout, constants, isa, made, read, rows)
+            operands, pulled = pulled_rows(layout, constants, isa, row_call, read, rows)
         else:
             operands = tuple(
                 o if isinstance(o, ConstantRows) else numbered(layout, o, call.in_offset)
@@ -109,10 +114,10 @@ def row_operators(
         completes = not is_part and all(c.call.result != call.result for c in later)
         fast = FAST in rows[0].whole.attributes
         scratch = scratch_of(layout, rows, partial(workspace_of, isa=isa)) if fast else ()
-        found.append(
-            RowOperator(name, made, rows, operands, results, completes, pulled, scratch=scratch)
+        operators.append(
+            RowOperator(name, row_call, rows, operands, results, completes, pulled, scratch=scratch)
         )
-    return found
+    return operators
 
 
 def _values(made: RowCall, number: int, rows: Sequence[RowOp]) -> Mapping[int, SSAValue]:
@@ -124,9 +129,9 @@ def _values(made: RowCall, number: int, rows: Sequence[RowOp]) -> Mapping[int, S
         return {r.index.data: r.inputs[min(number, len(r.inputs) - 1)] for r in rows}
     if len(rows[-1].inputs) <= number:
         raise refuse(rows[0].whole, "rows that do not all take as many operands")
-    found = {r.index.data: r.inputs[number] for r in rows if len(r.inputs) > number}
+    values = {r.index.data: r.inputs[number] for r in rows if len(r.inputs) > number}
     # The first part of a sum adds to nothing: it does not look at this operand.
-    return {rows[0].index.data: rows[0].outputs[0], **found}
+    return {rows[0].index.data: rows[0].outputs[0], **values}
 
 
 def _tensor_under(rows: Sequence[RowOp]) -> Mapping[int, SSAValue]:
@@ -150,23 +155,23 @@ def _tensor_under(rows: Sequence[RowOp]) -> Mapping[int, SSAValue]:
 def _rows_named(of: SSAValue, number: int = 0) -> dict[int, SSAValue]:
     """The rows of an argument that is received, or of a result of an operator: those that are made
     in this run and those that are recalled."""
-    found: dict[int, SSAValue] = {}
+    by_index: dict[int, SSAValue] = {}
     for op in (use.operation for use in of.uses):
         if isinstance(op, ReceiveOp):
-            found[op.index.data] = op.result
+            by_index[op.index.data] = op.result
         elif isinstance(op, RowOp):
-            found[op.index.data] = op.outputs[number]
+            by_index[op.index.data] = op.outputs[number]
         elif isinstance(op, StateOp) and op.number.data == number:
             for recall in op.of_kind(RecallOp):
                 assert isinstance(recall, RecallOp)
-                found[recall.index.data] = recall.result
-    return found
+                by_index[recall.index.data] = recall.result
+    return by_index
 
 
 def received_in_order(argument: SSAValue) -> list[SSAValue]:
     """The rows of an argument that is received, from the first on."""
-    found = (use.operation for use in argument.uses)
-    rows = sorted((o for o in found if isinstance(o, ReceiveOp)), key=lambda o: o.index.data)
+    users = (use.operation for use in argument.uses)
+    rows = sorted((o for o in users if isinstance(o, ReceiveOp)), key=lambda o: o.index.data)
     return [o.result for o in rows]
 
 
@@ -188,17 +193,17 @@ def moves_of(layout: Layout, op: RecallOp | RetainOp | SlideOp) -> list[Move]:
     if isinstance(op, RetainOp):
         place = layout.kept_at(state, op.index.data)
         return [Move(place, layout.addresses[op.value], state.row_bytes)]
-    found: list[Move] = []
+    moves: list[Move] = []
     for r in state.kept:  # ascending, so that none is overwritten before it has moved
         if r + state.later not in state.kept:
             continue
         to, source = (layout.kept_at(state, n) for n in (r, r + state.later))
-        before = found[-1] if found else None
+        before = moves[-1] if moves else None
         if before and (before.to.offset + before.bytes, before.source.offset + before.bytes) == (
             to.offset,
             source.offset,
         ):
-            found[-1] = replace(before, bytes=before.bytes + state.row_bytes)
+            moves[-1] = replace(before, bytes=before.bytes + state.row_bytes)
         else:
-            found.append(Move(to, source, state.row_bytes))
-    return found
+            moves.append(Move(to, source, state.row_bytes))
+    return moves

@@ -169,17 +169,17 @@ def guarded(calls: Sequence[str], stretches: Sequence[tuple[int, int, int]]) -> 
     operators run once, when as many calls have run as stand before them."""
     of_text = {at: last for at, _, last in stretches}
     end = max(of_text.values())
-    found: list[str] = []
+    texts: list[str] = []
     ran = 0
     for at, text in enumerate(calls):
         if at in of_text:
             ran = of_text[at]
-            found.append(run_rows_streamed(ran))
+            texts.append(run_rows_streamed(ran))
         elif ran == end:
-            found.append(text)
+            texts.append(text)
         else:
-            found.append(f"  if (state->call == {ran}) {{\n{text}  }}\n")
-    return found
+            texts.append(f"  if (state->call == {ran}) {{\n{text}  }}\n")
+    return texts
 
 
 def declared_pointers(layout: Layout, parts: Parts) -> str:

@@ -71,10 +71,10 @@ def _weights(channels: Sequence[Channel], taps: int) -> Array:
     """int8, channels by taps, of which some may be missing."""
     import numpy as np
 
-    found = np.zeros((len(channels), taps), np.int8)
-    for row, channel in zip(found, channels, strict=True):
+    matrix = np.zeros((len(channels), taps), np.int8)
+    for row, channel in zip(matrix, channels, strict=True):
         row[: len(channel.weights)] = channel.weights[:taps]
-    return found
+    return matrix
 
 
 def _is_wide(channels: Sequence[Channel]) -> bool:

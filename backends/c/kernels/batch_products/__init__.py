@@ -33,8 +33,8 @@ def _call(
     rows, depth, columns = op.sizes
     if 0 in (*shape_of(op.result), depth):
         raise refuse(op, "matrices without elements")
-    found = op.batches
-    count, left, right = found or (1, 1, 1)
+    batches_of = op.batches
+    count, left_step, right = batches_of or (1, 1, 1)
     a = (1, rows) if op.adj_x is not None else (depth, 1)
     b = (1, depth) if op.adj_y is not None else (columns, 1)
     if not kernel and element_kind(op.rhs) != element_kind(op.lhs):
@@ -42,21 +42,21 @@ def _call(
     operands = tuple(tensor_or_table(op, v, constants) for v in (op.lhs, op.rhs))
     fields = (
         *(("batches", count), ("rows_n", rows), ("depth", depth), ("columns", columns)),
-        *(("a_batch", rows * depth * (left > 1)), ("a_row", a[0]), ("a_depth", a[1])),
+        *(("a_batch", rows * depth * (left_step > 1)), ("a_row", a[0]), ("a_depth", a[1])),
         *(("b_batch", depth * columns * (right > 1)), ("b_depth", b[0]), ("b_column", b[1])),
     )
     width = bytes_per_element(op, op.result)
     size = elements_of(op.result) * width
     kernel = kernel or f"batch_matmul_{element_kind(op.lhs)}"
     call = KernelCall(kernel, (*fields, *more), operands, Rows(1, 0, size))
-    if found is not None:
+    if batches_of is not None:
         return call
     batches = groups_of([shape_of(v)[:-2] for v in op.operands], shape_of(op.result)[:-2])
     widths = [bytes_per_element(op, v) for v in op.operands]
     units = [rows * depth * widths[0], depth * columns * widths[1]]
     each = replace(call, operands=())
-    made = repeated_call(op, each, batches, units, rows * columns * width)
-    return replace(made, operands=operands)
+    repeated = repeated_call(op, each, batches, units, rows * columns * width)
+    return replace(repeated, operands=operands)
 
 
 def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:

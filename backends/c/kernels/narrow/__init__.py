@@ -98,8 +98,8 @@ def depthwise_conv_2d_narrow_s8(op: DepthwiseConv2DOp, constants: Constants) -> 
 
 def _in_words(op: FullyConnectedOp) -> bool:
     out_n, in_n = shape_of(op.weights)
-    whole = in_n % WORD == 0 and out_n * in_n > 0 and pays(op, in_n)
-    return whole and not op.has_offset_weights
+    is_in_words = in_n % WORD == 0 and out_n * in_n > 0 and pays(op, in_n)
+    return is_in_words and not op.has_offset_weights
 
 
 @kernel(

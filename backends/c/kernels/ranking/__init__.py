@@ -27,14 +27,14 @@ from memopt.dialects.operators.top_k import TopKOp
 @kernel(TopKOp, "u8 to i64 and u8")
 def top_k(op: TopKOp, constants: Constants) -> list[KernelCall]:
     need_same_numbers(op, op.input, op.values)
-    kind, length, kept = element_kind(op.input), shape_of(op.input)[-1], shape_of(op.values)[-1]
+    kind, length, k = element_kind(op.input), shape_of(op.input)[-1], shape_of(op.values)[-1]
     if not size_of(op.input):
         raise refuse(op, "a tensor without elements")
     outer, width = size_of(op.input) // length, bytes_per_element(op, op.input)
     calls: list[KernelCall] = []
     wide = bytes_per_element(op, op.indices)
     for number, bytes_each in enumerate((width, wide)):
-        fields = (("length", length), ("kept", kept), ("indices", number * wide))
-        rows = Rows(outer, length * width, kept * bytes_each)
+        fields = (("length", length), ("kept", k), ("indices", number * wide))
+        rows = Rows(outer, length * width, k * bytes_each)
         calls.append(moved(KernelCall(f"top_k_{kind}", fields, (op.input,), rows), 0, 0, number))
     return calls

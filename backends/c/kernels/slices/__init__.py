@@ -91,13 +91,13 @@ def concat_requantized(op: ConcatRequantizedOp, constants: Constants) -> list[Ke
 
 @kernel(SplitOp, ANY, rows=own_rows)
 def split(op: SplitOp, constants: Constants) -> list[KernelCall]:
-    axis, whole = op.axis.value.data, shape_of(op.input)
-    inner = math.prod(whole[axis + 1 :]) * bytes_per_element(op, op.input)
+    axis, shape = op.axis.value.data, shape_of(op.input)
+    inner = math.prod(shape[axis + 1 :]) * bytes_per_element(op, op.input)
     calls: list[KernelCall] = []
     at = 0
     for number, part in enumerate(op.parts):
         size = shape_of(part)[axis] * inner
-        copy = copy_call(op.input, math.prod(whole[:axis]), size, (whole[axis] * inner, size))
+        copy = copy_call(op.input, math.prod(shape[:axis]), size, (shape[axis] * inner, size))
         calls.append(moved(copy, at, 0, number))
         at += size
     return calls

@@ -28,7 +28,7 @@ def blocks_of(
 ) -> Ran | None:
     """Return what ran from the block at `starts` on until that at `stops`, each time or those times
     that are in `spans`; None if that is more than `most` blocks."""
-    found, counted = Ran(), 0
+    ran, counted = Ran(), 0
     span = span_before = -1
     first = last = before = earlier = 0
     counts = counted_before = handles = False
@@ -38,7 +38,7 @@ def blocks_of(
             flags, _, rest = line[line.index("[") + 1 :].partition("/")
             at = int(rest.partition("/")[0], 16)
             if first:
-                found.ends[first], first = last, 0
+                ran.ends[first], first = last, 0
             handles = bool(int(flags, 16) & HANDLER)
             if handles:
                 continue
@@ -64,7 +64,7 @@ def blocks_of(
         elif line.startswith("IN:"):
             first = 0
         if len(pairs) >= 1 << 20:
-            found.steps.update(pairs[:-1])
+            ran.steps.update(pairs[:-1])
             del pairs[:-1]
-    found.steps.update(pairs)
-    return found
+    ran.steps.update(pairs)
+    return ran

@@ -97,22 +97,22 @@ class Instruction:
 def _known(stem: str) -> tuple[str, bool]:
     """Return the kind of a mnemonic without type, and whether it ends in a condition."""
     for pattern, kind in _PATTERNS:
-        if found := pattern.fullmatch(stem):
-            return kind, found["unless"] is not None
+        if match := pattern.fullmatch(stem):
+            return kind, match["unless"] is not None
     return "other", False
 
 
 def _registers(operands: str) -> tuple[str, ...]:
-    found: list[str] = []
+    names: list[str] = []
     for match in _REGISTER.finditer(operands):
         low = _NUMBERED.get(match[1], match[1])
         high = low if match[2] is None else _NUMBERED.get(match[2], match[2])
         if low == high:
-            found.append(low)
+            names.append(low)
         else:
             prefix = low[0]
-            found += [f"{prefix}{n}" for n in range(int(low[1:]), int(high[1:]) + 1)]
-    return tuple(found)
+            names += [f"{prefix}{n}" for n in range(int(low[1:]), int(high[1:]) + 1)]
+    return tuple(names)
 
 
 _WRITING = {
@@ -123,11 +123,11 @@ _WRITING = {
 
 def instructions_of(lines: Iterable[str]) -> dict[int, Instruction]:
     """Address -> instruction, of what `objdump -d` prints."""
-    found: dict[int, Instruction] = {}
+    by_address: dict[int, Instruction] = {}
     for line in lines:
         row = _LINE.match(line)
         if row is not None:
             address, size = int(row[1], 16), len(row[2].replace(" ", "")) // 2
             operands = re.sub(r"<[^>]*>|\s*[;@].*", "", row[4]).strip()
-            found[address] = Instruction(address, size, row[3], operands)
-    return found
+            by_address[address] = Instruction(address, size, row[3], operands)
+    return by_address

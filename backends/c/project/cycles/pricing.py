@@ -36,7 +36,7 @@ def price(block: Sequence[Instruction], taken: bool, timing: Timing) -> Cycles:
     What stands in one block follows each other; nothing is known of what ran before it, so its
     first access to memory follows none.
     """
-    least = most = 0
+    least = greatest = 0
     before: Instruction | None = None
     for i, instruction in enumerate(block):
         leaves = taken and i + 1 == len(block)
@@ -45,8 +45,8 @@ def price(block: Sequence[Instruction], taken: bool, timing: Timing) -> Cycles:
             low, high = low + 1, high + 1
         if instruction.is_conditional and instruction.kind != "branch":
             low = min(low, 1)  # its condition may fail
-        least, most, before = least + low, most + high, instruction
-    return Cycles(len(block), least, most)
+        least, greatest, before = least + low, greatest + high, instruction
+    return Cycles(len(block), least, greatest)
 
 
 def _alone(its: Instruction, before: Instruction | None, leaves: bool, timing: Timing) -> Range:
