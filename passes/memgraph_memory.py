@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.attributes.memories import MemoryAttr, TrafficAttr
 from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import name_of, operator_name
@@ -119,8 +120,9 @@ def assign_known(
     facts, extracted = planned.facts, planned.extracted
     assert facts is not None
     place = f"@{func.sym_name.data}"
-    if extracted.model.target.data == "tflm":
-        raise MemoptError("planned for target tflm, which has one arena", place)
+    if interpreter_of(extracted.model):
+        target = extracted.model.target.data
+        raise MemoptError(f"planned for target {target}, which has one arena", place)
     kept = next((op for op in body_of(func).ops if isinstance(op, StateOp)), None)
     if kept is not None:
         text = f"rows that stay from run to run ({name_of(kept.result)}) have no place in it"

@@ -6,6 +6,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.places import UnplacedAttr
 from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.plan import (
@@ -80,7 +81,7 @@ def end_of(value: SSAValue, offset: int, memory: Reading) -> int:
 def check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:
     """Raise MemoptError if TFLM, whose planner counts bytes in 32 bits with a sign, cannot say
     where the buffer ends; without a value it is scratch."""
-    if model.target.data == "tflm" and end > TFLM_LARGEST:
+    if interpreter_of(model) and end > TFLM_LARGEST:
         name = name_of(value) if value else "scratch"
         text = f"{name} ends at {end} B, beyond the {TFLM_LARGEST} B that TFLM's int32 can say"
         raise MemoptError(text, place_of(op))
@@ -103,6 +104,6 @@ def _check_unplaced(
         if place.data != "caller":
             raise MemoptError(f"{name_of(value)} is the caller's, not {place}", place_of(op))
     elif bytes_of(value.type) and not (
-        place.data == "runtime" and model.target.data == "tflm"  # which has a planner of its own
+        place.data == "runtime" and interpreter_of(model)  # which has a planner of its own
     ):
         raise MemoptError(f"{name_of(value)} is a buffer of the arena, not {place}", place_of(op))

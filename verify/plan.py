@@ -13,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.plan import PlanAttr
+from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
@@ -81,7 +82,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
             raise MemoptError("the plan has no offsets; run --place first", place)
         check_unplaced(func)
         return Verified(plan, peak, None)
-    if model.target.data == "tflm" and plan.kind != "arena":
+    if interpreter_of(model) and plan.kind != "arena":
         raise MemoptError("the plan has several memories, but TFLM has one arena", place)
     check_branches(func)
     where = check_places(func, block, memory, model, plan)

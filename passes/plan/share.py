@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes.memories import MemoryAttr
 from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.passes.plan.places import write_places
@@ -35,8 +36,8 @@ def share_function(
     extracted = planned.extracted
     func = extracted.func
     name = f"@{func.sym_name.data}"
-    if extracted.model.target.data == "tflm":
-        text = "TensorFlow Lite Micro has one arena and takes no shared objects"
+    if runtime := interpreter_of(extracted.model):
+        text = f"{runtime} has one arena and takes no shared objects"
         raise MemoptError(f"--place={method}: {text}", name)
     extracted.refuse_parts(f"--place={method}")
     order = range(len(extracted.graph))
