@@ -18,7 +18,7 @@ FIRST = "0.1.0"  # what the first tag will say
 
 
 def said(*command: str) -> str:
-    """What git says, or nothing."""
+    """Return the output of git, or nothing."""
     try:
         done = subprocess.run(
             ("git", *command), cwd=HERE, capture_output=True, text=True, check=False

@@ -1,1 +1,1 @@
-"""What only measures, of the checkout and not of the wheel: `python -m benchmarks --help`."""
+"""Measurements, of the checkout and not of the wheel: `python -m benchmarks --help`."""

@@ -166,15 +166,15 @@ def _place(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Tab
     from benchmarks.tables import place
 
     wanted = _wanted(args, list(place.TABLES))
-    found = place.instances(args.graphs or (place.QUICK if args.quick else ()))
+    instances = place.instances(args.graphs or (place.QUICK if args.quick else ()))
     done: list[Table] = []
     with progress() as tick:
         for name, prefix in wanted:
-            run = place.PlaceRun(found, limit, args.quick, _prefixed(tick, prefix))
+            run = place.PlaceRun(instances, limit, args.quick, _prefixed(tick, prefix))
             done.append(place.TABLES[name](run))
             if name == "strategies":
                 done.append(place.summary(done[-1]))
-    return [name for name, _ in found], done
+    return [name for name, _ in instances], done
 
 
 def _rows(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
@@ -262,8 +262,8 @@ def _onnx_nodes(args: argparse.Namespace, limit: float) -> "tuple[list[str], lis
 
     wanted = _wanted(args, ["counts", "operators", "left"])
     with progress() as tick:
-        found = list(outcomes(cases(args.graphs or (QUICK_NODES if args.quick else ())), tick))
-    done = {table.name: table for table in tables(found)}
+        results = list(outcomes(cases(args.graphs or (QUICK_NODES if args.quick else ())), tick))
+    done = {table.name: table for table in tables(results)}
     return list(args.graphs), [done[name] for name, _ in wanted]
 
 

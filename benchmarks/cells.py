@@ -65,15 +65,15 @@ def measure(folder: Path, count: int, jobs: int, seed: int) -> dict[str, Any]:
     """Cells, how many are proven optimal and by what, and wall seconds."""
     paths = write_cells(folder, count, seed)
     start = time.perf_counter()
-    found = list(rows([Task(str(p), "", None) for p in paths], jobs))
+    answers = list(rows([Task(str(p), "", None) for p in paths], jobs))
     seconds = time.perf_counter() - start
     return {
         "cells": count,
         "jobs": jobs,
-        "optimal": sum(row.optimal for row in found),
-        "flow": sum(row.proof == "flow" for row in found),
-        "search": sum(row.proof == "search" for row in found),
-        "errors": sum(row.error is not None for row in found),
+        "optimal": sum(row.optimal for row in answers),
+        "flow": sum(row.proof == "flow" for row in answers),
+        "search": sum(row.proof == "search" for row in answers),
+        "errors": sum(row.error is not None for row in answers),
         "seconds": round(seconds, 3),
     }
 
@@ -89,9 +89,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(args.output or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        found = measure(folder, args.count, args.jobs, args.seed)
-    print(json.dumps(found))
-    return int(found["optimal"] != args.count)
+        figures = measure(folder, args.count, args.jobs, args.seed)
+    print(json.dumps(figures))
+    return int(figures["optimal"] != args.count)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,8 @@ class MemgraphExpandRowsPass(PlanningPass):
             close_stream(func)
 
     def _fitting(self, func: FuncOp, fit: int, before: FuncOp) -> frozenset[int]:
-        """What is cut; a refusal says what helps a function that is as `before` its input came."""
+        """Return the operators to cut; a refusal says what helps a function that is as `before` its
+        input came."""
         limit = clock.deadline(self.time_limit)
         try:
             return fitting_rows(func, fit, self.time_limit)

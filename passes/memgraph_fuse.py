@@ -143,7 +143,8 @@ def _delay_views(block: Block) -> None:
 
 
 def _inplace(graph: MemoryGraph, masks: Sequence[int], order: Sequence[int]) -> list[InPlace]:
-    """What a module's operators overwrite in their order; nobody outside decides that."""
+    """Return the pairs in place of a module's operators in their order; nobody outside decides
+    that."""
     if not any(graph.candidates[v] for v in order):
         return []
     done = 0

@@ -99,7 +99,8 @@ def _return_stored(block: Block, place: str) -> bool:
 
 
 def border_changed(func: FuncOp) -> None:
-    """What a function takes or returns is another: its type, and what was said of it, go."""
+    """Update the function's type after its arguments or results changed, and drop the attributes
+    about them."""
     func.update_function_type()
     drop_plan(func)
     func.attributes.pop("memgraph.source", None)

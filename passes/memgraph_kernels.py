@@ -93,13 +93,13 @@ class MemgraphKernelsPass(PlanningPass):
         return _chosen(sites, lambda room: room.fits(peak, arena))
 
     def _allowed(self, size: int) -> int:
-        """What `balanced` may make of so many bytes here."""
+        """Return the bytes that `balanced` may make of so many bytes here."""
         more = may_become(size)
         return more if self.at_most is None else max(size, min(more, self.at_most))
 
 
 def may_become(size: int) -> int:
-    """What `balanced` may make of an arena, or peak, of so many bytes."""
+    """Return the bytes that `balanced` may make of an arena, or peak, of so many bytes."""
     return size + (size + BESIDE) * PERCENT // 100
 
 
@@ -118,8 +118,8 @@ def _in_one_arena(facts: Facts) -> bool:
 
 @dataclass(frozen=True)
 class Room:
-    """What the scratch of one form of a fast kernel takes: bytes, and as they are rounded, the
-    lowest place for them among what lies in the arena meanwhile, and the level with them."""
+    """Scratch of one form of a fast kernel: its bytes, and as they are rounded, the lowest place
+    for them among what lies in the arena meanwhile, and the level with them."""
 
     form: str
     bytes: int

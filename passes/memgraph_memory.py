@@ -112,7 +112,7 @@ def assign_known(
     spill: bool = True,
     time_limit: float | None = None,
 ) -> tuple[Planned, Assignment]:
-    """As `assign_function`, from what is known; the plan is not written yet."""
+    """Assign as `assign_function`, from what is known; the plan is not written yet."""
     started, deadline = clock.now(), clock.deadline(time_limit)
     planned = known if known is not None and known.facts is not None else read_plan(func)
     if planned is None or planned.facts is None:
@@ -123,9 +123,9 @@ def assign_known(
     if interpreter_of(extracted.model):
         target = extracted.model.target.data
         raise MemoptError(f"planned for target {target}, which has one arena", place)
-    kept = next((op for op in body_of(func).ops if isinstance(op, StateOp)), None)
-    if kept is not None:
-        text = f"rows that stay from run to run ({name_of(kept.result)}) have no place in it"
+    state = next((op for op in body_of(func).ops if isinstance(op, StateOp)), None)
+    if state is not None:
+        text = f"rows that stay from run to run ({name_of(state.result)}) have no place in it"
         raise MemoptError(f"memgraph-memory: {text}", place)
     extracted.refuse_gathered("memgraph-memory")
     tenants = tenants_of(extracted, banks, spill)
@@ -199,8 +199,11 @@ def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> bool:
 
 
 def _facts(extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Facts) -> Facts:
-    """What holds now. With moves the peak is another; the bound still holds, as in each step of the
-    function without them no fewer bytes are live with them."""
+    """Return the facts after the assignment.
+
+    With moves the peak is another; the bound still holds, as in each step of the function without
+    them no fewer bytes are live with them.
+    """
     arenas = answer.arenas(tenants.problem)
     moved = moved_bytes(tenants.problem, answer.visits)
     memories = [
@@ -208,5 +211,5 @@ def _facts(extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Fa
         for b, arena, count in zip(tenants.problem.banks, arenas, moved, strict=True)
     ]
     traffic = TrafficAttr(answer.cost, answer.lower_bound, answer.proof)
-    found = facts.placed(memories, facts.lower_bound, traffic=traffic)
-    return replace(found, peak=peak_of(extracted.memory, extracted.model))
+    placed = facts.placed(memories, facts.lower_bound, traffic=traffic)
+    return replace(placed, peak=peak_of(extracted.memory, extracted.model))

@@ -90,7 +90,8 @@ def _turn(value: SSAValue, place: str) -> None:
 
 
 def _unturned(value: SSAValue, place: str) -> SSAValue:
-    """What lies channels last and is turned, or computed of that, for the border."""
+    """Return the value that lies channels last and is turned, or computed of that, for the
+    border."""
     op = value.op if isinstance(value, OpResult) and value.has_one_use() else None
     if op is not None and is_move(op) and not is_channels_first(op.operands[0]):
         source = op.operands[0]
@@ -105,13 +106,13 @@ def _unturned(value: SSAValue, place: str) -> SSAValue:
 
 
 def is_each(op: Operation) -> bool:
-    """Whether it makes an image of one image, element by element."""
+    """Return whether it makes an image of one image, element by element."""
     one = isinstance(op, ComputeOp) and op.has_trait(Pointwise) and len(op.operands) == 1
     return one and is_channels_first(op.results[0])
 
 
 def is_move(op: Operation) -> bool:
-    """Whether it turns an image, channels first to last or last to first."""
+    """Return whether it turns an image, channels first to last or last to first."""
     if not isinstance(op, ComputeOp) or len(op.operands) != 1:
         return False
     before, after = op.operands[0], op.results[0]
@@ -122,7 +123,7 @@ def is_move(op: Operation) -> bool:
 
 
 def puts_in(op: ComputeOp, order: tuple[int, ...]) -> bool:
-    """Whether dimension i of the result is dimension `order[i]` of the operand, element by
+    """Return whether dimension i of the result is dimension `order[i]` of the operand, element by
     element."""
     if isinstance(op, TransposeOp):
         return op.permutation.get_values() == order

@@ -132,7 +132,8 @@ def _as_arranged(planned: Planned, facts: Facts, arranged: Arrangement) -> Plann
 
 
 def tflm_lays_scratch(extracted: Extracted) -> bool:
-    """Whether TFLM lays scratch around our offsets: of a .tflite file, planned with its scratch.
+    """Return whether TFLM lays scratch around our offsets: of a .tflite file, planned with its
+    scratch.
 
     Kept inputs it would overwrite: a plan that has both is for another run time (the writer refuses
     it), and everything lies where we put it.

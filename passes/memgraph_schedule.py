@@ -93,16 +93,16 @@ class MemgraphSchedulePass(PlanningPass):
         return planned
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
-        found = list(functions(module))
-        if self.certificate is not None and len(found) != 1:
+        funcs = list(functions(module))
+        if self.certificate is not None and len(funcs) != 1:
             raise PassFailedException(
                 f"memgraph-schedule: certificate={self.certificate}: one function is needed, "
-                f"there are {len(found)}"
+                f"there are {len(funcs)}"
             )
         super().plan_all(module, known)
         if self.assume_pure:
             known.clear()  # who comes next does not assume it
-        for func in found if self.certificate is not None else ():
+        for func in funcs if self.certificate is not None else ():
             write_certificate(func, self.certificate or "", self.time_limit, self.assume_pure)
 
 
@@ -200,7 +200,9 @@ def write_order(
     if len(flat.graph) != len(extracted.graph):
         answer = replace(answer, proof=_flat_proof(flat, answer, time_limit))
     if write_inplace(flat, [c for c in facts.inplace if c]) or chosen is not None:
-        as_before = {op: its for op, its in flat.asked().items() if CHOSEN not in op.attributes}
+        as_before = {
+            op: memory for op, memory in flat.asked().items() if CHOSEN not in op.attributes
+        }
         flat = extract(extracted.func, assume_pure, known=as_before)
     set_order(flat.memory.operations)
     family = family_of(flat.memory.operations)
@@ -251,10 +253,11 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
 
 
 def _untouched(extracted: Extracted) -> dict[Operation, OperatorMemory]:
-    """What is known of the operations that opening hyper-nodes leaves as they are, operands too."""
+    """Return the memory of the operations that opening hyper-nodes leaves as they are, operands
+    too."""
     return {
-        op: its
-        for op, its in extracted.asked().items()
+        op: memory
+        for op, memory in extracted.asked().items()
         if not any(isinstance(o, HyperNode) for o in (op, *[v.owner for v in op.operands]))
     }
 
@@ -277,11 +280,11 @@ def _chains(operations: Sequence[Operation]) -> list[list[HyperNode]]:
     for node in operations:
         if isinstance(node, HyperNode):
             after, chain = node.tokens
-            found = at.get(after) if after is not None else None
-            if found is None:
-                found = list[HyperNode]()
-                result.append(found)
-            found.append(node)
+            nodes = at.get(after) if after is not None else None
+            if nodes is None:
+                nodes = list[HyperNode]()
+                result.append(nodes)
+            nodes.append(node)
             if chain is not None:
-                at[chain] = found
+                at[chain] = nodes
     return result

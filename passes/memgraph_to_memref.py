@@ -276,7 +276,8 @@ class Lowering:
         return made.result
 
     def _inits(self, op: Operation) -> dict[SSAValue, SSAValue]:
-        """What each init of a destination-passing operation is in memory: its result."""
+        """Return the value in memory of each init of a destination-passing operation: that of its
+        result."""
         inits = destinations(op)
         if not inits or len(inits) != len(op.results):
             what = f"memgraph-to-memref: {op.name} is no destination-passing operation"

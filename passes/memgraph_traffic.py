@@ -86,39 +86,41 @@ def measure_function(
         answer = least_traffic(problem, rule, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-traffic: {place}: {error}") from error
-    found = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, answer.proof)
-    func.attributes[OFF_CHIP] = found
-    return found
+    attribute = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, answer.proof)
+    func.attributes[OFF_CHIP] = attribute
+    return attribute
 
 
 def check_traffic(func: FuncOp) -> OffChipAttr | None:
-    """What the function says that a run moves, if anything, and it can be: exactly what Belady's
-    rule moves, or between a bound of every rule and that. What a solver has proven is not derived
-    again, so the bound stays a claim. Raises MemoptError."""
-    found = func.attributes.get(OFF_CHIP)
-    if found is None:
+    """Return the function's claim of what a run moves, if it has one and it can be true.
+
+    It must be exactly what Belady's rule moves, or between a bound of every rule and that. The
+    proof of a solver is not derived again, so the bound stays a claim. Raises MemoptError.
+    """
+    claim = func.attributes.get(OFF_CHIP)
+    if claim is None:
         return None
     place = f"@{func.sym_name.data}"
-    if not isinstance(found, OffChipAttr):
+    if not isinstance(claim, OffChipAttr):
         raise MemoptError("memgraph.off_chip must be a #memgraph.off_chip", place)
-    if found.rule.data not in RULES:
-        text = f"memgraph.off_chip: rule {found.rule.data!r} is not one of: {', '.join(RULES)}"
+    if claim.rule.data not in RULES:
+        text = f"memgraph.off_chip: rule {claim.rule.data!r} is not one of: {', '.join(RULES)}"
         raise MemoptError(text, place)
-    problem = traffic_problem(func, found.on_chip.data)
+    problem = traffic_problem(func, claim.on_chip.data)
     try:
-        most, least = least_traffic(problem, "belady").moved, least_moved(problem)
+        belady, least = least_traffic(problem, "belady").moved, least_moved(problem)
     except ProblemError as error:
         raise MemoptError(f"memgraph.off_chip: {error}", place) from error
-    moved, rule = found.moved.data, found.rule.data
-    if rule == "belady" and moved != most:
-        raise MemoptError(f"memgraph.off_chip: belady moves {most} B, not {moved} B", place)
+    moved, rule = claim.moved.data, claim.rule.data
+    if rule == "belady" and moved != belady:
+        raise MemoptError(f"memgraph.off_chip: belady moves {belady} B, not {moved} B", place)
     if moved < least:
         text = f"memgraph.off_chip: every rule moves {least} B or more, not {moved} B"
         raise MemoptError(text, place)
-    if moved > most:
-        text = f"memgraph.off_chip: {moved} B are more than the {most} B of belady"
+    if moved > belady:
+        text = f"memgraph.off_chip: {moved} B are more than the {belady} B of belady"
         raise MemoptError(text, place)
-    return found
+    return claim
 
 
 def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None) -> TrafficProblem:
@@ -139,8 +141,8 @@ def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None
     for value in memory.gathered:
         text = f"memgraph-traffic: {name_of(value)} is gathered by its readers, not modelled"
         raise MemoptError(text, place)
-    for its in memory.sums:
-        name = name_of(its.values[0])
+    for total in memory.sums:
+        name = name_of(total.values[0])
         raise MemoptError(f"memgraph-traffic: {name} is added to in place, not modelled", place)
     position = {op: i for i, op in enumerate(memory.operations)}
     written = _written(memory, list(block.args))
@@ -181,10 +183,10 @@ def _size(value: SSAValue, model: ModelAttr, parts: int) -> int:
 
 def _written(memory: BlockMemory, arguments: list[SSAValue]) -> list[SSAValue]:
     """The values with bytes of their own in the arena, in the order in which they are made."""
-    made = [r for op in memory.operations for r in op.results]
+    results = [r for op in memory.operations for r in op.results]
     return [
         v
-        for v in (*arguments, *made)
+        for v in (*arguments, *results)
         if v in memory.of_value and memory.groups[memory.of_value[v][0]].in_arena
     ]
 

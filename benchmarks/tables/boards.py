@@ -47,15 +47,15 @@ NOTES = (
 
 def chosen(names: Sequence[str], quick: bool) -> list[Path]:
     """Shared models, or files. Raises MemoptError."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for name in names or (QUICK if quick else MODELS):
         path = Path(name)
         if not path.exists():
             path = shared_folder() / "models" / f"{name}.tflite"
         if not path.exists():
             raise MemoptError(f"no {path}: set MEMOPT_SHARED, or name files with --graphs")
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def cortex_m(models: Sequence[Path], cores: Sequence[str], tick: Callable[[str], None]) -> Table:
@@ -142,7 +142,7 @@ def profiled(path: Path) -> list[tuple[str, int]]:
 
 
 def profile(folder: Path) -> list[tuple[str, int]]:
-    """The same of a project, run on zeros. Raises MemoptError."""
+    """Return the profile of a project, run on zeros. Raises MemoptError."""
     header = "".join(file.read_text() for file in folder.glob("*.h"))
     size = re.search(r"^#define \w+_INPUT_BYTES (\d+)u", header, re.MULTILINE)
     (folder / "in.bin").write_bytes(bytes(int(size[1]) if size else 0))
@@ -160,7 +160,7 @@ def _compile(path: Path, core: str, options: Sequence[str], folder: Path) -> dic
 
 
 def _run(*command: str) -> str:
-    """What a command writes to stderr. Raises MemoptError with its last line if it fails."""
+    """Run a command and return its stderr. Raises MemoptError with its last line if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MemoptError((done.stderr.strip().splitlines() or ["it failed"])[-1], command[-1])

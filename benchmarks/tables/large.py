@@ -210,7 +210,7 @@ def buffers(count: int, seed: int = 0) -> tuple[Row, ...]:
 
 
 def _last(nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    """What reads all that nobody read."""
+    """Return the node that reads all that nobody read."""
     read = {name for node in nodes for name in node["inputs"]}
     return _node("y", "Sum", [n["name"] for n in nodes if n["name"] not in read])
 

@@ -51,7 +51,7 @@ float32 ([onnx](onnx.md)), and results may differ by what their type rounds.
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a test; `way` is the one of WAYS that passed, or that came furthest."""
+    """Outcome of a test; `way` is the one of WAYS that passed, or that came furthest."""
 
     name: str
     operator: str
@@ -78,7 +78,7 @@ def operator_of(case: Any) -> str:
 
 
 def outcomes(found: Iterable[Any], tick: Callable[[str], None]) -> Iterator[Outcome]:
-    """What becomes of each test."""
+    """Yield the outcome of each test."""
     with tempfile.TemporaryDirectory(prefix="memopt-") as work:
         builder = Builder(Path(work))
         for case in found:

@@ -80,7 +80,8 @@ def placed_by_minimalloc(rows: Sequence[Row], bound: int, time_limit: float) -> 
 
 
 def _run(command: list[str], given: str, time_limit: float) -> str | None:
-    """What the program prints; None if it takes longer. Raises MemoptError if it fails."""
+    """Run a program and return its output; None if it takes longer. Raises MemoptError if it
+    fails."""
     try:
         done = subprocess.run(
             command, input=given, capture_output=True, text=True, timeout=time_limit, check=False

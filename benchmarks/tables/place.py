@@ -150,7 +150,7 @@ def _peers(
 
 
 def summary(table: Table) -> Table:
-    """What `strategies` says of each strategy over all instances."""
+    """Return the summary of `strategies`: each strategy over all instances."""
     result = Table(
         "summary",
         "The strategies over all instances",

@@ -1,4 +1,4 @@
-"""What others have published of the networks in shared/models, none of it run here.
+"""Figures that others have published of the networks in shared/models, none of them measured here.
 
 Each figure has its source and says what it counts. Cycles are of one inference,
 milliseconds times megahertz where these are what was published; instructions are counted in QEMU.
@@ -11,7 +11,8 @@ MLPERF = "published results of MLPerf Tiny"
 
 @dataclass(frozen=True)
 class Figure:
-    """What `who` needs of `what` (cycles, instructions, bytes of RAM) for a network on a core."""
+    """Figure of `who`: its need of `what` (cycles, instructions, bytes of RAM) for a network on a
+    core."""
 
     model: str
     core: str

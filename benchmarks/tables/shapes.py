@@ -67,7 +67,7 @@ class Layer:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it counts in the median of dense layers."""
+        """Return whether it counts in the median of dense layers."""
         return self.kind == "dense" and min(self.shape[-1], self.result[-1]) >= MANY
 
 
@@ -158,8 +158,8 @@ def _two(rng: Random, low: int, high: int) -> tuple[int, int]:
 def instructions(
     chosen: Sequence[Layer], form: str | None, core: str = CORE
 ) -> tuple[list[int], list[bool]]:
-    """Of each layer in QEMU, in their order, and whether it has a kernel of this form; None: plain
-    ones."""
+    """Return the instructions of each layer in QEMU, in their order, and whether it has a kernel of
+    this form; None: plain ones."""
     module, context = load_text(new_context(), _text(chosen), "layers.mlir"), Context()
     MemgraphModelPass(target=core).apply(context, module)
     ops = only_function(module).body.block.ops
@@ -174,7 +174,7 @@ def _is_layer(op: Operation) -> bool:
 
 
 def _marked(op: Operation, form: str | None, core: str) -> bool:
-    """Whether a layer has a kernel of this form, which it is marked with then."""
+    """Return whether a layer has a kernel of this form, which it is marked with then."""
     forms = fast_forms(op, target_named(core))
     if form is None or form not in forms:
         return False
@@ -223,7 +223,7 @@ def _lines(number: int, layer: Layer) -> Iterator[str]:
 
 
 def _nested(numbers: Sequence[int], shape: Sizes) -> str:
-    """As lists of lists."""
+    """Return the numbers as lists of lists."""
     if len(shape) == 1:
         return str(list(numbers))
     step = prod(shape[1:])

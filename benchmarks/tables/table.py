@@ -74,7 +74,7 @@ def to_json(tables: Sequence[Table], facts: dict[str, Any]) -> str:
 
 @dataclass
 class Run:
-    """What the tables are made with: graphs, seconds for each solver call, random orders drawn.
+    """Inputs of the tables: graphs, seconds for each solver call, random orders drawn.
 
     `tick` is told what is under way. `operators` is about the size of generated graphs.
     """

@@ -30,7 +30,7 @@ Tensor = str
 
 @dataclass
 class Step:
-    """What one forward operator is differentiated by."""
+    """Derivative of one forward operator."""
 
     name: str
     inputs: list[Tensor]

@@ -56,7 +56,7 @@ class Frontend:
 
     @property
     def planned(self) -> bool:
-        """Whether such a file may have a plan inside."""
+        """Return whether such a file may have a plan inside."""
         return bool(self.interpreter)
 
     def read(

@@ -1,4 +1,4 @@
-"""What the types of values say beyond element and shape: layout, and quantization from Q/DQ pairs.
+"""Types of values beyond element and shape: layout, and quantization from Q/DQ pairs.
 
 Spatial operators say that their tensors are NCHW, and operators that keep the order of dimensions
 pass it on. `QuantizeLinear` and `DequantizeLinear` say what the integers mean, and operators that
@@ -102,7 +102,8 @@ def stored_side(node: NodeProto) -> str:
 
 
 def quantization_of(known: Known, node: NodeProto) -> Quantization | None:
-    """What a `QuantizeLinear` or `DequantizeLinear` says, if the IR has words for it.
+    """Return the quantization that a `QuantizeLinear` or `DequantizeLinear` states, if the IR has
+    words for it.
 
     Not for blocked scales, scales that are not float32 constants, floating-point storage, and what
     operators of integers read or make.

@@ -1,4 +1,4 @@
-"""Whether an .onnx file holds together: names, nodes, and the bytes of its constants."""
+"""Checks that an .onnx file holds together: names, nodes, and the bytes of its constants."""
 
 import copy
 from pathlib import Path
@@ -65,7 +65,7 @@ def check_model(
 
 
 def is_unregistered(node: NodeProto) -> bool:
-    """Whether ONNX has no operator of that name in any version."""
+    """Return whether ONNX has no operator of that name in any version."""
     return node.domain in DEFAULT_DOMAINS and not onnx.defs.has(node.op_type, "")
 
 

@@ -1,4 +1,4 @@
-"""What is known before run time: small constants, and the subgraphs that compute shapes from them.
+"""Folding before run time: small constants, and the subgraphs that compute shapes from them.
 
 Exporters write shapes as operators (`Shape`, `Gather`, `Concat`, ...). Where all their inputs are
 known and their results small, they are evaluated here, with onnx's reference implementation, and
@@ -70,8 +70,8 @@ def fold(graph: Graph) -> Known:
 def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     """One node by these opsets: it is known, made of others, or stays."""
     is_own = node.domain in DEFAULT_DOMAINS
-    if not is_own and (found := _expanded(known, index, kind_of(node), node, 0)) is not None:
-        _take_all(known, index, found, NEWEST)  # first, for only these say its types
+    if not is_own and (expanded := _expanded(known, index, kind_of(node), node, 0)) is not None:
+        _take_all(known, index, expanded, NEWEST)  # first, for only these say its types
         return
     if is_own and node.op_type == "Constant" and (tensor := constant_tensor(node)) is not None:
         known.made_constant(known.elements(tensor, node.output[0]), node.output[0])
@@ -131,7 +131,7 @@ def _expanded(
 
 
 def _note(known: Known, node: NodeProto) -> None:
-    """What expansions of later nodes ask about a node that stays."""
+    """Note the facts about a node that stays for which expansions of later nodes ask."""
     if node.op_type == "DequantizeLinear":
         known.dequantized.update(node.output)
         _note_number(known, node)
@@ -160,7 +160,7 @@ def _note_number(known: Known, node: NodeProto) -> None:
 
 
 def _is_known(known: Known, node: NodeProto, opsets: Opsets) -> bool:
-    """Whether all results are known before run time; they are kept then."""
+    """Return whether all results are known before run time; they are kept then."""
     if node.op_type == "ConstantOfShape":
         _fill(known, node)
     elif node.op_type in ("Shape", "Size"):
@@ -188,8 +188,8 @@ def _fill(known: Known, node: NodeProto) -> None:
 def _shape(known: Known, node: NodeProto) -> None:
     import numpy as np
 
-    found = known.graph.types.get(node.input[0])
-    shape = found.fixed if found else None
+    type_ = known.graph.types.get(node.input[0])
+    shape = type_.fixed if type_ else None
     if shape is None:
         return
     if node.op_type == "Size":
@@ -219,10 +219,10 @@ def _evaluate(known: Known, node: NodeProto, opsets: Opsets) -> None:
     from onnx.reference import ReferenceEvaluator
 
     # of a graph: of a node alone the evaluator looks at no opset, and takes the newest
-    given, made = (
+    given, results = (
         [onnx.helper.make_empty_tensor_value_info(n) for n in names] for names in (inputs, outputs)
     )
-    one = onnx.helper.make_graph([node], "one", given, made)
+    one = onnx.helper.make_graph([node], "one", given, results)
     evaluator: Any = ReferenceEvaluator(one, opsets={"": opsets.get("", 0)})
     try:
         with np.errstate(all="ignore"):

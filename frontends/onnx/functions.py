@@ -64,29 +64,29 @@ def _function(schema: Any, known: Known, node: NodeProto, opset: int) -> Functio
 
 
 def _type(known: Known, name: str) -> TypeProto:
-    found = known.graph.types.get(name)
-    if found is None:
+    type_ = known.graph.types.get(name)
+    if type_ is None:
         return TypeProto()
-    return helper.make_tensor_type_proto(found.element, found.shape)
+    return helper.make_tensor_type_proto(type_.element, type_.shape)
 
 
 def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
     """A copy whose attributes are those of the function's caller, where it asks for them."""
-    made = NodeProto()
-    made.CopyFrom(node)
-    del made.attribute[:]
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
     for attribute in node.attribute:
         name = attribute.ref_attr_name
         if not name:
-            made.attribute.append(attribute)
+            copy.attribute.append(attribute)
         elif name in given:
-            made.attribute.append(given[name])
-            made.attribute[-1].name = attribute.name
-    for graph in subgraphs(made):
+            copy.attribute.append(given[name])
+            copy.attribute[-1].name = attribute.name
+    for graph in subgraphs(copy):
         inner = [_with_attributes(n, given) for n in graph.node]
         del graph.node[:]
         graph.node.extend(inner)
-    return made
+    return copy
 
 
 def branches(known: Known, index: int, node: NodeProto) -> Iterator[list[NodeProto]] | None:
@@ -108,8 +108,8 @@ def branches(known: Known, index: int, node: NodeProto) -> Iterator[list[NodePro
 
 
 def _one_branch(known: Known, node: NodeProto, body: GraphProto) -> Iterator[list[NodeProto]]:
-    nodes, made = _body(known, node, body)
-    pairs = zip(made, node.output, strict=True)
+    nodes, results = _body(known, node, body)
+    pairs = zip(results, node.output, strict=True)
     yield [*nodes, *(helper.make_node("Identity", [m], [result]) for m, result in pairs if result)]
 
 
@@ -181,13 +181,13 @@ def renamed(
 
 
 def _copy(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
-    made = NodeProto()
-    made.CopyFrom(node)
-    for field in (made.input, made.output):
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    for field in (copy.input, copy.output):
         values = [names.get(name, name) for name in field]
         del field[:]
         field.extend(values)
-    for graph in subgraphs(made):
+    for graph in subgraphs(copy):
         own = {o for n in graph.node for o in n.output} | {v.name for v in graph.input}
         inner = {k: v for k, v in names.items() if k not in own}
         copies = [_copy(n, inner) for n in graph.node]
@@ -195,9 +195,9 @@ def _copy(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
         graph.node.extend(copies)
         for value in graph.output:
             value.name = inner.get(value.name, value.name)
-    return made
+    return copy
 
 
 def is_random(node: NodeProto) -> bool:
-    """Whether the operator, or one in its subgraphs, draws random numbers."""
+    """Return whether the operator, or one in its subgraphs, draws random numbers."""
     return node.op_type in RANDOM or any(is_random(n) for g in subgraphs(node) for n in g.node)

@@ -1,4 +1,4 @@
-"""What is known of a graph before run time: values, and the nodes that are left."""
+"""Facts about a graph before run time: values, and the nodes that are left."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -74,12 +74,12 @@ class Known:
             self.read.update(node.input, captured(node))
 
     def is_stated(self, node: NodeProto) -> bool:
-        """Whether the types of a node's results are as the file says, and not as ONNX does: such
-        an operator has no meaning that is known."""
+        """Return whether the types of a node's results are as the file says, and not as ONNX does:
+        such an operator has no meaning that is known."""
         return any(name in self.stated for name in node.output)
 
     def is_steady(self, name: str) -> bool:
-        """Whether a value is a constant, or an expression of such."""
+        """Return whether a value is a constant, or an expression of such."""
         return self.is_constant(name) or name in self.steady
 
     def is_constant(self, name: str) -> bool:

@@ -249,7 +249,7 @@ def _infer(
 
 
 def _is_foreign(node: NodeProto) -> bool:
-    """Whether onnx knows nothing of an operator's results."""
+    """Return whether onnx knows nothing of an operator's results."""
     return is_unregistered(node) or (
         node.domain not in DEFAULT_DOMAINS and not onnx.defs.has(node.op_type, node.domain)
     )

@@ -96,7 +96,7 @@ def _is_channels_last(attribute: AttributeProto | None) -> bool:
 
 
 def _is_middle(zero: TensorProto | None, folder: str) -> bool:
-    """Whether the zero point is that of integers around zero."""
+    """Return whether the zero point is that of integers around zero."""
     values = _reals(zero, folder)
     middle = 128 if zero is not None and zero.data_type == TensorProto.UINT8 else 0
     return values is not None and bool((values == middle).all())

@@ -55,21 +55,21 @@ def complete_types(known: Known, index: int, node: NodeProto, opsets: Opsets) ->
         else:
             _infer(known, node, opsets, missing, place)
     for position, name in enumerate(node.output):
-        found = types.get(name)
-        if position and name not in known.read and (found is None or found.fixed is None):
+        type_ = types.get(name)
+        if position and name not in known.read and (type_ is None or type_.fixed is None):
             node.output[position] = ""  # of an operator that says not whether it is optional
             continue
         if not name:
             continue
-        if found is None or not found.element:
+        if type_ is None or not type_.element:
             text = f"the type of its result {name!r} is not known, or is no tensor"
             raise MemoptError(text, place)
-        if found.fixed is None:
+        if type_.fixed is None:
             text = f"the shape of its result {name!r} is not known before run time"
             raise MemoptError(text + _where_to_cut(known, node), place)
-        declared = known.graph.declared.get(name, found)
-        if declared.element != found.element and name not in known.labels:
-            elements = _type_text(found.element), _type_text(declared.element)
+        declared = known.graph.declared.get(name, type_)
+        if declared.element != type_.element and name not in known.labels:
+            elements = _type_text(type_.element), _type_text(declared.element)
             text = "its result {!r} is a {}, the file says {}".format(name, *elements)
             raise MemoptError(text, place)
 
@@ -163,10 +163,10 @@ def _infer_node(known: Known, node: NodeProto, opsets: Opsets) -> dict[str, Valu
             array = known.array(name, INFERRED)
             if array is not None:
                 data[name] = onnx.numpy_helper.from_array(array, name)
-    found = onnx.shape_inference.infer_node_outputs(
+    protos = onnx.shape_inference.infer_node_outputs(
         schema, node, types, data, opset_imports=_opset_protos(opsets)
     )
-    answer = {name: type_of(proto) for name, proto in found.items()}
+    answer = {name: type_of(proto) for name, proto in protos.items()}
     return {name: type_ for name, type_ in answer.items() if type_ is not None}
 
 
@@ -185,8 +185,8 @@ def _infer_control_flow(known: Known, node: NodeProto, opsets: Opsets) -> dict[s
             inner.input.append(onnx.helper.make_tensor_value_info(name, type_.element, type_.shape))
     inner.output.extend(onnx.helper.make_empty_tensor_value_info(o) for o in node.output if o)
     model = onnx.helper.make_model(inner, opset_imports=_opset_protos(opsets))
-    found = onnx.shape_inference.infer_shapes(model, strict_mode=True).graph.output
-    answer = {value.name: type_of(value.type) for value in found}
+    outputs = onnx.shape_inference.infer_shapes(model, strict_mode=True).graph.output
+    answer = {value.name: type_of(value.type) for value in outputs}
     return {name: type_ for name, type_ in answer.items() if type_ is not None}
 
 

@@ -1,4 +1,4 @@
-"""What an expansion of an ONNX node sees: its operands and attributes, and how nodes are made."""
+"""Scope of an expansion of an ONNX node: its operands and attributes, and the making of nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ BYTES: Final = (TensorProto.UINT8, TensorProto.INT8)
 
 
 class RefusedError(Exception):
-    """What a node asks for that no runtime computes; `folding` says where it stands."""
+    """Refusal of a request of a node that no runtime computes; `folding` says where it stands."""
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Scope:
 
     @property
     def is_float(self) -> bool:
-        """Whether the first operand is of float32."""
+        """Return whether the first operand is of float32."""
         if self.element() == FLOAT:
             return True
         return self.lacks(f"on {NAMES.get(self.element(), 'no tensor')} (float32 has one)")
@@ -83,7 +83,7 @@ class Scope:
         return self.known.graph.types[self.node.output[index]].element
 
     def returns(self, index: int) -> bool:
-        """Whether somebody may read that result."""
+        """Return whether somebody may read that result."""
         return index < len(self.node.output) and bool(self.node.output[index])
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -94,7 +94,8 @@ class Scope:
 
     @property
     def is_stored(self) -> bool:
-        """Whether an operand stands for stored integers: then one operation is worth more."""
+        """Return whether an operand stands for stored integers: then one operation is worth
+        more."""
         return any(name in self.known.dequantized for name in self.node.input)
 
     def array(self, index: int) -> "Array | None":

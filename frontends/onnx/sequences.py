@@ -35,8 +35,8 @@ def without_sequence(known: Known, node: NodeProto) -> list[NodeProto] | None:
 
 
 def _split(known: Known, node: NodeProto) -> list[NodeProto] | None:
-    options, whole = read_attributes(node), known.graph.types.get(node.input[0])
-    shape = whole.fixed if whole else None
+    options, type_ = read_attributes(node), known.graph.types.get(node.input[0])
+    shape = type_.fixed if type_ else None
     given = len(node.input) > 1 and bool(node.input[1])
     sizes = known.array(node.input[1]) if given else np.array(1)
     if not shape or sizes is None:
@@ -59,12 +59,12 @@ def _split(known: Known, node: NodeProto) -> list[NodeProto] | None:
 
 def _joined(known: Known, node: NodeProto, parts: list[str]) -> list[NodeProto]:
     options = read_attributes(node)
-    axis, made = options["axis"], list[NodeProto]()
+    axis, nodes = options["axis"], list[NodeProto]()
     if options.get("new_axis", 0):
         at = known.made_constant(np.array([axis], np.int64), known.fresh(node.output[0]))
         names = [known.fresh(node.output[0]) for _ in parts]
-        made = [
+        nodes = [
             helper.make_node("Unsqueeze", [p, at], [n]) for p, n in zip(parts, names, strict=True)
         ]
         parts = names
-    return [*made, helper.make_node("Concat", parts, [node.output[0]], axis=axis)]
+    return [*nodes, helper.make_node("Concat", parts, [node.output[0]], axis=axis)]

@@ -1,4 +1,4 @@
-"""What ONNX calls the types of elements."""
+"""ONNX's names of the types of elements."""
 
 from typing import Final
 

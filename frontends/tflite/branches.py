@@ -214,8 +214,8 @@ class _Inliner:
 
 
 def _only_sized(old: SSAValue, new: SSAValue) -> bool:
-    """Whether a loop makes another number of the same elements than the file says, of operators
-    that are not typed by it."""
+    """Return whether a loop makes another number of the same elements than the file says, of
+    operators that are not typed by it."""
     types = [cast("TensorType[Attribute]", v.type) for v in (old, new)]
     elements = {(t.element_type, t.encoding) for t in types}
     return len(elements) == 1 and all(isinstance(u.operation, OpaqueOp) for u in old.uses)

@@ -52,7 +52,7 @@ STATEFUL = frozenset(
 
 
 def is_stateful(name: str) -> bool:
-    """Whether nothing is known of what the operator does besides making its results."""
+    """Return whether nothing is known about the operator's effects besides making its results."""
     return name in STATEFUL or name.startswith(("CUSTOM:", "BUILTIN_"))
 
 
@@ -178,7 +178,7 @@ class Importer:
         self.draft.add(op, outputs, names, SourceAttr(self.index, number, outputs))
 
     def _use_variable(self, number: int, operator: Operator, options: Mapping[str, Any]) -> None:
-        """Of variables that are found by name, each use of which is known."""
+        """Import an operator on variables that are found by name, each use of which is known."""
         outputs = list(operator.outputs)
         if operator.name == "VAR_HANDLE":
             self.draft.values[outputs[0]] = self._variable(variable_name(options), outputs[0])
@@ -233,8 +233,8 @@ class Importer:
         return typed(OPERATORS, node)
 
     def _is_plain(self, index: int, may_stay: bool) -> bool:
-        """Whether the type of a tensor says all that there is to say of its elements, but for those
-        of a variable that they stay, which an operator may know."""
+        """Return whether the type of a tensor says all that there is to say of its elements, but
+        for those of a variable that they stay, which an operator may know."""
         tensor = self.graph.tensors[index]
         readable = tensor.quantization is None or tensor.quantization.readable
         return readable and (may_stay or not tensor.is_variable)

@@ -24,13 +24,13 @@ def leaky_relu(node: Node, kind: Kind) -> Operation:
 
 
 def real_function(node: Node, kind: Kind) -> Operation:
-    """Of float32 alone."""
+    """Build a function of float32 alone."""
     need(isinstance(node.element(0), Float32Type), f"on {node.element(0)} (f32 has one)")
     return unary(node, kind)
 
 
 def function(node: Node, kind: Kind) -> Operation:
-    """Of float32, or of int8 with a quantization."""
+    """Build a function of float32, or of int8 with a quantization."""
     stored = node.element(0) == ELEMENTS["int8"] and is_quantized(node.type(0))
     known = isinstance(node.element(0), Float32Type) or (stored and is_quantized(node.result))
     need(known, f"on {node.element(0)} (f32, and i8 with a scale)")
@@ -38,29 +38,29 @@ def function(node: Node, kind: Kind) -> Operation:
 
 
 def sign(node: Node, kind: Kind) -> Operation:
-    """Of float32, and of int32 that stand for themselves; `kind` may have more."""
+    """Build a function of float32, and of int32 that stand for themselves; `kind` may have more."""
     plain = node.element(0) == IntegerType(32) and not is_quantized(node.type(0))
     return unary(node, kind) if plain else function(node, kind)
 
 
 def is_int16(node: Node) -> bool:
-    """Whether operand and result are int16 with a quantization."""
+    """Return whether operand and result are int16 with a quantization."""
     stored = node.element(0) == ELEMENTS["int16"] and is_quantized(node.type(0))
     return stored and is_quantized(node.result)
 
 
 def magnitude(node: Node, kind: Kind) -> Operation:
-    """Of int16 with a quantization, too."""
+    """Build a function that takes int16 with a quantization, too."""
     return (unary if is_int16(node) else sign)(node, kind)
 
 
 def reciprocal_root(node: Node, kind: Kind) -> Operation:
-    """Of int16 with a quantization, too."""
+    """Build a function that takes int16 with a quantization, too."""
     return (unary if is_int16(node) else function)(node, kind)
 
 
 def negation(node: Node, kind: Kind) -> Operation:
-    """Of no stored integers."""
+    """Build a function that takes no stored integers."""
     need(not is_quantized(node.type(0)), "integers with a scale (f32 has one)")
     wide = node.element(0) == IntegerType(64)
     return (unary if wide else sign)(node, kind)

@@ -206,5 +206,5 @@ class _Walk:
 
 
 def _is_small(shape: Shape) -> bool:
-    """Whether a tensor can be so large."""
+    """Return whether a tensor can be so large."""
     return min(shape, default=0) >= 0 and prod(shape) <= MAX_TENSOR_BYTES

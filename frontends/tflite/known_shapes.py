@@ -69,7 +69,7 @@ def known_operation(op: OpaqueOp, weights: Weights) -> Operation | None:
 
 
 def forget_unread(module: ModuleOp) -> None:
-    """What computes of constants alone what nobody reads any longer."""
+    """Erase the operations on constants alone whose results nobody reads any longer."""
     known, found = set[SSAValue](), list[Operation]()
     for op in module.walk():
         computes = isinstance(op, ComputeOp) and all(v in known for v in op.operands)
@@ -92,7 +92,7 @@ def is_rank(op: Operation) -> bool:
 
 
 def is_range(op: Operation) -> bool:
-    """Whether it makes integers of a few: RANGE, and the shape to which two broadcast."""
+    """Return whether it makes integers of a few: RANGE, and the shape to which two broadcast."""
     return isinstance(op, OpaqueOp) and op.op_name.data in ("RANGE", "BROADCAST_ARGS")
 
 
@@ -187,7 +187,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def known_value(value: SSAValue | None, weights: Weights) -> Array | None:
-    """What is known of a value before run time, None for what is not."""
+    """Return the array of a value that is known before run time, None for other values."""
     if not isinstance(value, OpResult):
         return None
     op = value.op

@@ -28,7 +28,7 @@ def reshape(node: Node, kind: Kind) -> Operation:
 
 
 def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
-    """Of different quantizations, of uint8 alone, requantized."""
+    """Build a concatenation; of different quantizations, of uint8 alone, one that requantizes."""
     need(bool(node.types), "no operands")
     types = [*(node.type(i) for i in range(len(node.types))), node.result]
     encodings = {t.encoding for t in types}
@@ -152,7 +152,7 @@ def gather(node: Node, kind: Kind) -> Operation:
 
 
 def embedding_lookup(node: Node, kind: Kind) -> Operation:
-    """Of a table of the result's type."""
+    """Build a lookup in a table of the result's type."""
     need(node.element(0) == IntegerType(32), f"indices of {node.element(0)} (i32 has one)")
     need(node.element(1) == node.result.element_type, "another type than its table")
     operands = (node.operand(1), node.operand(0))
@@ -160,7 +160,7 @@ def embedding_lookup(node: Node, kind: Kind) -> Operation:
 
 
 def pad(node: Node, plain: Kind, picked: Kind) -> Operation:
-    """Of many dimensions, and of plain integers, it is picked."""
+    """Build a pad; of many dimensions, and of plain integers, it is picked."""
     element, flat = node.element(0), node.constant(1)
     is_plain = isinstance(element, IntegerType) and not is_quantized(node.type(0))
     if is_plain or len(node.shape(0)) > 4:

@@ -1,4 +1,4 @@
-"""What picks stretches along each dimension, as terms of `memgraph.picked`."""
+"""Operators that pick stretches along each dimension, as terms of `memgraph.picked`."""
 
 from collections.abc import Sequence
 from math import prod
@@ -29,8 +29,10 @@ def picked(
 
 
 def along(node: Node, kind: Kind, numbers: Sequence[Sequence[int]]) -> Operation:
-    """Of each dimension, the indices of the operand that the result has. The last dimensions, as
-    far as they stay as they are, are one stretch."""
+    """Build the operation that picks these indices of the operand along each dimension.
+
+    The last dimensions, as far as they stay as they are, are one stretch.
+    """
     shape = list(node.shape(0))
     sizes = [len(v) for v in numbers]
     need(sizes == list(node.result.get_shape()), f"a result of another shape than {sizes}")
@@ -55,7 +57,7 @@ def pad(node: Node, kind: Kind) -> Operation:
 
 
 def mirror_pad(node: Node, kind: Kind) -> Operation:
-    """What is outside is reflected, with `SYMMETRIC` (1) at the edge, else at its last element."""
+    """Build a pad that reflects, with `SYMMETRIC` (1) at the edge, else at its last element."""
     edge, shape, numbers = int(node.options["mode"] == 1), node.shape(0), list[list[int]]()
     for (before, after), size in zip(_pairs(node.constant(1), len(shape)), shape, strict=True):
         need(max(before, after) <= size - 1 + edge, f"paddings of {size} beyond it")

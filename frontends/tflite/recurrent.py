@@ -15,7 +15,7 @@ from memopt.frontends.tflite.node import Kind, Node, activation, rounding
 
 
 def need_variables(*values: SSAValue) -> None:
-    """What stays from one run to the next does so in a variable."""
+    """Refuse a state that is no variable."""
     variables = all(isinstance(v.owner, VariableOp) for v in values)
     need(variables, "a state that is no variable")
 
@@ -68,8 +68,8 @@ PARTS = (*range(1, 11), 0, *range(11, 18), *range(20, 24))
 
 
 def lstm(node: Node, kind: Kind, of_reals: Kind) -> Operation:
-    """Of float32, or of int8 or int16 with int8 weights and a cell of int16: without peepholes,
-    projection, normalization and weights shared by gates. Of reals with any."""
+    """Build an LSTM of float32, or of int8 or int16 with int8 weights and a cell of int16: without
+    peepholes, projection, normalization and weights shared by gates. Of reals with any."""
     need(len(node.types) in (20, 24), f"{len(node.types)} operands (20 and 24 have one)")
     if node.element(0) == ELEMENTS["float32"] and _is_rare(node):
         return _real_lstm(node, of_reals)

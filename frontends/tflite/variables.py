@@ -38,8 +38,9 @@ def _text(word: bytes | str) -> str:
 
 
 def first_values(data: bytes, model: Model, place: str) -> dict[Name, First]:
-    """What each variable of the main subgraph begins with; none if the file does anything else with
-    subgraphs and variables. Raises MemoptError for options that cannot be read."""
+    """Return the value with which each variable of the main subgraph begins; none if the file
+    does anything else with subgraphs and variables. Raises MemoptError for options that cannot
+    be read."""
     found: dict[Name, First] = {}
     called = _called(data, model.subgraphs[0], f"{place}: subgraph 0")
     if set(called) != set(range(1, len(model.subgraphs))):
@@ -99,7 +100,7 @@ def _is_plain(tensor: Tensor) -> bool:
 
 
 def _is_used_so(data: bytes, model: Model, found: Mapping[Name, First], place: str) -> bool:
-    """Whether all that is read and assigned is of the shape and type that was set."""
+    """Return whether all that is read and assigned is of the shape and type that was set."""
     graph = model.subgraphs[0]
     names = _names(data, graph, place)
     if names is None:

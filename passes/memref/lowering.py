@@ -1,4 +1,4 @@
-"""What an operation that is not destination-passing becomes in memory, for `memgraph-to-memref`.
+"""Lowering of operations that are not destination-passing, for `memgraph-to-memref`.
 
 An operation of ours is the call of a C function that knows the plan. Another package says what its
 own become, by class or by name:
@@ -45,7 +45,7 @@ def lowered_by(operation: type[Operation] | str, lower: Lower) -> None:
 
 
 def lowering_of(op: Operation) -> Lower | None:
-    """What was said of an operation, if anything."""
+    """Return the lowering that was registered for an operation, if any."""
     return _lowerings.get(type(op)) or _lowerings.get(operator_kind(op))
 
 

@@ -58,7 +58,8 @@ def write_certificate(
 
 
 def _is_certificate(path: Path) -> bool:
-    """Whether there is a certificate as we write them; any other file is not ours to remove."""
+    """Return whether there is a certificate as we write them; any other file is not ours to
+    remove."""
     head = b'{"format":"memopt certificate'
     if not path.is_file():
         return False

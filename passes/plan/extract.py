@@ -36,7 +36,8 @@ class Extracted:
     group_of: tuple[int | None, ...]
 
     def asked(self) -> dict[Operation, OperatorMemory]:
-        """What every operation said of itself; it says the same until it or its operands change."""
+        """Return the memory of every operation, which is the same until it or its operands
+        change."""
         return dict(zip(self.memory.operations, self.memory.memory, strict=True))
 
     def refuse_parts(self, who: str) -> None:
@@ -164,7 +165,7 @@ def _add_effects(memory: BlockMemory, predecessors: list[dict[int, None]], pure:
 
 
 def _add_readers(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
-    """Who overwrites state runs after whoever reads it."""
+    """Let operations that overwrite state run after all that read it."""
     if not any(m.after for m in memory.memory):
         return
     number = {op: i for i, op in enumerate(memory.operations)}
@@ -173,7 +174,7 @@ def _add_readers(memory: BlockMemory, predecessors: list[dict[int, None]]) -> No
 
 
 def _add_sums(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
-    """Who adds reals, which are rounded, does so in the order of the operands."""
+    """Let operations that add reals, which are rounded, run in the order of the operands."""
     ordered = [its.values for its in memory.sums if its.in_order]
     number = {op: i for i, op in enumerate(memory.operations)} if ordered else {}
     for values in ordered:
@@ -213,7 +214,7 @@ def _forced(
 def _candidates(
     memory: BlockMemory, group_of: list[int | None], groups: list[Group]
 ) -> list[InPlace]:
-    """What the operations offer, where the result is a whole group and fits.
+    """Return the pairs in place that operations offer, where the result is a whole group and fits.
 
     What is a part of a tensor comes last: a result in its place keeps bytes from coming free there
     in one stretch.

@@ -38,7 +38,7 @@ def operand_of(extracted: Extracted, choice: InPlace) -> int:
 
 
 def only_chosen(extracted: Extracted, chosen: Chosen) -> Extracted:
-    """The same with no other candidates than those `chosen`, and what stood in the source."""
+    """Return the problem with no other candidates than those `chosen`, and those of the source."""
     operations = extracted.memory.operations
     found = tuple(
         c

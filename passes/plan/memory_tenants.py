@@ -173,8 +173,8 @@ def _uses(
 
 
 def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> bool:
-    """Whether a group is one value that our own operations make and read, each as a `whole`. Rows
-    stay: an operator in rows has one place for each."""
+    """Return whether a group is one value that our own operations make and read, each as a `whole`.
+    Rows stay: an operator in rows has one place for each."""
     if len(storage.members) != 1:
         return False
     value = storage.members[0][0]

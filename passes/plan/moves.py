@@ -76,7 +76,8 @@ def write_moves(
 
 
 def _readers(extracted: Extracted, value: SSAValue) -> list[tuple[Operation, int]]:
-    """Who reads a value, and in which step; the function's end is the step after the last."""
+    """Return the readers of a value, each with its step; the function's end is the step after the
+    last."""
     position = {op: i for i, op in enumerate(extracted.memory.operations)}
     users = dict.fromkeys(use.operation for use in value.uses)
     return [(op, position.get(op, len(position))) for op in users]

@@ -1,4 +1,4 @@
-"""What is known of a function, handed from pass to pass, so that nothing is derived twice.
+"""Facts about a function, handed from pass to pass, so that nothing is derived twice.
 
     known = schedule.plan(func, None)     # analysed, ordered
     known = place.plan(func, known)       # placed; no second analysis
@@ -87,8 +87,11 @@ class Planned:
         return replace(self, is_written=True, fingerprint=plan.fingerprint.data)
 
     def placed(self, facts: Facts) -> "Planned":
-        """The same with places, which were written where `write_places` writes them. No fingerprint
-        counts them, but it counts the scratch that may be written with them."""
+        """Return the function's plan with places, which were written where `write_places` writes
+        them.
+
+        No fingerprint counts them, but it counts the scratch that may be written with them.
+        """
         scratch = any(m.workspace for m in self.extracted.memory.memory)
         known = None if scratch else self.fingerprint
         return Planned(self.extracted, facts, fingerprint=known, has_form=self.has_form)

@@ -113,7 +113,7 @@ def _is_view(value: SSAValue, views: Set[Operation]) -> bool:
 
 
 def _at_the_caller(value: SSAValue) -> bool:
-    """Whether the value itself is an argument or returned: then a node sees whose it is."""
+    """Return whether the value itself is an argument or returned: then a node sees whose it is."""
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
     last = block.last_op if block is not None else None
     return isinstance(value, BlockArgument) or (last is not None and value in last.operands)
@@ -220,8 +220,8 @@ class Builder:
             op.operands = [self.outer.get(v, v) for v in op.operands]
 
     def _is_kept(self, value: SSAValue, members: set[int], before: int) -> bool:
-        """Whether the operand is still needed behind: by the result, or by one that reads it later
-        than `members`, whose ancestors are `before`, or may."""
+        """Return whether the operand is still needed behind: by the result, or by an operator that
+        reads it later than `members`, whose ancestors are `before`, or may."""
         memory = self.extracted.memory
         at = memory.of_value.get(self.origin.get(value, value))
         if at is None:

@@ -1,4 +1,4 @@
-"""What the kernels of a target work in, as `memgraph.scratch` of the operations."""
+"""Scratch of a target's kernels, as `memgraph.scratch` of the operations."""
 
 from collections.abc import Mapping
 

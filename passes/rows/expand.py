@@ -166,8 +166,8 @@ def _with_rows(op: Operation, target: Target) -> Sequence[Operation]:
 def _cut_together(
     found: Sequence[Operation], chosen: Collection[Operation], target: Target
 ) -> frozenset[Operation]:
-    """What stays whole because others do: who adds up a buffer and what is added up has rows if all
-    of them have."""
+    """Return the operators that stay whole because others do: those that add up one buffer have
+    rows if all of them have."""
     whole: set[Operation] = set()
     for op in found:
         if not isinstance(op, ComputeOp) or not op.has_trait(SumsUp):
@@ -183,8 +183,8 @@ def _is_cut(op: ComputeOp, target: Target) -> bool:
 
 
 def _can_be_cut(op: Operation, target: Target) -> bool:
-    """Whether kernels compute its rows, of something that is not known before (as the state of an
-    unrolled loop is at first), and what it reads that is no buffer has rows too."""
+    """Return whether kernels compute its rows, of operands that are not known before (as the state
+    of an unrolled loop is at first), and operands that are no buffers have rows too."""
     known = (is_constant_value(v) or is_constant_expression(v, GENERIC) for v in op.operands)
     if all(known):
         return False
@@ -192,7 +192,8 @@ def _can_be_cut(op: Operation, target: Target) -> bool:
 
 
 def _makes_rows(op: Operation) -> bool:
-    """Whether each row of what is no buffer is made of rows, of which there are some."""
+    """Return whether each row of a value that is no buffer is made of rows, of which there are
+    some."""
     steps = steps_of(op) if isinstance(op, ComputeOp) and not op.accumulates else None
     if not isinstance(op, ComputeOp) or steps is None:
         return False
@@ -200,7 +201,7 @@ def _makes_rows(op: Operation) -> bool:
 
 
 def _drop_image(func: FuncOp) -> None:
-    """What is received in rows is joined no longer, if nobody reads all of it."""
+    """Erase the join of an input that is received in rows, if nobody reads all of it."""
     for op in body_of(func).ops:
         if (
             isinstance(op, JoinOp)
@@ -296,7 +297,8 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
 
 
 def _reads_whole(use: Use, rows: _Rows) -> bool:
-    """Whether a tensor is read as a whole here: by what is not cut, or by each row of what is."""
+    """Return whether a tensor is read as a whole here: by an operator that is not cut, or by each
+    row of one that is."""
     reader = use.operation
     if is_gathered(reader):
         return any(_reads_whole(other, rows) for r in reader.results for other in r.uses)
@@ -319,7 +321,7 @@ def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:
 
 
 def reads_received(op: Operation) -> bool:
-    """Whether an operation reads what is received in rows, in another shape too."""
+    """Return whether an operation reads an input that is received in rows, in another shape too."""
     for value in op.operands:
         view = value.op if isinstance(value, OpResult) else None
         if received_rows(value) is not None:

@@ -1,4 +1,4 @@
-"""What would help where no rows fit, solved and not guessed: the text for the refusal.
+"""Help where no rows fit, solved and not guessed: the text for the refusal.
 
 ; with --stream-input they need 13,440 B; with --int8-io they need 20,880 B
 """
@@ -18,9 +18,11 @@ BOTH = f"{STREAM} and {STORED}"
 
 
 def helping_text(func: FuncOp, streamed: bool, time_limit: float | None = None) -> str:
-    """What all rows need with another border than that of `func`, whose input is received row by
-    row if `streamed`; `time_limit` in seconds for all orders. What cannot be is left out. `func`
-    stays as it is, and has no rows yet."""
+    """Return the bytes that all rows need with another border than that of `func`, as text.
+
+    Its input is received row by row if `streamed`; `time_limit` in seconds is for all orders.
+    Borders that cannot be are left out. `func` stays as it is, and has no rows yet.
+    """
     deadline = clock.deadline(time_limit)
     found: dict[str, int] = {}
     for name, stream, stored in (

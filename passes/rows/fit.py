@@ -49,7 +49,7 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
 
 
 def worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
-    """Of what may be cut, the choices of the fewest calls, and the best of them without holes."""
+    """Return the choices of the fewest calls, and the best of them without holes."""
     able, best = found[0].positions, found[-1].positions
     between = frozenset(k for k in able if min(best) <= k <= max(best)) if best else best
     tried = [best, between, *(c.positions for c in reversed(found[-TRIES:]))]

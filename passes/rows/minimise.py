@@ -55,8 +55,10 @@ class Chosen:
 
 
 def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
-    """What to cut for a peak of `most` bytes, by default that of all in rows; `time_limit` in
-    seconds, after which what is left stays cut. Raises DoesNotFitError if `most` is not reached.
+    """Return the operators to cut for a peak of `most` bytes, by default that of all in rows.
+
+    `time_limit` is in seconds, after which what is left stays cut. Raises DoesNotFitError if `most`
+    is not reached.
     """
     return ever_fewer_rows(func, time_limit, most)[-1]
 
@@ -64,7 +66,8 @@ def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None 
 def ever_fewer_rows(
     func: FuncOp, time_limit: float | None = None, most: int | None = None
 ) -> list[Chosen]:
-    """As `fewest_rows`, and what was found before it, each with no more calls than the last."""
+    """Return the choice of `fewest_rows` behind those found before it, each with no more calls than
+    the last."""
     deadline, cuts = clock.deadline(time_limit), Cuts(func)
     rows = cuts.of(range(len(computing(func))))
     order = None if most is None else order_within(rows.graph, most, deadline)
@@ -200,8 +203,11 @@ def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
 
 
 def keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
-    """Whether an order of rows, carried over, is one of this graph and its peak is at most that. A
-    whole operator reads a tensor of which its rows read none, if their windows are padding."""
+    """Return whether an order of rows, carried over, is one of this graph and its peak is at most
+    `most`.
+
+    A whole operator reads a tensor of which its rows read none, if their windows are padding.
+    """
     try:
         return profile(graph, order).peak <= most
     except ProblemError:

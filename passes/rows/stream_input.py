@@ -63,7 +63,7 @@ def receive_rows(func: FuncOp) -> None:
 
 
 def _readers(value: SSAValue) -> set[Operation]:
-    """Who reads a tensor, in another shape too."""
+    """Return the readers of a tensor, in another shape too."""
     found: set[Operation] = set()
     for op in (use.operation for use in value.uses):
         shows = is_view(op, GENERIC) and steps_of(op) is None

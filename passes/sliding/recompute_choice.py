@@ -49,32 +49,33 @@ class Choosing:
     kept: Mapping[SSAValue, Kept]
 
     def recalled(self, first: Mapping[SSAValue, int]) -> Recalled:
-        """What follows, if of each tensor rows above `first` are computed again."""
+        """Return the rows that are recalled and computed if those of each tensor above `first` are
+        computed again."""
         wanted: Rows = {}
         for tensor, r in self.always:
             wanted.setdefault(tensor, set()).add(r)
-        found: Rows = {}
+        recalled_rows: Rows = {}
         computed: Rows = {}
         read: Rows = {}
         work = 0.0
         for op in reversed(self.operators):
-            whole, made = op.computed, set[int]()
-            for tensor in whole.results:
-                asked = wanted.get(tensor, set())
-                read[tensor] = asked & self._kept(tensor)
-                waiting, ends = self._closed(tensor, asked, first.get(tensor, 0))
-                found[tensor] = waiting
-                made |= (asked - waiting) | ends
-            computed |= dict.fromkeys(whole.results, made)
-            for r in made:
-                for tensor, n in self.reads[whole.results[0], r]:
+            operator, computed_rows = op.computed, set[int]()
+            for tensor in operator.results:
+                needed = wanted.get(tensor, set())
+                read[tensor] = needed & self._kept(tensor)
+                waiting, ends = self._closed(tensor, needed, first.get(tensor, 0))
+                recalled_rows[tensor] = waiting
+                computed_rows |= (needed - waiting) | ends
+            computed |= dict.fromkeys(operator.results, computed_rows)
+            for r in computed_rows:
+                for tensor, n in self.reads[operator.results[0], r]:
                     wanted.setdefault(tensor, set()).add(n)
-            all_ = whole.macs() + sum(elements_of(v) for v in whole.results)
-            work += all_ * len(made) / (rows_of(whole.results[0]) or 1)
-        found[self.argument], _ = self._closed(
+            all_ = operator.macs() + sum(elements_of(v) for v in operator.results)
+            work += all_ * len(computed_rows) / (rows_of(operator.results[0]) or 1)
+        recalled_rows[self.argument], _ = self._closed(
             self.argument, wanted.get(self.argument, set()), first=0
         )
-        held = {tensor: rows for tensor, rows in found.items() if rows}
+        held = {tensor: rows for tensor, rows in recalled_rows.items() if rows}
         size = sum(len(rows) * (bytes_of(row_type(t.type)) or 0) for t, rows in held.items())
         return Recalled(held, computed, read, work, size)
 

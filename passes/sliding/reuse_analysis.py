@@ -31,8 +31,10 @@ class Kept:
 
 
 def kept_rows(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
-    """Of each tensor that has some the rows that are in the run before, whose input began `rows`
-    earlier. Raises MemoptError, with who is in the way, if no operator has any."""
+    """Return the rows of each tensor that are in the run before, whose input began `rows` earlier.
+
+    Raises MemoptError, which names the operator in the way, if no operator has any.
+    """
     model = model_of(func)
     kept = _of_input(func, rows)
     operators = ours(func)
@@ -66,7 +68,8 @@ def rows_in(func: FuncOp) -> dict[SSAValue, Row]:
 
 
 def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
-    """The same of a function whose operators are in rows and whose input is received in rows."""
+    """Return `kept_rows` of a function whose operators are in rows and whose input is received in
+    rows."""
     kept, row = _of_input(func, rows), rows_in(func)
     found = in_order(func, row)
     for op in found:
@@ -158,7 +161,8 @@ def _kept_of(op: ComputeOp, kept: dict[SSAValue, Kept], is_known: IsKnown) -> Ke
 def _is_kept(
     op: ComputeOp, r: int, shift: int, kept: dict[SSAValue, Kept], is_known: list[bool]
 ) -> bool:
-    """Whether row `r` is made of the rows of which row `r` + `shift` was made in the run before."""
+    """Return whether row `r` is made of the rows of which row `r` + `shift` was made in the run
+    before."""
     if not op.alike(r) or not op.alike(r + shift):
         return False
     for k, value in enumerate(op.operands):

@@ -60,7 +60,7 @@ def _is_old(
     kept: Mapping[SSAValue, Kept],
     recalled: Recalled,
 ) -> bool:
-    """Whether it makes a row that is not made in this run, or received in one before."""
+    """Return whether it makes a row that is not made in this run, or received in one before."""
     if not op.results or op.results[0] not in row:
         return False
     tensor, r = row[op.results[0]]

@@ -1,4 +1,4 @@
-"""What memopt adds to every xDSL tool: its dialect and its passes, loaded when they are used.
+"""Dialect and passes for every xDSL tool, loaded when they are used.
 
 A pass is a file: `passes/memgraph_fuse.py` holds the class whose `name` is `memgraph-fuse`.
 """

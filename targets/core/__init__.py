@@ -1,1 +1,1 @@
-"""What the boards and runtimes of targets/ are made of, and how they are found."""
+"""Parts of which the boards and runtimes of targets/ are made, and the search for them."""

@@ -1,4 +1,4 @@
-"""What the Cortex-M boards share: GCC, newlib and memopt's own start-up code."""
+"""Toolchain of all Cortex-M boards: GCC, newlib and memopt's own start-up code."""
 
 from memopt.targets.core.target import Target
 

@@ -1,4 +1,4 @@
-"""What a target's kernels need and can do, asked before anything is planned.
+"""Questions about a target's kernels, answered before anything is planned.
 
     workspace_of(op, target)      # bytes of scratch, 0 for none
     computes_rows(op, target)     # whether it may be cut into rows
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """Who knows of an operation's kernel, on a core with these instruction sets, best first: bytes
-    of scratch, whether it computes single rows, whether what it reads that is no buffer can be made
-    as it reads it, and in how many bytes of scratch it would be faster, by form, the best first;
-    `any_fast`, whether there are such kernels at all."""
+    """Answers about an operation's kernel, on a core with these instruction sets, best first.
+
+    They are bytes of scratch, whether it computes single rows, whether operands that are no buffers
+    can be made as it reads them, and in how many bytes of scratch it would be faster, by form, the
+    best first; `any_fast`, whether there are such kernels at all.
+    """
 
     workspace: Callable[["Operation", tuple[str, ...]], int]
     rows: Callable[["Operation", tuple[str, ...]], bool]
@@ -50,13 +52,13 @@ def workspace_of(op: "Operation", target: Target) -> int:
 
 
 def computes_rows(op: "Operation", target: Target) -> bool:
-    """Whether the target's kernel for an operation, if it has one, computes single rows."""
+    """Return whether the target's kernel for an operation, if it has one, computes single rows."""
     asked = _ASKED.get(target.output)
     return asked is None or asked.rows(op, target.isa)
 
 
 def runs_pulling(op: "Operation", target: Target) -> bool:
-    """Whether the target's kernels make what an operation reads that is no buffer."""
+    """Return whether the target's kernels make operands of an operation that are no buffers."""
     asked = _ASKED.get(target.output)
     return asked is None or asked.pulls(op, target.isa)
 
@@ -69,6 +71,6 @@ def fast_forms(op: "Operation", target: Target) -> dict[str, int]:
 
 
 def may_be_fast(target: Target) -> bool:
-    """Whether the target has kernels that take scratch to be faster."""
+    """Return whether the target has kernels that take scratch to be faster."""
     asked = _ASKED.get(target.output)
     return asked is not None and asked.any_fast(target.isa)

@@ -1,4 +1,4 @@
-"""Whether the target that a function is planned for is one that is known here."""
+"""Check that the target for which a function is planned is one that is known here."""
 
 from dataclasses import replace
 

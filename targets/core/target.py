@@ -1,4 +1,4 @@
-"""What a board or a runtime is to the compiler."""
+"""Board or runtime, as the compiler sees it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -54,7 +54,7 @@ class Target:
 
     @property
     def has_memories(self) -> bool:
-        """Whether RAM and flash are its own and limited, as a host's are not."""
+        """Return whether RAM and flash are its own and limited, as a host's are not."""
         return bool(self.memories)
 
     @property

@@ -1,4 +1,4 @@
-"""What TensorFlow Lite Micro makes of a plan: the head of its arena, scratch included.
+"""Arena of TensorFlow Lite Micro for a plan: its head, scratch included.
 
     arena = tflm_arena(func)         # of the plan in the IR
     arena.head                       # bytes that TFLM will need besides its persistent tail
@@ -122,14 +122,14 @@ def tensor_indices(func: FuncOp) -> dict[SSAValue, int]:
 
 
 def is_unread(value: SSAValue) -> bool:
-    """Whether `value` is an input that no operator reads and that is not returned."""
+    """Return whether `value` is an input that no operator reads and that is not returned."""
     return isinstance(value, BlockArgument) and value.first_use is None
 
 
 def tflm_arena(
     func: FuncOp, planned: bool = True, source_order: bool = False, hold_unread: bool = True
 ) -> Arena:
-    """What TFLM does with a function imported from a .tflite file.
+    """Return the arena that TFLM makes for a function imported from a .tflite file.
 
     With `planned`, offsets in the IR are given to it; with `source_order` operators run as in the
     file. An input that nobody reads is held through step 0 in a plan, TFLM gives its bytes away at

@@ -23,5 +23,5 @@ def capture_text(name: str) -> str:
 
 
 def capture_graph(name: str) -> dict[str, Any]:
-    """The same, decoded."""
+    """Return the graph of `capture_text`, decoded."""
     return json.loads(capture_text(name))

@@ -43,7 +43,7 @@ def _is_older_slope(s: Scope) -> bool:
 
 @expands("Sum", "Max", "Min", "Mean")
 def several(s: Scope) -> bool:
-    """Of any number of operands: two at a time."""
+    """Expand an operator of any number of operands into operators of two at a time."""
     kind = {"Sum": "Add", "Mean": "Add"}.get(s.node.op_type, s.node.op_type)
     names = list(s.node.input)
     if s.node.op_type in ("Max", "Min") and len(names) == 2:
@@ -80,7 +80,7 @@ def cast(s: Scope) -> bool:
 
 @expands("Sign")
 def sign(s: Scope) -> bool:
-    """Whether above zero, less whether below."""
+    """Expand to (x > 0) - (x < 0)."""
     if s.element() not in (FLOAT, INT32, INT64):
         return s.lacks(f"on {NAMES[s.element()]} (float32, int32 and int64 have one)")
     zero = s.like(0)
@@ -91,13 +91,13 @@ def sign(s: Scope) -> bool:
 
 @expands("IsNaN")
 def is_nan(s: Scope) -> bool:
-    """What does not equal itself."""
+    """Expand to: not equal to itself."""
     return s.is_float and s.done("Not", s.add("Equal", s.x, s.x))
 
 
 @expands("IsInf")
 def is_inf(s: Scope) -> bool:
-    """What is a number, and is none once itself is taken from it."""
+    """Expand to: a number, and none once itself is taken from it."""
     if not s.is_float:
         return False
     rest = s.add("Sub", s.x, s.x)
@@ -154,7 +154,7 @@ def elu(s: Scope) -> bool:
 
 @expands("LeakyRelu")
 def leaky_relu(s: Scope) -> bool:
-    """Of slopes below zero."""
+    """Expand one with a slope below zero to PRelu."""
     alpha = s.get("alpha", 0.01)
     return s.is_float and alpha < 0 and s.done("PRelu", s.x, s.like(alpha))
 
@@ -269,7 +269,7 @@ def hyperbolic(s: Scope) -> bool:
 
 @expands("Asinh")
 def asinh(s: Scope) -> bool:
-    """Of the absolute value, so that nothing cancels; with its sign."""
+    """Expand by the absolute value, so that nothing cancels; with its sign."""
     if not s.is_float:
         return False
     size = s.add("Abs", s.x)

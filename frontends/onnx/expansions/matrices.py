@@ -8,8 +8,8 @@ from memopt.frontends.onnx.scope import INT64, Scope
 
 @expands("Gemm")
 def gemm(s: Scope) -> bool:
-    """What a fully connected layer does not say: a first operand that is transposed, factors, a
-    matrix that only the run time knows, a bias of another shape."""
+    """Expand the forms that no fully connected layer has: a first operand that is transposed,
+    factors, a matrix that only the run time knows, a bias of another shape."""
     if not s.is_float or (s.is_stored and s.is_constant(1)):
         return False
     alpha, beta = s.get("alpha", 1.0), s.get("beta", 1.0)
@@ -44,7 +44,7 @@ def matmul(s: Scope) -> bool:
 
 @expands("Einsum")
 def einsum(s: Scope) -> bool:
-    """Of one or two operands without dots or diagonals, as one product of matrices."""
+    """Expand one of one or two operands without dots or diagonals into one product of matrices."""
     text = str(s.get("equation", "")).replace(" ", "")
     if not s.is_float:
         return False

@@ -1,4 +1,4 @@
-"""What moves elements, takes some of them, or puts others beside them."""
+"""Expansions of operators that move elements, take some of them, or put others beside them."""
 
 from math import prod
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @expands("Upsample")
 def upsample(s: Scope) -> bool:
-    """What Resize is now."""
+    """Expand to Resize, which replaces it."""
     scales = s.get("scales") or (s.array(1) if s.has(1) else None)
     if scales is None:
         return False
@@ -118,7 +118,7 @@ def _place(index: int, size: int, mode: str) -> int:
 
 @expands("OneHot")
 def one_hot(s: Scope) -> bool:
-    """Whether the index is that of the place."""
+    """Expand to a comparison of each index with that of the place."""
     depth = s.ints(1)
     if depth is None:
         return False

@@ -50,7 +50,7 @@ def _scaled(s: Scope, name: str, scale: int, shift: int) -> bool:
 
 @expands("com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization")
 def skip_layer_normalization(s: Scope) -> bool:
-    """Of a sum; the sum itself is the last result."""
+    """Expand to the normalization of a sum; the sum itself is the last result."""
     simple = s.node.op_type.startswith("SkipSimplified")
     total = s.add("Add", s.x, s.input(1))
     bias = 3 if simple else 4
@@ -72,7 +72,7 @@ def skip_layer_normalization(s: Scope) -> bool:
 
 @expands("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_normalization(s: Scope) -> bool:
-    """The same around zero, not around the mean."""
+    """Expand as `layer_normalization`, around zero and not around the mean."""
     if not s.is_float or _is_stashed_otherwise(s):
         return False
     axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
@@ -87,7 +87,7 @@ def along_channels(s: Scope, index: int, rank: int) -> str:
 
 @expands("InstanceNormalization")
 def instance_normalization(s: Scope) -> bool:
-    """Of each channel of each image by itself."""
+    """Expand to the normalization of each channel of each image by itself."""
     if not s.is_float:
         return False
     rank = len(s.shape())
@@ -99,7 +99,8 @@ def instance_normalization(s: Scope) -> bool:
 
 @expands("GroupNormalization", "com.microsoft.GroupNorm")
 def group_normalization(s: Scope) -> bool:
-    """Of groups of channels; before opset 21 with a number for each group."""
+    """Expand to the normalization of groups of channels; before opset 21 with a number for each
+    group."""
     if not s.is_float:
         return False
     if s.node.domain == "com.microsoft":

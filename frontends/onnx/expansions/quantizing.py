@@ -184,7 +184,7 @@ def qlinear_convolution(s: Scope) -> bool:
 
 @expands("QLinearMatMul")
 def qlinear_matmul(s: Scope) -> bool:
-    """As `qlinear_convolution` does."""
+    """Expand as `qlinear_convolution` does."""
     if min(len(s.shape(0)), len(s.shape(3))) < 2:
         return s.lacks("a vector as operand")
     total = product(s, [s.input(i) for i in (0, 3, 2, 5)])
@@ -195,7 +195,7 @@ def qlinear_matmul(s: Scope) -> bool:
 
 @expands("com.microsoft.QGemm")
 def qgemm(s: Scope) -> bool:
-    """As `qlinear_convolution` does; a result without a scale is real."""
+    """Expand as `qlinear_convolution` does; a result without a scale is real."""
     names = [
         s.transposed(s.input(i), (1, 0)) if s.get(f"trans{letter}", 0) else s.input(i)
         for i, letter in ((0, "A"), (3, "B"))

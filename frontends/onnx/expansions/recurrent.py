@@ -32,7 +32,7 @@ class Unrolled:
         self.layout = layout
 
     def part(self, index: int) -> str:
-        """What an operand says of this direction."""
+        """Return the part of an operand that is for this direction."""
         s = self.s
         axis = 1 if self.layout and index in (5, 6) else 0
         cut = s.add("Slice", s.input(index), *(s.const([v], INT64) for v in self._at(axis)))
@@ -57,7 +57,8 @@ class Unrolled:
         return self.s.const(np.zeros((self.batch, self.hidden)))
 
     def products(self) -> list[str]:
-        """Of each step, in the order in which they are taken, input times weights, [batch, all]."""
+        """Return the products of each step, in the order in which they are taken: input times
+        weights, [batch, all]."""
         s = self.s
         weights = s.add("Transpose", self.part(1), perm=[1, 0])
         x = s.transposed(s.x, [1, 0, 2]) if self.layout else s.x
@@ -84,7 +85,7 @@ def _numbered(kind: str, numbers: dict[str, list[float]]) -> Activation:
 
 
 def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] | None:
-    """Those of the operator; None for what is not said here: lengths of their own, activations with
+    """Return the directions of the operator; None for lengths of their own, and activations with
     numbers."""
     way = s.get("direction", "forward")
     count = 2 if way == "bidirectional" else 1

@@ -1,4 +1,5 @@
-"""What makes one number of several along axes, and what puts them in proportion."""
+"""Expansions of operators that make one number of several along axes, or put these in
+proportion."""
 
 from collections.abc import Sequence
 from math import prod
@@ -118,7 +119,7 @@ def hardmax(s: Scope) -> bool:
 
 @expands("LpNormalization")
 def lp_normalization(s: Scope) -> bool:
-    """What has no length stays zero."""
+    """Expand to a quotient by the length; vectors of no length stay zero."""
     if not s.is_float:
         return False
     axis, kind = s.get("axis", -1) % len(s.shape()), f"ReduceL{s.get('p', 2)}"

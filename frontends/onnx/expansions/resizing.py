@@ -57,13 +57,13 @@ def _needed(s: Scope) -> list[str]:
 
 
 def _has_no_single(s: Scope) -> bool:
-    """Whether no dimension becomes 1, for which alone PyTorch's coordinates are others."""
+    """Return whether no dimension becomes 1, for which alone PyTorch's coordinates are others."""
     return all(m > 1 or n == 1 for n, m in zip(s.shape(), s.out_shape(), strict=True))
 
 
 def _has_form(s: Scope) -> bool:
-    """Whether `windows.resize` of the frontend reads it as one operation: of images, whose batch
-    and channels stay, bilinear or nearest."""
+    """Return whether `windows.resize` of the frontend reads it as one operation: of images, whose
+    batch and channels stay, bilinear or nearest."""
     plain = len(s.shape()) == 4 and s.shape()[:2] == s.out_shape()[:2] and s.opset >= 11
     if (
         not plain

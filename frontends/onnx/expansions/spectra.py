@@ -28,9 +28,9 @@ def transform(s: Scope) -> bool:
     points, parts, bins = shape[axis], shape[-1], out[axis]
     matrix = _waves(points, lengths[0], bins)[:, :parts].reshape(points * parts, -1)
     flat = s.reshaped(rows, [prod(shape) // (points * parts), points * parts])
-    made = s.reshaped(s.add("MatMul", flat, s.const(matrix)), [out[i] for i in order])
+    spectrum = s.reshaped(s.add("MatMul", flat, s.const(matrix)), [out[i] for i in order])
     back = [order.index(i) for i in range(len(order))]
-    return s.done("Identity", s.transposed(made, back))
+    return s.done("Identity", s.transposed(spectrum, back))
 
 
 @expands("STFT")
@@ -66,6 +66,6 @@ def _waves(points: int, length: int, bins: int) -> "Array":
 
     turns = np.outer(np.arange(points), np.arange(bins)) % length * (2 * np.pi / length)
     cosine, sine = np.cos(turns), np.sin(turns)
-    made = np.array([[cosine, -sine], [sine, cosine]]).transpose(2, 0, 3, 1)
-    made[length:] = 0
-    return made
+    waves = np.array([[cosine, -sine], [sine, cosine]]).transpose(2, 0, 3, 1)
+    waves[length:] = 0
+    return waves

@@ -1,4 +1,4 @@
-"""What onnxruntime's optimisers write (`com.microsoft`), as ONNX's own operators."""
+"""Expansions of operators that onnxruntime's optimisers write (`com.microsoft`) into ONNX's own."""
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import Scope

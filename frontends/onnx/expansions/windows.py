@@ -1,4 +1,5 @@
-"""What slides a window: over one dimension as over two, and in forms that no operation has."""
+"""Expansions of operators that slide a window: over one dimension as over two, and in forms that no
+operation has."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,7 @@ def pads_of(s: Scope, kernel: Sequence[int]) -> list[int]:
 
 
 def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attributes: Any) -> bool:
-    """The same over images of one row."""
+    """Expand an operator over one dimension into one over images of one row."""
     shape = s.shape()
     image = s.reshaped(s.x, (*shape[:2], 1, shape[2]))
     pads = pads_of(s, kernel)
@@ -201,7 +202,7 @@ def pool(s: Scope) -> bool:
 def _taps(
     size: int, out: int, kernel: int, stride: int, dilation: int, pad: int
 ) -> list[list[int]]:
-    """Of each window the elements that it has, padding left out."""
+    """Return the elements of each window, padding left out."""
     return [
         [p for t in range(kernel) if 0 <= (p := o * stride - pad + t * dilation) < size]
         for o in range(out)
@@ -278,7 +279,7 @@ def _dilated_max(
 
 @expands("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def whole(s: Scope) -> bool:
-    """Of others than images, a reduction."""
+    """Expand a pool over others than images into a reduction."""
     rank, kind = len(s.shape()), s.node.op_type
     if not s.is_float or (rank == 4 and kind != "GlobalLpPool"):
         return False
@@ -293,7 +294,7 @@ def whole(s: Scope) -> bool:
 
 @expands("LpPool")
 def lp_pool(s: Scope) -> bool:
-    """Of the mean of powers with padding that counts, which is zero."""
+    """Expand by the mean of powers with padding that counts, which is zero."""
     p, kernel = s.get("p", 2), s.get("kernel_shape", [])
     if not s.is_float:
         return False

@@ -1,4 +1,4 @@
-"""What other programs call, as `memopt.NAME`: see `help(memopt)` and docs/guides/python.md.
+"""Python API: `memopt.NAME`, see `help(memopt)` and docs/guides/python.md.
 
 One file per question: `sources` (what a graph may be, `load`), `peaks` (`peak`), `plans` (`plan`),
 `compile` (`compile`), `checks` (`verify`), `placing` (`place`), `sweeps` (`sweep`). Bad input is a

@@ -1,4 +1,4 @@
-"""What a certificate says of a plan: `memopt verify PLAN --certificate FILE`.
+"""Certificates of plans: `memopt verify PLAN --certificate FILE`.
 
 The memory graph is derived again from the IR and its hash compared with the certificate's; then the
 stand-alone checker has the last word. Nothing that the plan claims of its bound is believed.
@@ -52,12 +52,12 @@ def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
 
 
 def is_proven(optimality: str) -> bool:
-    """Whether `optimality_of` says that no order is better, under no assumption."""
+    """Return whether `optimality_of` says that no order is better, under no assumption."""
     return optimality in ("proven (flow)", "proven (search)")
 
 
 def _assumption(func: FuncOp, graph: MemoryGraph, certificate: dict[str, Any]) -> str | None:
-    """What the two graphs need to be the same; None if they are not."""
+    """Return the assumption under which the two graphs are the same; None if they are not."""
     text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
     hashed = hashlib.sha256(text.encode()).hexdigest()
     if digest(graph) == hashed:

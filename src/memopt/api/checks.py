@@ -22,10 +22,12 @@ from memopt.verify.plan import verify_plan
 
 @dataclass(frozen=True)
 class Verified:
-    """What the verifier derived again, in bytes: the plan says the same. `arena` is None where the
-    plan has no offsets. `lower_bound` and `proof` are what the plan claims; `optimality` says what
-    a certificate proves of them: `not checked` without one, `proven (flow)`, `proven (search)`, or
-    `gap` with the bound that is proven."""
+    """Figures that the verifier derived again, in bytes: the plan says the same.
+
+    `arena` is None where the plan has no offsets. `lower_bound` and `proof` are claims of the plan;
+    `optimality` says what a certificate proves of them: `not checked` without one, `proven (flow)`,
+    `proven (search)`, or `gap` with the bound that is proven.
+    """
 
     name: str
     peak: int

@@ -148,7 +148,8 @@ def _problem(
 
 
 def _macs(func: FuncOp) -> int | None:
-    """Of operators that know theirs, else what a JSON graph's nodes say."""
+    """Return the multiplications of operators that know theirs, else those that a JSON graph's
+    nodes state."""
     known = function_work(func).macs
     options = [op.options for op in func.body.block.ops if isinstance(op, OpaqueOp)]
     said = [found.data.get("macs") for found in options if found is not None]

@@ -87,7 +87,7 @@ def placed(
 
 
 def exact_nodes() -> int:
-    """What `--strategy=exact` may look at without a time limit."""
+    """Return the number of nodes that `--strategy=exact` may look at without a time limit."""
     from memopt.solvers.placement.methods.exact import NODES  # needs numpy, start-up does not
 
     return NODES

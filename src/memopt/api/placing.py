@@ -33,7 +33,7 @@ class Placed:
 
     @property
     def optimal(self) -> bool:
-        """Whether no arena is smaller, proven."""
+        """Return whether no arena is smaller, proven."""
         return self.arena == self.lower_bound
 
     @property

@@ -32,8 +32,9 @@ class Plain:
 
 
 def plain_graph(source: Any) -> Plain | None:
-    """What `extract` makes of the import of a JSON graph under the default memory model; None for
-    any other source, and where IR has to be asked. Its names are those of the nodes."""
+    """Return the numbers that `extract` makes of the import of a JSON graph under the default
+    memory model; None for any other source, and where IR is needed. Its names are those of the
+    nodes."""
     try:
         if isinstance(source, str | os.PathLike):
             path = Path(cast("str | os.PathLike[str]", source))
@@ -55,7 +56,7 @@ def plain_graph(source: Any) -> Plain | None:
 
 
 class _OddError(ValueError):
-    """What is left to the way through IR."""
+    """Sign that a graph is left to the way through IR."""
 
 
 def _need(*conditions: bool) -> None:
@@ -98,7 +99,7 @@ def _sizes(entries: Iterable[dict[str, Any]]) -> dict[str, int]:
 
 
 def _is_type(size: int, shape: Any, dtype: Any) -> bool:
-    """Whether shape and dtype, None if they are not said, are those of so many bytes."""
+    """Return whether shape and dtype, None if they are not said, are those of so many bytes."""
     if dtype is not None and dtype not in DTYPES:
         return False
     if shape is None:

@@ -82,12 +82,12 @@ class Plan:
 
     @property
     def optimal(self) -> bool:
-        """Whether no order has a smaller peak, proven."""
+        """Return whether no order has a smaller peak, proven."""
         return self.proof != "none" and self.peak == self.lower_bound
 
     @property
     def arena_optimal(self) -> bool:
-        """Whether no order, placed in any way, has a smaller arena, proven."""
+        """Return whether no order, placed in any way, has a smaller arena, proven."""
         return self.proof != "none" and self.arena == self.arena_lower_bound
 
     def emit(self, form: str = "mlir") -> str | bytes:
@@ -206,7 +206,8 @@ def _answer(model: Model, planned: Planned, numbers: dict[tuple[object, ...], in
 
 
 def _called(memory: str, plan: PlanAttr) -> str:
-    """What `Plan.memories` calls a memory: a bank by its name, a shared object by its number."""
+    """Return the key of a memory in `Plan.memories`: the name of a bank, the number of a shared
+    object."""
     return str(plan.index(memory)) if plan.kind == "object" else memory
 
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Processes(ProcessPoolExecutor):
-    """What `submit` starts is known to `end`, whenever Ctrl-C comes."""
+    """Pool of processes that `end` can stop, whenever Ctrl-C comes."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Start a call; Ctrl-C and SIGTERM take effect at its end."""
@@ -22,7 +22,7 @@ class Processes(ProcessPoolExecutor):
             return super().submit(fn, *args, **kwargs)
 
     def end(self) -> None:
-        """What `terminate_workers` of Python 3.14 does."""
+        """Stop all processes, as `terminate_workers` of Python 3.14 does."""
         processes: dict[int, BaseProcess] = vars(self).get("_processes") or {}
         for process in list(processes.values()):
             process.terminate()

@@ -1,4 +1,4 @@
-"""What a graph may be given as, and `memopt.load`.
+"""Forms in which a graph may be given, and `memopt.load`.
 
 memopt.load("net.tflite")                    a path: .tflite, .onnx, .json, .mlir
 memopt.load(response.content)                the bytes of such a file; what they are is seen
@@ -66,7 +66,7 @@ class Model:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """What plan and peak call the operators, in the file's order; constants are none."""
+        """Return the operators' names in plan and peak, in the file's order; constants are none."""
         return tuple(title(op) for func in functions(self.module) for op in operators_of(func))
 
     @property
@@ -208,7 +208,7 @@ def chosen(name: str, value: str, known: Sequence[str]) -> str:
 
 
 def kind_of(data: bytes, name: str) -> Kind:
-    """What the bytes of a file are. Raises MemoptError if they are none of ours."""
+    """Return the kind of a file by its bytes. Raises MemoptError if they are none of ours."""
     frontend = frontend_of_bytes(data, name)
     return "mlir" if frontend is None else frontend.name
 

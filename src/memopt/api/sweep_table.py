@@ -29,7 +29,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Key:
-    """What a row is of: the graph, as it was, and how it was solved."""
+    """Key of a row: the graph, as it was, and how it was solved."""
 
     graph: str
     sha256: str
@@ -37,7 +37,8 @@ class Key:
 
 
 def key_of(task: Task) -> Key:
-    """Of a graph that is a file, or the bytes of one; one that cannot be read has no hash."""
+    """Return the key of a graph that is a file, or the bytes of one; one that cannot be read has no
+    hash."""
     try:
         data = task.graph if isinstance(task.graph, bytes) else Path(str(task.graph)).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
@@ -59,7 +60,8 @@ def _row_line(key: Key, row: Row) -> str:
 
 
 def read_rows(path: Path) -> dict[Key, Row]:
-    """What is done, without rows that have an error. Raises MemoptError for another kind of CSV."""
+    """Return the rows that are done, without those that have an error. Raises MemoptError for
+    another kind of CSV."""
     text = path.read_bytes().decode()
     whole = text[: text.rfind("\n") + 1]
     lines = list(csv.reader(io.StringIO(whole)))

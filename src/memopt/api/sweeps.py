@@ -177,7 +177,7 @@ def _as_done(executor: Executor, tasks: Iterator[Task], chunk: int) -> Generator
 
 
 def solve_all(tasks: list[Task]) -> list[Row]:
-    """What a worker does."""
+    """Solve the tasks, in a worker."""
     return [solve(task) for task in tasks]
 
 

@@ -1,4 +1,4 @@
-"""What a plan that comes from a file says of its optimality: claimed, until somebody shows it.
+"""Claims of a plan that comes from a file about its optimality, until somebody shows it.
 
 A plan's peak and arena are derived again; a bound and its proof are not in the IR. So what the same
 run has proven is `optimal`, and what a file says is `claimed`: `optimal` is null.
@@ -37,8 +37,11 @@ def optimality_line(proof: str, tight: bool) -> str:
 
 
 def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
-    """What a function that was read says of its traffic off the chip, checked as far as it can be:
-    Belady's bytes are derived again, other rules' and the bound are claimed. Raises MemoptError."""
+    """Return the claims of a function that was read about its traffic off the chip, checked as far
+    as it can be.
+
+    Belady's bytes are derived again, other rules' and the bound are claimed. Raises MemoptError.
+    """
     found = check_traffic(func)
     if found is None:
         return None
@@ -55,7 +58,7 @@ def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
 
 
 def off_chip_lines(claims: dict[str, Any] | None) -> list[str]:
-    """The same for people."""
+    """Return the claims of `off_chip_claims` for people."""
     if claims is None:
         return []
     said = "claimed: " if claims["moved_claimed"] else ""
@@ -66,7 +69,7 @@ def off_chip_lines(claims: dict[str, Any] | None) -> list[str]:
 
 
 def channel_claims(func: FuncOp, weights: Weights) -> str | None:
-    """What was checked of channels that were left out, for people; None if none was. Raises
+    """Return the check of channels that were left out, for people; None if none were. Raises
     MemoptError for a claim that is not so."""
     if not has_claims(func):
         return None

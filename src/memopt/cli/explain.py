@@ -36,7 +36,7 @@ SECONDS = 20.0  # for the sensitivity of one function
 
 @dataclass(frozen=True)
 class Live:
-    """What is in memory while `operator` runs after exactly `done`; bytes in all is `total`."""
+    """Contents of memory while `operator` runs after exactly `done`; bytes in all is `total`."""
 
     operator: int
     done: int

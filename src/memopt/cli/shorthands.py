@@ -1,4 +1,4 @@
-"""What options of both commands mean: shorthands as a pipeline text, shapes as a mapping."""
+"""Shorthands of options of both commands: a pipeline as text, shapes as a mapping."""
 
 import re
 from collections.abc import Sequence

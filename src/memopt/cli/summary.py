@@ -119,7 +119,7 @@ def persistent_lines(report: dict[str, Any]) -> list[str]:
 
 
 def rewrite_line(did: dict[str, Any]) -> str:
-    """What a rewrite rule did, for people."""
+    """Return the record of a rewrite rule for people."""
     left = f", left {did['left']:,}" if did["left"] else ""
     names = {"weights": ("weights", " B"), "macs": ("MACs", ""), "peak": ("peak", " B")}
     figures = [
@@ -154,7 +154,7 @@ def object_lines(plan: dict[str, Any]) -> list[str]:
 
 
 def memory_lines(memories: dict[str, Any] | None, claimed: str = "") -> list[str]:
-    """What lies in each memory, and what the traffic costs, for people."""
+    """Return the bytes in each memory, and the cost of the traffic, for people."""
     if memories is None:
         return []
     lines = [

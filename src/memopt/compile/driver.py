@@ -103,12 +103,12 @@ def import_bytes(
 
 
 def unknown_kind() -> str:
-    """What is said of a file that is neither a model nor IR."""
+    """Return the refusal of a file that is neither a model nor IR."""
     return f"unknown kind of file, expected {listed(IR)}"
 
 
 def is_model(path: Path) -> bool:
-    """Whether a frontend reads such files."""
+    """Return whether a frontend reads such files."""
     return frontend_of(path.suffix) is not None
 
 
@@ -180,7 +180,7 @@ class PassRun:
 
 @dataclass
 class Options:
-    """What to show while the pipeline runs; all of it goes to stderr."""
+    """Output while the pipeline runs; all of it goes to stderr."""
 
     print_before: bool = False
     print_after: bool = False

@@ -44,7 +44,7 @@ class Changes:
 
 
 def is_plain(name: str) -> bool:
-    """Whether `name` is that of a file inside the folder, but the manifest's own."""
+    """Return whether `name` is that of a file inside the folder, but the manifest's own."""
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
@@ -60,7 +60,8 @@ def manifest_text(listed: Listed) -> str:
 
 
 def read_manifest(directory: Path) -> Listed | None:
-    """What memopt wrote into a folder, None without a manifest. Raises MemoptError, OSError."""
+    """Return the files that memopt wrote into a folder, None without a manifest. Raises
+    MemoptError, OSError."""
     if _file(directory, MANIFEST) is None:
         return None
     path = directory / MANIFEST
@@ -136,7 +137,7 @@ def _shown(path: Path | str) -> str:
 
 
 def _edited(directory: Path, listed: Listed, names: Iterable[str]) -> list[str]:
-    """Those of the listed names under which something else lies now."""
+    """Return the listed names under which something else lies now."""
     found: list[str] = []
     for name in names:
         try:
@@ -150,7 +151,7 @@ def _edited(directory: Path, listed: Listed, names: Iterable[str]) -> list[str]:
 
 
 def check_folder(directory: Path, force: bool, staged: Path | None = None) -> Listed:
-    """What memopt wrote there before; to be asked before hours of planning.
+    """Return the files that memopt wrote there before; called before hours of planning.
 
     `staged` is what `staging` made. Raises MemoptError for a folder that is not memopt's, and
     unless `force` for edited files.
@@ -184,7 +185,8 @@ def check_folder(directory: Path, force: bool, staged: Path | None = None) -> Li
 def changes(
     directory: Path, listed: Listed, new: Mapping[str, str], sources: Iterable[Path]
 ) -> Changes:
-    """What to move into the folder and what to remove, edited files already allowed for.
+    """Return the files to move into the folder and those to remove, edited files already allowed
+    for.
 
     `new` has the SHA-256 of each file to be written, `sources` are files that must survive. Raises
     MemoptError for a file in the way that memopt did not write.

@@ -145,7 +145,8 @@ def _running(func: FuncOp) -> list[Operation]:
 
 
 def said(value: SSAValue) -> tuple[Attribute | tuple[int, ...] | object, ...]:
-    """What a file says of a tensor: how images lie follows from its operators."""
+    """Return the part of a tensor's type that a file states: how images lie follows from its
+    operators."""
     if not is_buffer(value.type):
         return (value.type,)
     return element_of(value), shape_of(value), numbers_of(value)

@@ -26,7 +26,7 @@ from memopt.targets.core.planned_for import runs_file
 
 @dataclass(frozen=True)
 class Report:
-    """What `report.json` has of a measured model, and the options that would save RAM."""
+    """Content of `report.json` for a measured model, and the options that would save RAM."""
 
     measured: Measured
     advice: tuple[Advice, ...]

@@ -1,4 +1,4 @@
-"""What is asked for of one model: the first stage of `memopt compile`, `report` and the API.
+"""Request about one model: the first stage of `memopt compile`, `report` and the API.
 
 request = Request(path=Path("net.tflite"), options=PlanOptions(target="cortex-m4"))
 read(request)                       # Imported

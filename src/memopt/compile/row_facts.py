@@ -1,4 +1,4 @@
-"""What a plan in rows is about: operators and tensors, each once, and how many calls they take."""
+"""Facts about a plan in rows: operators and tensors, each once, and how many calls they take."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def rows_dict(memory: BlockMemory, whole_peak: int | None) -> Mapping[str, int |
 
 
 def rows_line(plan: Mapping[str, Any], operators: int) -> list[str]:
-    """The same for people."""
+    """Return the facts about rows for people."""
     if not (rows := plan.get("rows")):
         return []
     whole = rows["whole_peak"]
@@ -63,7 +63,7 @@ def sliding_dict(func: FuncOp) -> Mapping[str, int] | None:
 
 
 def sliding_lines(plan: Mapping[str, Any]) -> list[str]:
-    """The same for people."""
+    """Return the facts about a sliding window for people."""
     if not (s := plan.get("sliding")):
         return []
     share = s["kept_macs"] / max(s["macs"], 1)

@@ -102,7 +102,7 @@ def before_rows(context: Context, module: ModuleOp, options: SettledOptions) -> 
 
 
 def _counts_rows(step: ModulePass) -> bool:
-    """Whether a step tries out rows itself, which may take long, and changes no kernel."""
+    """Return whether a step tries out rows itself, which may take long, and changes no kernel."""
     return isinstance(step, MemgraphRewritePass) and step.rows
 
 

@@ -27,7 +27,7 @@ __all__ = ["build", "check", "compiled", "estimate", "measure", "plan", "read", 
 
 
 class Runtime(Protocol):
-    """What runs a model on a target."""
+    """Interface of a runtime that runs a model on a target."""
 
     def check(self, request: Request) -> None:
         """Raise UsageError for what the runtime does not have."""

@@ -90,7 +90,7 @@ def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any])
 def facts_together(
     board: Target, arena: int, each: Sequence[dict[str, Any]], measured: dict[str, Any]
 ) -> dict[str, Any]:
-    """The same for a project of several models, of each of which such facts are known, in an
+    """Return the facts of a project of several models, of each of which such facts are known, in an
     `arena`, or arenas, of so many bytes. They run in turn, so one stack is enough."""
     limited = board.has_memories
     bounds = {
@@ -163,7 +163,7 @@ def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
 
 
 def ram_parts(facts: dict[str, Any]) -> str:
-    """What the sum in `ram` is made of, for people."""
+    """Return the parts of the sum in `ram`, for people."""
     if parts := facts.get("interpreter"):
         kept = f"head {parts['head']:,} B, tail {parts['tail']:,} B"
         if parts["planning"] > parts["head"] + parts["tail"]:

@@ -1,4 +1,5 @@
-"""What `memopt compile` leaves in a folder: the files of a build, report.json and plan.mlir."""
+"""Files that `memopt compile` writes for a planned model: C, measured, report.json and
+plan.mlir."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""What `-t` names: `mlir`, `tflite`, or `c{name=net}`, whose functions are called `net_...`.
+"""Outputs that `-t` names: `mlir`, `tflite`, or `c{name=net}`, whose functions are called
+`net_...`.
 
 One file per output, found by its name, with `write(module, wanted)`. It says `BINARY = True` if it
 gives bytes, and has `named(options)` if something may stand in braces behind its name.
@@ -50,7 +51,7 @@ def _form(kind: str) -> Any:
 
 
 def is_binary(kind: str) -> bool:
-    """Whether an output is bytes, which no terminal should get."""
+    """Return whether an output is bytes, which no terminal should get."""
     return getattr(_form(kind), "BINARY", False)
 
 
@@ -79,7 +80,8 @@ def target_text(text: str) -> Target:
 
 
 def model_name(target: Target, source: str, output: str) -> str:
-    """What to call the functions: as said, else as the C file, else as the file that was read."""
+    """Return the name of the functions: as said, else of the C file, else of the file that was
+    read."""
     if target.name is not None:
         return target.name
     if output != STDOUT and Path(output).suffix in SOURCES:

@@ -12,7 +12,7 @@ from memopt.outputs import Wanted
 
 
 def named(options: str) -> str:
-    """What begins the names of everything public. Raises ArgumentTypeError."""
+    """Return the text that begins the names of everything public. Raises ArgumentTypeError."""
     given = re.fullmatch(r'\s*name=("?)([^"]*)\1\s*', options)
     if given is None:
         raise argparse.ArgumentTypeError(f"c takes {{name=net}}, not {{{options}}}")

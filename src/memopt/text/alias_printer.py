@@ -70,8 +70,11 @@ class AliasPrinter(Printer):
         super().print_list(listed, print_fn, delimiter)
 
     def _text(self, attribute: Attribute) -> str:
-        """What xDSL prints for an attribute. Numbers, names and arrays, of which every operation
-        has some of its own, go without it; what all else looks like is found once."""
+        """Return xDSL's text of an attribute.
+
+        Numbers, names and arrays, of which every operation has some of its own, go without it; the
+        text of all others is made once.
+        """
         known = self._texts.get(id(attribute))
         if known is not None:
             return known[1]
@@ -97,7 +100,7 @@ class AliasPrinter(Printer):
         return known
 
     def _printed(self, action: Callable[[], object]) -> str:
-        """What an action prints, instead of printing it."""
+        """Return the text that an action prints, instead of printing it."""
         stream, self.stream = self.stream, StringIO()
         action()
         text = self.stream.getvalue()

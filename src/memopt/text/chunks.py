@@ -34,7 +34,7 @@ SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)  # a line of its ow
 
 @dataclass(frozen=True)
 class Job:
-    """What one run of `memopt-opt` was asked to do."""
+    """Request to one run of `memopt-opt`."""
 
     name: str
     is_model: bool

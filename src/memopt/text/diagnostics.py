@@ -87,7 +87,7 @@ def _locate(module: ModuleOp, error: VerifyException) -> MemoptError:
 
 
 def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnostic:
-    """What to print for an exception that came up while working on `file`."""
+    """Return the diagnostic for an exception that came up while working on `file`."""
     if isinstance(error, ParseError):
         where = error.span.get_location()
         line = where.line + line_offset

@@ -139,11 +139,11 @@ class QuickParser(BoundedParser):
         return found
 
     def _is_used(self, name: str) -> bool:
-        """Whether a value of this name was made or read before."""
+        """Return whether a value of this name was made or read before."""
         return name in self.ssa_values or name in self.forward_ssa_references
 
     def _knows(self, kind: type[Operation]) -> bool:
-        """Whether its name means that kind here."""
+        """Return whether its name means that kind here."""
         found = self.ctx.get_optional_op(kind.name, dialect_stack=self._parser_state.dialect_stack)
         return found is kind
 

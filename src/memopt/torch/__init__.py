@@ -37,5 +37,5 @@ def capture(what: Any, inputs: tuple[Any, ...] | None = None, name: str = "") ->
 
 
 def plan(what: Any, inputs: tuple[Any, ...] | None = None, **options: Any) -> Plan:
-    """What `memopt.plan` says of the graph that `capture` gives, with the options of that."""
+    """Return the plan of the graph that `capture` gives, with the options of `memopt.plan`."""
     return plan_graph(capture(what, inputs), **options)

@@ -29,7 +29,7 @@ DEFAULT_MEMORY = 1  # where specs lie that no pass has given a memory
 
 
 class Spec(Hashable, Protocol):
-    """What is asked of a TensorSpec. `lifetime` has the first and the last node, both inclusive."""
+    """Interface of a TensorSpec. `lifetime` has the first and the last node, both inclusive."""
 
     lifetime: Any
     allocated_memory: int

@@ -147,7 +147,7 @@ def _entries(value: Any) -> list[Any]:
 
 
 def _key(tensor: Any) -> int:
-    """What all tensors of one storage share, while one of them is there."""
+    """Return the key that all tensors of one storage share, while one of them is there."""
     reductions = pytorch("torch.multiprocessing.reductions")
     return reductions.StorageWeakRef(tensor.untyped_storage()).cdata
 

@@ -60,8 +60,9 @@ def windows_pay(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
 
 
 def pays(op: Operation, taps: int, apart: bool = False) -> bool:
-    """Whether blocks of channels are faster (benchmarks/tables/shapes.py): not less than one of
-    them, nor few where taps are dear, or so many that their sums may leave no room for another."""
+    """Return whether blocks of channels are faster (benchmarks/tables/shapes.py): not less than
+    one of them, nor few where taps are dear, or so many that their sums may leave no room for
+    another."""
     return shape_of(op.results[0])[-1] >= (4 * BLOCK if apart or taps > 1000 else BLOCK)
 
 

@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _named(path: Path, name: str) -> Any:
-    """What the file calls `name`; if that is a function of the file, what it returns."""
+    """Return the object that the file calls `name`; if that is a function of the file, its
+    result."""
     path.read_bytes()  # says what is wrong with it
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
