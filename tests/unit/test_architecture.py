@@ -83,6 +83,15 @@ def test_arrows(room: str) -> None:
                 assert room == "solvers", f"{path}: imports {name}"
 
 
+def test_a_runtime_is_asked_what_it_does_and_not_for_its_name() -> None:
+    """Hold `== "tflm"` to where that runtime stands, and to the verifier, which trusts nobody."""
+    asks = re.compile(r"""[!=]= ["']tflm["']|["']tflm["'] [!=]=""")
+    own = ("targets", "verify", "backends/tflm")
+    for path in files(*ROOMS, "src/memopt"):
+        if not str(path.relative_to(ROOT)).startswith(own):
+            assert not asks.search(path.read_text()), path
+
+
 def test_the_page_has_these_arrows() -> None:
     page = (ROOT / "docs/architecture.md").read_text()
     rows = re.findall(r"^\| `(\w+)/` \| .* \| ([\w, ]+) \|$", page, re.MULTILINE)

@@ -137,10 +137,10 @@ def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
 def _types(op: Operation) -> str:
     """The element types that decide the kernel: `s8`, or `f32 to s8` where they change. Those of
     constants that a kernel reads in its own way (weights, bias) do not."""
-    kinds = _kinds(v for v in op.operands if is_buffer(v.type))
-    first = _kinds(v for v in op.operands[:1] if is_buffer(v.type))
+    is_pointwise = op.has_trait(Pointwise, value_if_unregistered=False)
+    read = op.operands if is_pointwise else op.operands[:1]
+    before = _kinds(v for v in read if is_buffer(v.type))
     results = _kinds(v for v in op.results if is_buffer(v.type))
-    before = kinds if op.has_trait(Pointwise, value_if_unregistered=False) else first
     return before if before == results else f"{before} to {results}"
 
 

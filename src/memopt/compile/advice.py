@@ -141,7 +141,7 @@ class _Option:
 def _options(planned: Advised, most: int, work: Work) -> Iterator[_Option]:
     """Yield the options that may save RAM, to be looked at in this order."""
     request, options = planned.request, planned.task.options
-    if request.target == "tflm":
+    if request.runs_file:
         if request.rewrite is None:
             yield _Option("--rewrite=safe", lambda: _narrowed(planned))
         yield _Option(f"--target={DEVICE}", lambda: _as_c(planned, work))

@@ -49,7 +49,18 @@ class C:
 
     def build(self, planned: Planned) -> Built:
         """Return the project, in the layout that is asked for."""
-        return planned.imported.seconds.timed("emit", lambda: _built(planned))
+        request = planned.imported.request
+        how = request.building
+        with planned.imported.seconds.timed("emit"):
+            project = make_project(
+                planned.after,
+                stem_of(request.path),
+                request.options.target,
+                known=planned.known,
+                own_kernels=not how.shared_kernels,
+                specialised=how.specialised is not False,
+            )
+            return Built(planned, layout_named(how.layout or MAKE)(project), project)
 
     def measure(self, built: Built) -> Measured:
         """Return the build with its figures, or a faster one that the board has room for too."""
@@ -64,23 +75,9 @@ class C:
         return facts_without_a_build(planned.after, target, arena)
 
 
-def _built(planned: Planned) -> Built:
-    request = planned.imported.request
-    how = request.building
-    project = make_project(
-        planned.after,
-        stem_of(request.path),
-        request.options.target,
-        known=planned.known,
-        own_kernels=not how.shared_kernels,
-        specialised=how.specialised is not False,
-    )
-    return Built(planned, layout_named(how.layout or MAKE)(project), project)
-
-
 def _measured(built: Built) -> Measured:
-    seconds = built.planned.imported.seconds
-    return Measured(built.planned, seconds.timed("emit", lambda: facts_of(built)), built)
+    with built.planned.imported.seconds.timed("emit"):
+        return Measured(built.planned, facts_of(built), built)
 
 
 def facts_of(built: Built) -> dict[str, Any]:

@@ -11,7 +11,14 @@ from memopt.backends.tflm import is_safe, make_safe
 from memopt.compile.options import PlanOptions
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.plan_request import is_tflite, lowered, settled
-from memopt.compile.run_passes import Seconds, as_it_was, plan_facts, plan_module, rewritten
+from memopt.compile.run_passes import (
+    Seconds,
+    SourcePlan,
+    as_it_was,
+    plan_facts,
+    plan_module,
+    rewritten,
+)
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
@@ -49,18 +56,20 @@ def task_of(
     return Task(imported, ready, options, is_tflite(frontend))
 
 
-def plan_task(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp, ModuleOp, Checked]:
+def plan_task(
+    context: Context, task: Task, seconds: Seconds
+) -> tuple[SourcePlan, ModuleOp, Checked]:
     """Return the task's network as it was, planned, and what is known of its function.
 
     For TFLM the file's own order stays where ours would need more. Raises MemoptError."""
     only_function(task.ready)
     before = as_it_was(context, task.imported, task.is_tflite)
     after, known = plan_alone(context, task, seconds)
-    old, new, func = plan_facts(only_function(before)), known.plan, known.func
+    old, new, func = before.plan, known.plan, known.func
     if task.options.runs_file:
         needs_more = task.is_tflite and new.arena > old.arena
         if needs_more or not (is_safe(func) or make_safe(func)):
-            after = before.clone()
+            after = before.module.clone()
         now = only_function(after)
         if now is not func or plan_of(now) != new:
             return before, after, checked(now)

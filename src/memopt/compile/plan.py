@@ -12,7 +12,7 @@ from memopt.compile.compare import Task, plan_alone, plan_task
 from memopt.compile.narrowing import Narrowed
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.read import Imported
-from memopt.compile.run_passes import as_it_was, whole_peak
+from memopt.compile.run_passes import SourcePlan, as_it_was, whole_peak
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.text.format import sizes
 
@@ -26,7 +26,7 @@ class Planned:
     imported: Imported
     task: Task
     options: SettledOptions
-    before: ModuleOp
+    before: SourcePlan
     after: ModuleOp
     known: Checked
     wished: SettledOptions | None = None

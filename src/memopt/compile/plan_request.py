@@ -30,7 +30,7 @@ from memopt.text.usage import UsageError
 
 def is_tflite(frontend: Frontend | None) -> bool:
     """Return whether TensorFlow Lite Micro runs files of this format as they are."""
-    return frontend is not None and frontend.interpreter == "tflm"
+    return frontend is not None and frontend.planned
 
 
 def lowered(

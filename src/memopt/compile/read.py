@@ -41,7 +41,8 @@ class Imported:
 def read(request: Request) -> Imported:
     """Return the model of a request. Raises MemoptError, UsageError, OSError."""
     seconds, context = Seconds(), new_context(True)
-    module = seconds.timed("import", lambda: _module(request, context))
+    with seconds.timed("import"):
+        module = _module(request, context)
     return Imported(request, context, module, frontend_of(request.path.suffix), seconds)
 
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr
 
-from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_scratch
 from memopt.analysis.variables import variable_bytes
 from memopt.analysis.work import function_work
@@ -15,11 +14,10 @@ from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.compile.advice import Advice, fitting_text
 from memopt.compile.measure import Measured
 from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
-from memopt.compile.run_passes import plan_facts
+from memopt.compile.run_passes import SourcePlan, plan_facts
 from memopt.compile.target_facts import check_target_ram
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import rewrites_list
-from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
 from memopt.targets.core.planned_for import runs_file
 
@@ -52,7 +50,7 @@ def report(measured: Measured) -> Report:
 
 def report_dict(
     name: str,
-    before: ModuleOp,
+    before: SourcePlan,
     after: Checked,
     target: dict[str, Any],
     whole: int | None = None,
@@ -61,9 +59,8 @@ def report_dict(
     """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
     of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
     func, memory = after.func, after.memory
-    as_was = only_function(before)
-    model = model_of(as_was)
-    old, new = plan_facts(as_was), plan_facts(func)
+    model = model_of(before.func)
+    old, new = before.plan, plan_facts(func)
     work = function_work(func, memory)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     hidden = unknown_scratch(func) if runs_file(func) else []
@@ -82,7 +79,7 @@ def report_dict(
         "source": {
             "peak": old.peak.data,
             "arena": old.arena,
-            "scratch": peak_scratch(function_memory(as_was, model), model),
+            "scratch": peak_scratch(before.memory, model),
             "alignment": model.alignment.data,
             "io": model.io.data,
         },

@@ -1,15 +1,16 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.backends.c.emit.lowering import check_kernels
 from memopt.compile.deadline import in_budget
 from memopt.compile.driver import check_module, progress
@@ -30,7 +31,6 @@ from memopt.solvers import clock
 from memopt.targets.core.planned_for import runs_file, with_called
 from memopt.targets.core.registry import target_named
 
-Answer = TypeVar("Answer")
 DECIDING = (MemgraphExpandRowsPass, MemgraphFusePass, MemgraphSchedulePass)
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
@@ -42,13 +42,14 @@ class Seconds:
     stages: dict[str, float] = field(default_factory=dict[str, float])
     began: float = field(default_factory=clock.now)
 
-    def timed(self, stage: str, action: Callable[[], Answer]) -> Answer:
-        """Return what an action does, whose seconds are those of a stage."""
+    @contextmanager
+    def timed(self, stage: str) -> Generator[None]:
+        """Count the seconds of what runs meanwhile as those of a stage, "" for none."""
         start = clock.now()
-        with progress(stage):
-            answer = action()
-        self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
-        return answer
+        with progress(stage) if stage else nullcontext():
+            yield
+        if stage:
+            self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
 
     def line(self) -> str:
         """Return the seconds of every stage as one line of JSON: no part of report.json, which is
@@ -65,6 +66,17 @@ class Seconds:
         )
 
 
+@dataclass(frozen=True)
+class SourcePlan:
+    """A module and its function as the file has them, with the plan of the file's own order, which
+    nobody has verified, and the storage groups."""
+
+    module: ModuleOp
+    func: FuncOp
+    plan: PlanAttr
+    memory: BlockMemory
+
+
 def rewritten(
     context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
 ) -> tuple[ModuleOp, SettledOptions]:
@@ -74,7 +86,8 @@ def rewritten(
     if not rules.at_once or options.int8_io or options.slide is not None:
         return module, options
     copy = module.clone()
-    seconds.timed("rewrite", lambda: MemgraphRewritePass(rules.at_once).apply(context, copy))
+    with seconds.timed("rewrite"):
+        MemgraphRewritePass(rules.at_once).apply(context, copy)
     searched = ",".join((*rules.searched, *rules.by_rows))
     return copy, replace(options, rewrite=searched or NO_RULES)
 
@@ -228,44 +241,41 @@ def _run(
     known: dict[FuncOp, Planned | None] = {}
     dropped: set[FuncOp] = set()
 
-    def run(step: ModulePass, again: bool) -> None:
-        if not isinstance(step, PlanningPass):
-            step.apply(context, module)
-            known.clear()
-            return
-        if step.reads_others:
-            known.update({f: planned and planned.write() for f, planned in known.items()})
-        for func in functions(module):
-            if not again or func in dropped:
-                planned = known[func] = step.plan(func, known.get(func))
-                if bounds is not None and planned is not None and planned.arrangement is not None:
-                    bounds[func] = planned.arrangement.bounds
-        if not again:
-            dropped.clear()
-            dropped.update(func for func, planned in known.items() if planned is None)
-
     funcs = list(functions(module))
     steps = with_branches(steps, max(map(depth_of, funcs)) if len(funcs) > 1 else 0)
     passes = [step.run for step in steps]
     for i, step in enumerate(steps):
         limited = in_budget(passes[i:], deadline)
-        if step.stage:
-            seconds.timed(step.stage, lambda limited=limited, again=step.again: run(limited, again))
-        else:
-            run(limited, step.again)
+        with seconds.timed(step.stage):
+            if not isinstance(limited, PlanningPass):
+                limited.apply(context, module)
+                known.clear()
+                continue
+            if limited.reads_others:
+                known.update({f: planned and planned.write() for f, planned in known.items()})
+            for func in functions(module):
+                if step.again and func not in dropped:
+                    continue
+                planned = known[func] = limited.plan(func, known.get(func))
+                if bounds is not None and planned is not None and planned.arrangement is not None:
+                    bounds[func] = planned.arrangement.bounds
+        if not step.again:
+            dropped = {func for func, planned in known.items() if planned is None}
     return {func: planned.write() for func, planned in known.items() if planned is not None}
 
 
-def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
-    """A copy of the imported module in the file's own order, placed by TFLM's own planner.
+def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> SourcePlan:
+    """Return the function of a copy of the imported module in the file's own order, placed by
+    TFLM's own planner.
 
     For a .tflite file with the scratch that TFLM's kernels ask for; other formats have none, and
     what follows from their constants alone is no operator: a converter computes it.
     """
     copy = module.clone()
     tflm = is_tflite or runs_file(only_function(module))
-    _run(context, copy, source(tflm, scratch=is_tflite), Seconds())
-    return copy
+    known = _run(context, copy, source(tflm, scratch=is_tflite), Seconds())
+    func = only_function(copy)
+    return SourcePlan(copy, func, plan_facts(func), known[func].extracted.memory)
 
 
 def plan_facts(func: FuncOp) -> PlanAttr:

@@ -54,8 +54,8 @@ class Tflm:
         options = settled(request.options, network, imported.frontend)
         less = Narrowed()
         if request.is_built and options.rewrite != NO_RULES:
-            rules = options.rewrite.split(",")
-            less = imported.seconds.timed("rewrite", lambda: narrowed(network, rules))
+            with imported.seconds.timed("rewrite"):
+                less = narrowed(network, options.rewrite.split(","))
             options = replace(options, rewrite=NO_RULES)
         check_options(options)
         own = network
@@ -74,10 +74,8 @@ class Tflm:
         """Return the planned .tflite, beside the narrower network where its weights lie."""
         request, network = planned.imported.request, planned.less.network
         at_run_time = not is_safe(planned.known.func)
-        data = planned.imported.seconds.timed(
-            "emit",
-            lambda: write_tflm(planned.after, source=network, at_run_time=at_run_time),
-        )
+        with planned.imported.seconds.timed("emit"):
+            data = write_tflm(planned.after, source=network, at_run_time=at_run_time)
         files: dict[str, str | bytes] = {f"{request.path.stem}.tflite": data}
         if network is not None:
             files[narrowed_name(request)] = network

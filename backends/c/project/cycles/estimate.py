@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from memopt.backends.c.project.cycles.blocks import Ran, blocks_of
-from memopt.backends.c.project.cycles.instructions import Instruction, instructions_of
-from memopt.backends.c.project.cycles.pricing import Cycles, price
+from memopt.backends.c.project.cycles.blocks import blocks_of
+from memopt.backends.c.project.cycles.instructions import instructions_of
+from memopt.backends.c.project.cycles.pricing import Cycles, cycles_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.timing import Timing
 
@@ -48,17 +48,6 @@ def estimated_cycles(
     if runs.wait() and ran is not None:
         raise MemoptError(f"the image does not run: exit code {runs.returncode}", str(program))
     return ran and cycles_of(ran, code, timing)
-
-
-def cycles_of(ran: Ran, code: Mapping[int, Instruction], timing: Timing) -> Cycles:
-    """The sum over all blocks that ran."""
-    total = Cycles()
-    for (at, following), times in ran.steps.items():
-        block = [code[at]]
-        while block[-1].address < ran.ends[at]:
-            block.append(code[block[-1].end])
-        total = total.plus(price(block, following != block[-1].end, timing), times)
-    return total
 
 
 def _output(*command: str) -> str:

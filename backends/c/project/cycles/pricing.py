@@ -1,8 +1,9 @@
 """Cycles of a block of instructions, by a core's timing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memopt.backends.c.project.cycles.blocks import Ran
 from memopt.backends.c.project.cycles.instructions import Instruction
 from memopt.targets.core.timing import Range, Timing
 
@@ -28,6 +29,17 @@ class Cycles:
             self.least + times * other.least,
             self.most + times * other.most,
         )
+
+
+def cycles_of(ran: Ran, code: Mapping[int, Instruction], timing: Timing) -> Cycles:
+    """Return the sum over all blocks that ran."""
+    total = Cycles()
+    for (at, following), times in ran.steps.items():
+        block = [code[at]]
+        while block[-1].address < ran.ends[at]:
+            block.append(code[block[-1].end])
+        total = total.plus(price(block, following != block[-1].end, timing), times)
+    return total
 
 
 def price(block: Sequence[Instruction], taken: bool, timing: Timing) -> Cycles:

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         planned = plan(imported)
         content = report(estimate(planned)).content
-    old = timeline_of(only_function(planned.before))
+    old = timeline_of(planned.before.func)
     new = timeline_of(planned.known.func, planned.known)
     off_chip = off_chip_claims(func)
     if off_chip is not None:
