@@ -302,8 +302,9 @@ def page() -> str:
     lines = [
         "# Options of a plan",
         "",
-        "Of `memopt compile` and `memopt report` by their flags, of `memopt.plan` by keywords",
-        "(sizes in bytes, times in seconds). Made from `src/memopt/compile/options.py`.",
+        "Of `memopt compile` and `memopt report` by their flags, of `memopt.plan` and",
+        "`memopt.compile` by keywords (sizes in bytes, times in seconds). Made from",
+        "`src/memopt/compile/options.py`.",
     ]
     for title in GROUPS:
         lines += ["", f"## {title.capitalize()}", "", "| flag | keyword | |", "|---|---|---|"]
