@@ -51,9 +51,17 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
 def worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
     """Return the choices of the fewest calls, and the best of them without holes."""
     able, best = found[0].positions, found[-1].positions
-    between = frozenset(k for k in able if min(best) <= k <= max(best)) if best else best
-    tried = [best, between, *(c.positions for c in reversed(found[-TRIES:]))]
+    tried = [best, without_holes(able, best), *(c.positions for c in reversed(found[-TRIES:]))]
     return list(dict.fromkeys(tried))
+
+
+def without_holes(able: frozenset[int], positions: frozenset[int]) -> frozenset[int]:
+    """Return all that is `able` from the first of the positions to the last: whole tensors among
+    rows are hard to place."""
+    if not positions:
+        return positions
+    first, last = min(positions), max(positions)
+    return frozenset(k for k in able if first <= k <= last)
 
 
 def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:

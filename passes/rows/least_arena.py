@@ -3,17 +3,16 @@
     choose_rows(func).candidate.positions
 
 No rows have an arena below the peak of all rows, unless whole operators have it. So operators are
-left whole as long as that peak is kept (`fewest_rows.py`), and the choice of the fewest calls that
-is placed in so many bytes is taken. What takes no search comes first, for some rows and for all;
-calmer orders of some rows, and questions to CP-SAT about them (`solvers/joint/capacity.py`), come
-only where that saves more calls than it takes time. Where nothing fits, all rows are placed as the
-pipeline would place them, and the goal is the smaller arena of theirs and of whole operators. When
-the time is over the smallest arena that is known by then is handed over.
+left whole as long as that peak is kept (`minimise.py`), and the choice of the fewest calls that is
+placed in so many bytes is taken. Choices are held against that in numbers before they are cut, and
+CP-SAT is asked about them, or about smoother orders, only where that saves more calls than it takes
+time. Where nothing fits, all rows are placed as the pipeline would place them, and the goal is the
+smaller arena of theirs and of whole operators. When the time is over the smallest arena that is
+known by then is handed over.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
@@ -22,12 +21,12 @@ from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.plan.planned import Arrangement, Planned, RowBounds
 from memopt.passes.plan.reorder import reorder
 from memopt.passes.rows.expand import computing
-from memopt.passes.rows.fit import worth_placing
-from memopt.passes.rows.minimise import CALLS, fewer_rows, keeps, order_within
+from memopt.passes.rows.fit import without_holes, worth_placing
+from memopt.passes.rows.minimise import CALLS, fewer_rows, keeps
 from memopt.passes.rows.numbers import Cuts, InRows, carried
 from memopt.solvers import clock
 from memopt.solvers.joint import Joint, solve
-from memopt.solvers.joint.capacity import nearest
+from memopt.solvers.joint.capacity import asked, nearest
 from memopt.solvers.joint.smooth_profile import smoother_orders
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges, profile
@@ -36,14 +35,12 @@ from memopt.solvers.scheduling.methods.auto import heuristics
 from memopt.solvers.theory.bounds import flow_bound, trivial
 
 NO_BOUNDS = RowBounds()
-CALM = 1  # orders with fewer bytes near their peak, of one choice of rows
-# Parts of the goal: what is placed so much above it has no such orders looked for; where most calls
-# would be saved, twice as much.
-NEAR, FAR = 1 / 8, 1 / 4
-# Calls that have to be saved for a search among calmer orders, and for a question to CP-SAT, which
-# takes as long as it takes to plan so many, and longer where more than `SOON` and half are left.
-CALMED, ASKED, SOON = 50, 300, 600
-LARGE = 300  # rows; fewer are planned sooner than such orders are found, or asked about
+# A search for a choice of fewer calls takes no longer than planning the calls that it saves would.
+# The shortest question to CP-SAT takes as long as planning so many calls; a question has so much
+# deterministic time for each call; a smoother order takes as long as this part of all its calls.
+QUESTION_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 50, 5e-5, 1 / 5
+NEAR = 1 / 4  # of the arena: what is placed further above it without a search seldom fits
+MANY_CALLS = 300  # of more, other orders of fewer calls are looked for where all rows fit, too
 QUICK = ("greedy-by-size", "best-fit")  # what fits at once most often fits by these
 NUMBERS = 1 / 100  # of the arena: by which what is counted in numbers alone may be too much
 # Parts of the time that is left: for whole operators, for the order of all rows, for what is cut.
@@ -88,10 +85,6 @@ class Placed:
         """The arena in bytes, then the calls."""
         return self.arena, self.calls
 
-    def saves_most(self, calls: int) -> bool:
-        """Return whether so few of `calls` are left that a question to CP-SAT pays."""
-        return calls - self.calls >= ASKED and self.calls <= max(SOON, calls // 2)
-
     def arranged(self) -> tuple[Extracted, Joint]:
         """Return the function in the order of the candidate, and the places there."""
         if self.stands is not None:
@@ -110,9 +103,6 @@ class Placed:
         placement = replace(self.joint.placement, offsets=tuple(moved))
         order = tuple(number[v] for v in self.joint.order)
         return extracted, replace(self.joint, order=order, placement=placement)
-
-
-Orders = Callable[[Placed, float | None], Iterable[Sequence[int]]]
 
 
 def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = False) -> Placed:
@@ -217,97 +207,132 @@ def _in_some_rows(
     cuts: Cuts, rows: InRows, ordered: Schedule, known: Sequence[Placed], deadline: float | None
 ) -> Placed:
     """Return the least arena of some rows, of all, and of what is `known`."""
-    goal, calls = ordered.peak, len(rows.graph)
-    few: list[Placed] = []
-    tried: list[Placed] = []
+    goal = ordered.peak
 
-    def fitting(placed: Placed, orders: Orders, searched: bool = True) -> Placed | None:
-        """Return the candidate in one of its orders, if it is placed at the goal so."""
-        near = FAR if placed.saves_most(calls) else NEAR
-        if clock.late(deadline) or placed.arena > goal * (1 + near):
-            return None
-        answer = _nearest(placed, orders(placed, deadline), goal, deadline, searched)
-        tried.extend([answer] if answer is not None else ())
-        return answer if answer is not None and answer.arena <= goal else None
-
-    def first(looked: int) -> Placed | None:
-        """Return the first candidate that is placed at the goal, of those found with so many
-        calls."""
+    def fewest(capacity: int, looked: int) -> Placed | None:
+        """Return the candidate of the fewest calls that is placed in `capacity` bytes, of those
+        found with so many calls looked at; `tried` gets all that are placed."""
         end = _until(deadline, FEWER)
-        for candidate in _candidates(cuts, rows, ordered, end, looked):
+        for candidate in _candidates(cuts, rows, ordered, capacity, end, looked):
             if clock.late(deadline):
                 return None
-            if any(candidate.order == p.candidate.order for p in few):
-                continue
-            few.append(_unsearched(candidate, deadline))
-            if few[-1].arena <= goal:
-                return few[-1]
-            if few[-1].saves_most(calls) and (answer := fitting(few[-1], _own_order)):
-                return answer
+            placed = _unsearched(candidate, deadline)
+            if capacity < placed.arena <= capacity * (1 + NEAR):
+                work = _work(len(rows.graph) - placed.calls)
+                placed = _nearest(placed, capacity, deadline, work)
+            tried.append(placed)
+            if placed.arena <= capacity:
+                return placed
         return None
 
+    tried: list[Placed] = []
     # whenever the time is over, this is there
-    every = None if deadline is None else _standing(rows, ordered, deadline)
-    if answer := first(0):
+    every = None if deadline is None else _all_rows(cuts, rows, ordered, deadline)
+    if answer := fewest(goal, 0):
         return answer
-    every = every or _standing(rows, ordered, None)
-    if every.arena <= goal and calls >= LARGE and (answer := first(CALLS)):
-        return answer
-    for placed in few if calls >= LARGE else ():
-        if calls - placed.calls < CALMED:
-            continue
-        searched = every.arena > goal or placed.saves_most(calls)
-        if answer := fitting(placed, _calm_orders, searched):
-            return answer
+    every = every or _all_rows(cuts, rows, ordered, None)
     if every.arena <= goal:
-        return every
-    best = min([*known, _solved(every, deadline), *few, *tried], key=lambda p: p.cost)
-    if best.arena > goal and calls < LARGE and (answer := first(CALLS)):
-        return answer
-    for placed in few if best.arena > goal else ():
-        if clock.late(deadline) or placed.arena > goal * (1 + NEAR):
-            continue
-        answer = _nearest(placed, _own_order(placed, deadline), best.arena, deadline)
-        if answer is not None and answer.cost < best.cost:
-            best = answer
-    return best
+        return (fewest(goal, CALLS) if len(rows.graph) > MANY_CALLS else None) or every
+    every = _solved(every, deadline)
+    if every.arena > goal and every.candidate.rows is not rows and not clock.late(deadline):
+        other = _solved(_standing(rows, ordered, deadline), deadline)
+        every = min(every, other, key=lambda p: p.cost)
+    best = min([*known, every, *tried], key=lambda p: p.cost)
+    if clock.late(deadline) or (best.arena <= goal and len(rows.graph) <= MANY_CALLS):
+        return best
+    answer = fewest(best.arena, CALLS)
+    return best if answer is None else min(best, answer, key=lambda p: p.cost)
+
+
+def _work(saved: int) -> float:
+    """Return CP-SAT's deterministic time for a question that saves so many calls."""
+    return max(0, saved) * WORK_PER_CALL
+
+
+def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None) -> Placed:
+    """Return all rows in their order, what has a single row left whole where that has no higher
+    peak: the same calls, without a table of them."""
+    singles = frozenset(k for k in rows.cut if len(rows.steps_of[k]) == 1)
+    some = rows.numbers.with_whole(singles)
+    like = some.like(ordered.order)
+    if singles and keeps(some.graph, like, ordered.peak):
+        try:
+            small = cuts.of(rows.cut - singles, deadline)
+        except clock.TimeIsOverError:
+            return _standing(rows, ordered, deadline)
+        order = carried(rows, like, some, small)
+        if keeps(small.graph, order, ordered.peak):
+            return _standing(small, replace(ordered, order=order), deadline)
+    return _standing(rows, ordered, deadline)
 
 
 def _candidates(
-    cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None, calls: int
+    cuts: Cuts,
+    rows: InRows,
+    ordered: Schedule,
+    capacity: int,
+    deadline: float | None,
+    calls: int,
 ) -> Iterator[Candidate]:
-    """Yield choices of rows that are worth placing, each in the order of all `rows`, which may be
-    placed well, and in one of its own, of a peak that is no higher; those of the fewest calls
-    first. `calls` are those of all choices that are searched for another order."""
-    most = ordered.peak
+    """Yield choices of rows of the peak of all `rows` that are likely to be placed in `capacity`
+    bytes, those of the fewest calls first. `calls` are those of all choices that are searched for
+    another order than one like that of all rows."""
 
-    def worth(graph: MemoryGraph, order: Sequence[int]) -> bool:
-        """Return whether the numbers fit already, or nearly, where no more is done for them."""
-        if len(rows.graph) >= LARGE:
-            return True
-        problem = live_ranges(graph, order)
-        return any(place(problem, method).arena <= most * (1 + NUMBERS) for method in QUICK)
+    kept: list[frozenset[int]] = []  # what keeps the peak in numbers
+    close: list[frozenset[int]] = []  # without their holes, where many calls are saved
 
-    found = fewer_rows(cuts, rows, ordered.order, most, deadline, calls, worth)
+    def fitting(
+        positions: frozenset[int], graph: MemoryGraph, order: Sequence[int]
+    ) -> Sequence[int] | None:
+        saved = len(rows.graph) - len(graph)
+        kept.append(positions)
+        if saved >= QUESTION_CALLS:
+            close.append(without_holes(rows.cut, positions))
+        return _order_that_fits(graph, order, capacity, saved, deadline)
+
+    found = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls, fitting)
     orders = {chosen.positions: chosen.order for chosen in found}
-    chosen = [positions for positions in worth_placing(found) if positions != rows.cut]
+    refused = {*kept} - {*orders} | {rows.cut}
+    chosen = [p for p in dict.fromkeys([*worth_placing(found), *close]) if p not in refused]
     some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in chosen}
     chosen.sort(key=lambda positions: len(some[positions].graph))
     for positions in chosen:
-        like, own = some[positions].like(ordered.order), orders.get(positions)
-        if own is None and not worth(some[positions].graph, like):
+        if positions in orders:
+            yield Candidate(cuts.of(positions), orders[positions])
+            continue
+        like = fitting(positions, some[positions].graph, some[positions].like(ordered.order))
+        if like is None:
             continue
         try:
             small = cuts.of(positions, deadline)
         except clock.TimeIsOverError:
             return
         alike = carried(rows, like, some[positions], small)
-        if keeps(small.graph, alike, most):
+        if keeps(small.graph, alike, capacity):
             yield Candidate(small, alike)
-        elif own is None:
-            own = order_within(small.graph, most, deadline)
-        if own is not None and own != alike:
-            yield Candidate(small, own)
+
+
+def _order_that_fits(
+    graph: MemoryGraph, order: Sequence[int], most: int, saved: int, deadline: float | None
+) -> Sequence[int] | None:
+    """Return `order`, or a smoother one, of a choice in numbers that is placed in `most` bytes, or
+    in hardly more; None where no such order is found with the work that `saved` calls are worth."""
+    problem = live_ranges(graph, order)
+    close = most * (1 + NUMBERS)
+    if any(place(problem, method).arena <= close for method in QUICK):
+        return order
+    if saved < QUESTION_CALLS or problem.load > most or clock.late(deadline):
+        return None
+    arena = _at_once(graph, order, deadline).placement.arena
+    if arena <= close or arena > most * (1 + NEAR):
+        return order if arena <= close else None
+    if asked(problem, most, _work(saved) / 4, deadline):
+        return order
+    smoother = None
+    if saved >= SMOOTHER_CALLS * len(graph):
+        smoother = next(smoother_orders(graph, order, problem.load, deadline), None)
+    fits = smoother and asked(live_ranges(graph, smoother), most, _work(saved), deadline)
+    return smoother if fits else None
 
 
 def _unsearched(candidate: Candidate, deadline: float | None) -> Placed:
@@ -316,7 +341,7 @@ def _unsearched(candidate: Candidate, deadline: float | None) -> Placed:
 
 
 def _at_once(graph: MemoryGraph, order: Sequence[int], deadline: float | None) -> Joint:
-    joint = nearest(graph, [order], 0, deadline, searched=False)
+    joint = nearest(graph, [order], 0, deadline, work=0)
     assert joint is not None
     return joint
 
@@ -351,21 +376,9 @@ def _whole(cuts: Cuts, deadline: float | None) -> Placed:
     return _solved(_standing(rows, ordered, deadline), deadline)
 
 
-def _own_order(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]]:
-    return [placed.candidate.order]
-
-
-def _calm_orders(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]]:
+def _nearest(placed: Placed, capacity: int, deadline: float | None, work: float) -> Placed:
+    """Return the candidate in its order, placed in `capacity` bytes if that is found with so much
+    work."""
     graph, order = placed.candidate.rows.graph, placed.candidate.order
-    return islice(smoother_orders(graph, order, profile(graph, order).peak, deadline), CALM)
-
-
-def _nearest(
-    placed: Placed,
-    orders: Iterable[Sequence[int]],
-    capacity: int,
-    deadline: float | None,
-    searched: bool = True,
-) -> Placed | None:
-    joint = nearest(placed.candidate.rows.graph, orders, capacity, deadline, searched)
-    return None if joint is None else replace(placed, joint=joint)
+    joint = nearest(graph, [order], capacity, deadline, work)
+    return placed if joint is None else replace(placed, joint=joint)

@@ -33,7 +33,12 @@ LOOKED = 100_000  # steps of the graphs in which choices are tried out as number
 CALLS = 1_500  # of the graphs of choices that are cut and searched
 
 
-Worth = Callable[[MemoryGraph, Sequence[int]], bool]
+Worth = Callable[[frozenset[int], MemoryGraph, Sequence[int]], Sequence[int] | None]
+
+
+def always(positions: frozenset[int], graph: MemoryGraph, order: Sequence[int]) -> Sequence[int]:
+    """Return the order: any choice is worth being cut."""
+    return order
 
 
 class DoesNotFitError(MemoptError):
@@ -87,11 +92,12 @@ def fewer_rows(
     most: int,
     deadline: float | None,
     calls: int = CALLS,
-    worth: Worth = lambda graph, order: True,
+    worth: Worth = always,
 ) -> list[Chosen]:
     """Return ever fewer rows, where `order` of all `rows` has a peak of at most `most` bytes;
-    `calls` are those of all choices that are searched for another order, and only what is `worth`
-    it in numbers is cut."""
+    `calls` are those of all choices that are searched for another order. `worth` is given a choice
+    whose numbers keep the peak, these and an order, and returns the order that it is cut for, None
+    if it is not."""
     whole, running, able = cuts.whole, computing(cuts.func), rows.cut
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     needed = frozenset(
@@ -105,8 +111,10 @@ def fewer_rows(
     if needed == able or clock.late(deadline):
         return [Chosen(able, tuple(order), needed == able)]
     some = rows.numbers.with_whole(able - needed)
-    own = order_within(some.graph, most, deadline)
-    few = _kept(cuts, rows, some, own, needed, most, deadline, worth)
+    like: Sequence[int] | None = some.like(order)
+    if not keeps(some.graph, like, most):
+        like = order_within(some.graph, most, deadline)
+    few = _kept(cuts, rows, some, like, needed, most, deadline, worth)
     if few is None and calls:
         few = _order_cut(cuts, needed, most, deadline)
     if few is not None:
@@ -151,7 +159,8 @@ def _kept(
     """Return an order with only these operators cut, of a peak of at most `most` bytes: the one
     that is this `order` of `some`, or another one; None where there is no order to begin with, or
     none that is `worth` it."""
-    if order is None or not worth(some.graph, order):
+    order = None if order is None else worth(positions, some.graph, order)
+    if order is None:
         return None
     try:
         small = cuts.of(positions, deadline)

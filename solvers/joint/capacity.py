@@ -13,7 +13,7 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.joint import EAGER, Joint
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
-from memopt.solvers.problems.placement import Placement
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def nearest(
@@ -21,20 +21,18 @@ def nearest(
     orders: Iterable[Sequence[int]],
     capacity: int,
     deadline: float | None = None,
-    searched: bool = True,
+    work: float = EAGER,
 ) -> Joint | None:
     """Return the first of the orders that is placed in `capacity` bytes, else that of the smallest
-    arena by `deadline`, which is over after the first at the soonest; None of no orders. CP-SAT is
-    asked if it is to be `searched`."""
+    arena by `deadline`, which is over after the first at the soonest; None of no orders. CP-SAT has
+    so much `work` for each question, in its own deterministic time; none is asked without any."""
     auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
     best: Joint | None = None
     for count, order in enumerate(orders, 1):
         problem = live_ranges(graph, order)
         placement = auto.without_search(problem, clock.left(deadline))
-        if searched and problem.load <= capacity < placement.arena and not clock.late(deadline):
-            coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
-            fits = coarse.fits(problem, capacity, EAGER, clock.left(deadline))
-            placement = fits or placement
+        if work and problem.load <= capacity < placement.arena and not clock.late(deadline):
+            placement = asked(problem, capacity, work, deadline) or placement
         if best is None or placement.arena < best.placement.arena:
             best = Joint(tuple(order), placement, 0, count)
         if placement.arena <= capacity or clock.late(deadline):
@@ -46,3 +44,11 @@ def at_first_sight(graph: MemoryGraph, order: Sequence[int]) -> Placement:
     """Return the order placed by a few strategies that take no search."""
     auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
     return auto.at_first_sight(live_ranges(graph, order))
+
+
+def asked(
+    problem: PlacementProblem, capacity: int, work: float, deadline: float | None = None
+) -> Placement | None:
+    """Return the placement in `capacity` bytes that CP-SAT finds with so much `work`, or None."""
+    coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
+    return coarse.fits(problem, capacity, work, clock.left(deadline))

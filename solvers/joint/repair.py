@@ -24,24 +24,28 @@ STRIDE = 32  # steps; a window is two of them, one further than the last one
 FAR = 256  # steps that a window goes back where nobody knows whether it fits
 MARGINS = (0, 2, 4, 8)  # operators before and behind a stretch that move, too
 REPAIRS = 20
+EACH = 6  # questions about an operator that moves; the orders of ten are millions
 # CP-SAT's deterministic time for a question; more, with a time limit, where that was too little for
 # all orders. A tenth of it is about two seconds.
 PATIENCE = (0.03, 0.1, 0.3)
-# The same of all questions without a time limit, with what it does not count: reading a question.
-LEFT, READING = 1.0, 5e-7  # for a square of pieces
+# The same of all questions without a time limit, with what it does not count: sending a question to
+# the worker process, some ms however small it is, and reading it, for a square of its pieces.
+LEFT, SENDING, READING = 1.0, 0.005, 5e-7
 
 
 @dataclass
 class Asking:
     """Questions to CP-SAT whether what is live fits below `height` bytes, at multiples of
     `unit`: until `deadline` (`clock.now`), and while there is something `left` of all their work,
-    if that is limited. Each may take `work` in CP-SAT's deterministic time."""
+    if that is limited. Each may take `work` in CP-SAT's deterministic time; `questions` counts
+    them."""
 
     height: int
     unit: int
     deadline: float | None = None
     left: float | None = None
     work: float = PATIENCE[0]
+    questions: int = 0
 
     @property
     def ended(self) -> bool:
@@ -61,10 +65,11 @@ class Asking:
         pieces = sum(len(i.pieces) for i in items)
         if self.ended or pieces > coarse.MOST:
             return coarse.Answer(None)
+        self.questions += 1
         limit = Limit(clock.left(self.deadline), self.work, always=True)
         answer = coarse.ask(items, self.height, self.unit, limit, pinned)
         if self.left is not None:
-            self.left -= pieces**2 * READING + self.work * (answer.fits is None)
+            self.left -= SENDING + pieces**2 * READING + self.work * (answer.fits is None)
         return answer
 
 
@@ -183,16 +188,20 @@ def _narrowest(
 def _reordered(
     graph: MemoryGraph, order: tuple[int, ...], first: int, last: int, asking: Asking
 ) -> tuple[int, ...] | None:
-    """`order` with the operators at [first, last) in another one, which fits there."""
+    """Return `order` with the operators at [first, last) in another one, which fits there; None if
+    none was found by `EACH` questions for each of them."""
     inside = order[first:last]
     needs = {v: {p for p in graph.predecessors[v] if p in inside} for v in inside}
+    last_question = asking.questions + EACH * len(inside)
 
     def extended(begun: tuple[int, ...]) -> tuple[int, ...] | None:
         if len(begun) == len(inside):
             return (*order[:first], *begun, *order[last:])
         for v in inside:
-            if v in begun or not needs[v].issubset(begun) or asking.ended:
+            if v in begun or not needs[v].issubset(begun):
                 continue
+            if asking.ended or asking.questions >= last_question:
+                return None
             rest = tuple(w for w in inside if w not in begun and w != v)
             whole = (*order[:first], *begun, v, *rest, *order[last:])
             end = first + len(begun) + 1

@@ -57,6 +57,28 @@ def arena(
     return plan.arena
 
 
+def calls(text: str, streamed: bool = False) -> int:
+    """Return how many calls the plan of `rows=auto` has."""
+    module = Parser(new_context(), text).parse_module()
+    options = SettledOptions(
+        target="generic", rows="auto", optimize="balanced", stream_input=streamed
+    )
+    plan_module(new_context(), module, options, Seconds())
+    return len(extract(only_function(module)).graph)
+
+
+def test_the_fewest_calls_of_the_least_arena_are_chosen() -> None:
+    """Dense stacks of 192 rows, all of which are placed at once: CP-SAT places what is left whole
+    beside 115 calls in the same arena."""
+    assert calls(network(34, "i8")) <= 132
+
+
+@pytest.mark.deep
+def test_nor_are_there_more_calls_in_a_streamed_mobilenet() -> None:
+    """A smoother order of 611 calls is placed where 744 are placed at once."""
+    assert calls(mobilenet_v2(96), streamed=True) <= 611
+
+
 def test_auto_is_never_above_whole_operators_or_all_rows(fuzz: float) -> None:
     """Ten kinds of networks, float and int8 in turn; the first kinds are placed quickly."""
     smaller = 0
@@ -159,7 +181,7 @@ def test_nor_in_a_detector(side: int) -> None:
     assert arena(text, "auto") <= min(arena(text, "all"), arena(text, "none"))
 
 
-@pytest.mark.parametrize("seed", [3, 24, 34])
+@pytest.mark.parametrize("seed", [3, 24, 44])
 def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check a network whose rows all fit at once: no program is solved, no whole plan is made
     beside, and only all rows and those of the fewest calls are cut."""

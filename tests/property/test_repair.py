@@ -1,5 +1,6 @@
 """Orders that do not fit, repaired, against all orders with exact placements."""
 
+from collections.abc import Sequence
 from itertools import permutations
 from random import Random
 
@@ -79,6 +80,26 @@ def test_it_ends_with_the_time_and_with_the_work(monkeypatch: pytest.MonkeyPatch
         assert repair.repaired(graph, [order], height, deadline=5.0) is None
     monkeypatch.setattr(repair, "LEFT", 0.0)
     assert repair.repaired(graph, [order], height) is None
+
+
+def test_a_tiny_network_asks_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Orders of a few operators are millions, and a question about each takes some milliseconds: a
+    repair without an end, where everything fits but the last operator, asks for so many."""
+    count, asked = 14, list[int]()
+    graph = MemoryGraph(
+        tuple(map(str, range(count))),
+        ((),) * count,
+        tuple(Group(str(v), 1, (v,), is_output=True) for v in range(count)),
+    )
+
+    def answer(items: Sequence[Item], *_: object) -> coarse.Answer:
+        asked.append(len(items))
+        fits = len(items) < count
+        return coarse.Answer(fits, tuple(range(len(items))) if fits else None)
+
+    monkeypatch.setattr(coarse, "ask", answer)
+    assert repair.repaired(graph, [range(count)], count) is None
+    assert len(asked) <= repair.LEFT / repair.SENDING + 1
 
 
 def test_order_and_offsets_together_come_to_it_last(monkeypatch: pytest.MonkeyPatch) -> None:
