@@ -76,8 +76,8 @@ from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of, shape
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Pointwise
+from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
 from memopt.dialects.rows.steps import activations, row_type, row_types, rows_in_place, steps_of
-from memopt.dialects.rows.text import parse_index, parse_tail, print_tail
 
 
 def family_of(operations: Iterable[Operation]) -> Family:

@@ -41,8 +41,8 @@ from memopt.dialects.memgraph.structure import NamesRows
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of
 from memopt.dialects.operators.base import INTS, ComputeOp
 from memopt.dialects.rows.operations import JoinOp, RowOpOp
+from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
 from memopt.dialects.rows.steps import row_type
-from memopt.dialects.rows.text import parse_index, parse_tail, print_tail
 
 
 @irdl_op_definition

@@ -24,7 +24,7 @@ from memopt.formats.tflite import (
     elements_of,
 )
 from memopt.frontends.core.shapes import BATCH, Shapes, check_names
-from memopt.frontends.tflite.customs import CUSTOMS
+from memopt.frontends.tflite.custom_ops import CUSTOMS
 from memopt.frontends.tflite.options import read_options
 from memopt.frontends.tflite.shape_rules import RULES, UNKNOWN, Known, Shape
 from memopt.frontends.tflite.shape_values import VALUES

@@ -107,7 +107,7 @@ from memopt.dialects.operators.updating import DynamicUpdateSliceOp
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
-from memopt.frontends.tflite import customs, elementwise, indices, moves, picks, products, rare
+from memopt.frontends.tflite import custom_ops, elementwise, indices, moves, picks, products, rare
 from memopt.frontends.tflite.functions import (
     entries,
     function,
@@ -199,14 +199,14 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CONV_3D": Entry(rare.convolution_3d, Conv3DOp),
     "CONV_2D": Entry(products.convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
     "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
-    "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
-    "CUSTOM:Landmarks2TransformMatrix": Entry(customs.landmarks_to_matrix, LandmarksToMatrixOp),
-    "CUSTOM:MaxPoolingWithArgmax2D": Entry(customs.max_pool_places, MaxPoolPlacesOp),
-    "CUSTOM:MaxUnpooling2D": Entry(customs.max_unpool, MaxUnpoolOp),
-    "CUSTOM:TransformLandmarks": Entry(customs.transformed, TransformLandmarksOp),
-    "CUSTOM:TransformTensorBilinear": Entry(customs.transformed, TransformBilinearOp),
+    "CUSTOM:Convolution2DTransposeBias": Entry(custom_ops.transpose_convolution, TransposeConv2DOp),
+    "CUSTOM:Landmarks2TransformMatrix": Entry(custom_ops.landmarks_to_matrix, LandmarksToMatrixOp),
+    "CUSTOM:MaxPoolingWithArgmax2D": Entry(custom_ops.max_pool_places, MaxPoolPlacesOp),
+    "CUSTOM:MaxUnpooling2D": Entry(custom_ops.max_unpool, MaxUnpoolOp),
+    "CUSTOM:TransformLandmarks": Entry(custom_ops.transformed, TransformLandmarksOp),
+    "CUSTOM:TransformTensorBilinear": Entry(custom_ops.transformed, TransformBilinearOp),
     "CUSTOM:TFLite_Detection_PostProcess": Entry(
-        customs.detection_postprocess, DetectionPostprocessOp
+        custom_ops.detection_postprocess, DetectionPostprocessOp
     ),
     "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(

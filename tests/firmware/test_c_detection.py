@@ -12,7 +12,7 @@ from forge_model import Forge
 from memopt.cli import main as memopt
 from memopt.dialects.memgraph.custom import OPTIONS
 from memopt.frontends.core.typed import NotTyped
-from memopt.frontends.tflite.customs import flexible_options
+from memopt.frontends.tflite.custom_ops import flexible_options
 
 
 @pytest.mark.parametrize("quantized", [False, True])

@@ -13,7 +13,7 @@ from unbuffered_networks import RULES, planned, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.inline.pulling import Pulling, pulling_of, pulls
+from memopt.backends.c.inline.inlined_producers import Pulling, pulling_of, pulls
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import plan_of

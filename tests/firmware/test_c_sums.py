@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.c.emit.source import emit
-from memopt.backends.c.inline.pulling import pulls
+from memopt.backends.c.inline.inlined_producers import pulls
 from memopt.backends.c.inline.sums import part_of
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from xdsl.context import Context
 
+from memopt.backends.c.emit.c_text import RESERVED
 from memopt.backends.c.emit.conversions import RANGES, conversions
 from memopt.backends.c.emit.source import emit_c
-from memopt.backends.c.emit.text import RESERVED
 from memopt.cli import main
 from memopt.cli.opt import main as opt
 from memopt.passes.memgraph_memory import assign_function, parse_banks

@@ -10,7 +10,7 @@ import pytest
 from firmware_helpers import load
 from xdsl.context import Context
 
-from memopt.backends.tflm.narrowed import write_narrowed
+from memopt.backends.tflm.rewritten_file import write_narrowed
 from memopt.compile.driver import load_model
 from memopt.dialects.attributes.channels import NARROWED, channels_of_result
 from memopt.dialects.attributes.operators import SourceAttr

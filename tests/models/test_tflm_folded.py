@@ -13,7 +13,7 @@ from sparse_tensors import random_form, sparse
 from tflite_builder import Extra, Graph, Op, T, build
 from tflm_runner import Job, random_inputs, run
 
-from memopt.backends.tflm import narrowed as writer
+from memopt.backends.tflm import rewritten_file as writer
 from memopt.cli import main
 from memopt.compile.driver import import_bytes
 from memopt.compile.narrowing import FOLDED, WRITTEN_AS_FILES, narrowed

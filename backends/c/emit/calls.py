@@ -13,9 +13,9 @@ from itertools import groupby
 
 from xdsl.ir import Operation
 
+from memopt.backends.c.emit.c_text import array, float_literal, int_literal, plain
 from memopt.backends.c.emit.call import Constants, KernelCall, Table
 from memopt.backends.c.emit.layout import Address, Layout
-from memopt.backends.c.emit.text import array, float_literal, int_literal, plain
 from memopt.backends.c.kernels import field_order
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.names import name_of

@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.emit.banks import bank_macros
+from memopt.backends.c.emit.c_text import float_literal, plain
 from memopt.backends.c.emit.conversions import conversions, has_conversion
 from memopt.backends.c.emit.custom import custom_types, declare_customs
 from memopt.backends.c.emit.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.emit.objects import declare_objects, object_sizes
-from memopt.backends.c.emit.text import float_literal, plain
 from memopt.backends.c.project.fits import fits
 from memopt.dialects.attributes.input_range import declared_range
 from memopt.dialects.memgraph.errors import MemoptError

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from memopt.analysis.function_memory import executing
 from memopt.backends.c.emit.call import Constants, KernelCall, Table, refuse, tensor_or_table
 from memopt.backends.c.emit.registry import Kernel, matching, own_workspace
-from memopt.backends.c.inline.pulling import pulling_of, pulls
+from memopt.backends.c.inline.inlined_producers import pulling_of, pulls
 from memopt.backends.c.inline.sums import computed
 from memopt.backends.c.rows.row_calls import RowCall
 from memopt.dialects.memgraph.errors import MemoptError

@@ -19,8 +19,8 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import kernels
 from memopt.backends.c.emit.call import Lower, element_kind, need_layout, need_rounding, refuse
+from memopt.backends.c.inline.inlined_producers import Pulling, pulling_of, pulls
 from memopt.backends.c.inline.pulled_rows import can_make, row_scratch
-from memopt.backends.c.inline.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.rows.row_calls import RowForm
 from memopt.dialects.memgraph.custom import PREFIX, is_declared, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError

@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
+from memopt.backends.c.emit.c_text import identifier
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, pointer, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of, header, run_signature
 from memopt.backends.c.emit.layout import Layout, layout_of, live_groups
 from memopt.backends.c.emit.objects import define_objects
 from memopt.backends.c.emit.operators import add_operators
-from memopt.backends.c.emit.text import identifier
 from memopt.backends.c.emit.variables import define_reset, define_variables, first_run
 from memopt.backends.c.kernels import Form, declarations, inlined
 from memopt.backends.c.stream.sliding import sliding_functions, sliding_header

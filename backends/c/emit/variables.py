@@ -6,11 +6,11 @@ void net_reset(void);
 
 from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
+from memopt.backends.c.emit.c_text import plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of
 from memopt.backends.c.emit.layout import Layout
-from memopt.backends.c.emit.text import plain
 from memopt.dialects.memgraph.tensors import elements_of
 
 FIRST_RUN = "  if (!is_set) {\n    @name@_reset();\n  }\n"

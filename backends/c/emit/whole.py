@@ -10,6 +10,7 @@ from functools import partial
 
 from xdsl.ir import Operation
 
+from memopt.backends.c.emit.c_text import plain
 from memopt.backends.c.emit.call import KernelCall, Table, refuse
 from memopt.backends.c.emit.calls import (
     Source,
@@ -22,9 +23,8 @@ from memopt.backends.c.emit.calls import (
 from memopt.backends.c.emit.header import bytes_in
 from memopt.backends.c.emit.lowering import lower
 from memopt.backends.c.emit.registry import own_workspace, workspace_of
-from memopt.backends.c.emit.text import plain
+from memopt.backends.c.inline.inlined_producers import pulling_of, pulls
 from memopt.backends.c.inline.pulled_calls import add_pulled
-from memopt.backends.c.inline.pulling import pulling_of, pulls
 from memopt.backends.c.inline.sums import part_of
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.operators.accumulation import sum_of

@@ -19,7 +19,7 @@ from memopt.backends.c.emit.calls import (
     scratch_text,
 )
 from memopt.backends.c.emit.lowering import lower
-from memopt.backends.c.inline.pulling import MOST_OPERANDS, Made, Pulling
+from memopt.backends.c.inline.inlined_producers import MOST_OPERANDS, Made, Pulling
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import bytes_of
 

@@ -16,6 +16,7 @@ from memopt.backends.c.emit.call import Constants, KernelCall, refuse
 from memopt.backends.c.emit.calls import Source, add_parameters
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.emit.lowering import lower_rows
+from memopt.backends.c.inline.inlined_producers import MOST_OPERANDS
 from memopt.backends.c.inline.pulled_rows import (
     Slot,
     made_for,
@@ -23,7 +24,6 @@ from memopt.backends.c.inline.pulled_rows import (
     row_scratch,
     slots_of,
 )
-from memopt.backends.c.inline.pulling import MOST_OPERANDS
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
 from memopt.dialects.memgraph.plan import is_pulled

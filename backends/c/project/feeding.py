@@ -2,9 +2,9 @@
 
 from math import prod
 
+from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout
-from memopt.backends.c.emit.text import filled
 from memopt.backends.c.project.program import start_of
 from memopt.dialects.memgraph.tensors import shape_of
 

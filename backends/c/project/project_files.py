@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 
 from memopt.backends.c.emit.banks import link_values
+from memopt.backends.c.emit.c_text import filled, plain
 from memopt.backends.c.emit.custom import customs_of
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, bytes_in
 from memopt.backends.c.emit.source import Emitted, emit_files
-from memopt.backends.c.emit.text import filled, plain
 from memopt.backends.c.kernels import Form, names_of, needed_files, text_of
 from memopt.backends.c.project.called import called_values
 from memopt.backends.c.project.feeding import buffers, feed, transfer

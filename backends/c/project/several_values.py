@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.emit.custom import customs_of
-from memopt.backends.c.emit.text import filled
 from memopt.backends.c.project.called import called_values
 from memopt.backends.c.project.feeding import buffers, feed, transfer
 from memopt.backends.c.project.program import memory_arrays

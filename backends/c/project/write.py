@@ -15,8 +15,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
+from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.c.emit.source import emit
-from memopt.backends.c.emit.text import file_name
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.project_files import Files, Project, fill

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from memopt.backends.c.emit.c_text import plain
 from memopt.backends.c.emit.layout import Layout
-from memopt.backends.c.emit.text import plain
 
 _ROW = re.compile(r"(.*)\[(\d+)\]")
 WIDTH = 92

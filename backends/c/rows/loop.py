@@ -9,10 +9,10 @@ run_rows(..., 0, 231);
 
 from collections.abc import Mapping, Sequence
 
+from memopt.backends.c.emit.c_text import array, filled, int_literal, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, add_parameters, table_name, tensor_text
 from memopt.backends.c.emit.header import bytes_in
-from memopt.backends.c.emit.text import array, filled, int_literal, plain
 from memopt.backends.c.rows.live_rows import live_text
 from memopt.backends.c.rows.paired_rows import RowsCalled
 from memopt.backends.c.rows.row_calls import ConstantRows

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, row_bytes
-from memopt.backends.c.emit.text import filled
 from memopt.backends.c.rows.row_program import Move
 from memopt.backends.c.stream.streaming import (
     Parts,

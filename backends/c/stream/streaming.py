@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.emit.header import c_type_of, run_signature
 from memopt.backends.c.emit.layout import KEPT, Layout, row_bytes
-from memopt.backends.c.emit.text import filled
 from memopt.backends.c.rows.row_numbers import Numbers
 from memopt.dialects.memgraph.tensors import shape_of
 

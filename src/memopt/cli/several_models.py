@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.emit.text import file_name
+from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.c.project.layouts import MAKE
 from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.project_files import Project

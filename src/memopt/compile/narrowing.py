@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.backends.tflm.narrowed import (
+from memopt.backends.tflm.rewritten_file import (
     OtherSizesError,
     constant_operators,
     is_written,

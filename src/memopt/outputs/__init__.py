@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.emit.text import file_name
+from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.checked import Checked
 from memopt.compile.claims import check_off_chip
 from memopt.solvers.registry import methods_in

@@ -6,8 +6,8 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.backends.c.emit.c_text import identifier
 from memopt.backends.c.emit.source import emit_c
-from memopt.backends.c.emit.text import identifier
 from memopt.outputs import Wanted
 
 

@@ -3,7 +3,7 @@
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.tflm import check_hidden, write_tflm
-from memopt.backends.tflm.narrowed import is_narrowed_function
+from memopt.backends.tflm.rewritten_file import is_narrowed_function
 from memopt.compile.narrowing import written
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import plan_of

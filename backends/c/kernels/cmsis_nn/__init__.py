@@ -12,7 +12,7 @@ from typing import Any
 from memopt.backends.c.emit.call import Array, Constants, KernelCall, Table, per_tensor
 from memopt.backends.c.emit.int8 import WIDE, int32_bias
 from memopt.backends.c.emit.registry import kernel
-from memopt.backends.c.inline.pulling import pulls
+from memopt.backends.c.inline.inlined_producers import pulls
 from memopt.backends.c.kernels.binary import sum_stored
 from memopt.backends.c.kernels.convolution import conv_2d_s8
 from memopt.backends.c.kernels.fully_connected import fully_connected_s8

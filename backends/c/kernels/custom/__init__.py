@@ -2,6 +2,7 @@
 
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.emit.c_text import float_literal
 from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
@@ -13,7 +14,6 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.custom import function_name
 from memopt.backends.c.emit.registry import ANY, kernel
-from memopt.backends.c.emit.text import float_literal
 from memopt.dialects.memgraph.custom import has_state, is_declared, options_of, scratch_of
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of

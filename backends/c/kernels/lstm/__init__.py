@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from memopt.backends.c.emit.c_text import float_literal
 from memopt.backends.c.emit.call import (
     Array,
     Constants,
@@ -16,7 +17,6 @@ from memopt.backends.c.emit.float32 import float_weights
 from memopt.backends.c.emit.int8 import WIDE, codes, folded_bias, int8_weights
 from memopt.backends.c.emit.int16 import sigmoids, wide_codes
 from memopt.backends.c.emit.registry import kernel
-from memopt.backends.c.emit.text import float_literal
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.lstm import LstmOp

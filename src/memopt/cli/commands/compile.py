@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.emit.text import file_name
+from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.c.project.layouts import layout_names
 from memopt.cli.planning_arguments import add_planning_arguments, request_of
 from memopt.cli.several_models import compile_several
