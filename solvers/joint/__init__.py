@@ -97,13 +97,13 @@ def solve(
         # OR-Tools comes with it, which takes longer to load than most graphs to place
         joint_exact: Any = import_module(f"{__name__}.exact")
         top = placement.arena - graph.alignment
-        found = joint_exact.search(
+        exact = joint_exact.search(
             graph, best.order, best.lower_bound, top, clock.left(deadline, 0.5)
         )
-        if found.placement is None:
-            best = replace(best, lower_bound=found.lower_bound)
+        if exact.placement is None:
+            best = replace(best, lower_bound=exact.lower_bound)
         else:
-            best = Joint(found.order, found.placement, found.lower_bound, 2, found.chosen)
+            best = Joint(exact.order, exact.placement, exact.lower_bound, 2, exact.chosen)
             # the peak is least where nothing is chosen, so it is only where that pays
             plain = placed(live_ranges(graph, best.order), clock.left(deadline, 0.25))
             if plain.arena <= best.placement.arena:
@@ -113,8 +113,8 @@ def solve(
     peak = profile(restricted(graph, best.chosen), best.order).peak
     if len(graph) > exact_operators:
         end = clock.deadline(clock.left(deadline, 0.8))
-        found = smoother_orders(graph, best.order, peak, end)
-        best = _among_calm(graph, best, peak, chain([best.order] * calm_first, found), end)
+        calm_orders = smoother_orders(graph, best.order, peak, end)
+        best = _among_calm(graph, best, peak, chain([best.order] * calm_first, calm_orders), end)
         if best.settled or clock.late(deadline):
             return best
     if calm_first:
@@ -134,8 +134,8 @@ def solve(
 def _aligned_alike(graph: MemoryGraph) -> bool:
     """Return whether all offsets must be multiples of the graph's alignment, and of nothing
     else."""
-    asked = (graph.offset_alignment or graph.alignment, *(g.alignment for g in graph.groups))
-    return not graph.has_parts and set(asked) <= {None, graph.alignment}
+    alignments = (graph.offset_alignment or graph.alignment, *(g.alignment for g in graph.groups))
+    return not graph.has_parts and set(alignments) <= {None, graph.alignment}
 
 
 def _among_calm(
@@ -159,9 +159,9 @@ def _among_calm(
         if clock.late(deadline) or (deadline is None and spent > ASKED):
             return best
         problem, fine = live_ranges(graph, order), work > EAGER
-        found = coarse.fits(problem, height, work, clock.left(deadline), fine)
+        placed = coarse.fits(problem, height, work, clock.left(deadline), fine)
         spent += (1 + fine) * len(problem.items) ** 2 * work / EAGER
-        return _better(best, order, found)
+        return _better(best, order, placed)
 
     own, calm = best.order, list[tuple[int, ...]]()
     for order in orders:
@@ -172,8 +172,8 @@ def _among_calm(
             best = _better(best, order, quick)
         least = height = peak
         failures = 0
-        most = 1 if order == own else FAILURES  # a calmer one fits into less
-        while height < best.placement.arena and failures < most:
+        most_failures = 1 if order == own else FAILURES  # a calmer one fits into less
+        while height < best.placement.arena and failures < most_failures:
             before, best = best, asked(best, order, height)
             if best == before:
                 least, failures = height, failures + 1
@@ -188,8 +188,8 @@ def _among_calm(
         return best
     if calm and best.placement.arena > peak:  # none where no other order is as low
         repair: Any = import_module(f"{__name__}.repair")
-        found = repair.repaired(graph, calm, peak, deadline)
-        best = _better(best, *found) if found else best
+        mended = repair.repaired(graph, calm, peak, deadline)
+        best = _better(best, *mended) if mended else best
     return best
 
 
@@ -259,9 +259,9 @@ def _among(
             continue
         seen.add(problem)
         tried += 1
-        found = placed(problem, clock.left(end))
-        if found.arena < placement.arena:
-            order, placement, chosen = candidate, found, None
+        other = placed(problem, clock.left(end))
+        if other.arena < placement.arena:
+            order, placement, chosen = candidate, other, None
         if placement.arena <= best.lower_bound or (end is None and tried == most):
             break
     return Joint(order, placement, best.lower_bound, best.schedules + tried, chosen)

@@ -89,9 +89,9 @@ def repaired(
     asking = Asking(height, unit, deadline, LEFT if deadline is None else None)
     for asking.work in PATIENCE if deadline is not None else PATIENCE[:1]:
         for order in orders:
-            found = _repaired(graph, order, asking)
-            if found is not None:
-                return found
+            answer = _repaired(graph, order, asking)
+            if answer is not None:
+                return answer
     return None
 
 
@@ -101,12 +101,12 @@ def _repaired(
     current = tuple(order)
     for _ in range(REPAIRS):
         problem = live_ranges(graph, current)
-        found = _fitting(problem, len(current), asking)
-        if isinstance(found, Placement):
-            return current, found
-        if found is None:
+        outcome = _fitting(problem, len(current), asking)
+        if isinstance(outcome, Placement):
+            return current, outcome
+        if outcome is None:
             return None
-        lower, upper = found
+        lower, upper = outcome
         for margin in MARGINS:
             first, last = max(0, lower - margin), min(len(current), upper + margin)
             other = _reordered(graph, current, first, last, asking)
@@ -203,14 +203,14 @@ def _reordered(
             if asking.ended or asking.questions >= last_question:
                 return None
             rest = tuple(w for w in inside if w not in begun and w != v)
-            whole = (*order[:first], *begun, v, *rest, *order[last:])
+            tried = (*order[:first], *begun, v, *rest, *order[last:])
             end = first + len(begun) + 1
-            if profile(graph, whole).steps[end - 1] > asking.height:
+            if profile(graph, tried).steps[end - 1] > asking.height:
                 continue
-            if asking.ask(asking.live(live_ranges(graph, whole), first, end)).fits is True:
-                found = extended((*begun, v))
-                if found is not None:
-                    return found
+            if asking.ask(asking.live(live_ranges(graph, tried), first, end)).fits is True:
+                complete = extended((*begun, v))
+                if complete is not None:
+                    return complete
         return None
 
     return extended(())

@@ -20,14 +20,14 @@ Ask = Callable[[Placement, int, int], Proven]
 """The best answer known, a capacity in bytes, nodes: an answer that is not worse, and a bound."""
 
 
-def lowered(items: Sequence[Item], found: Proven, nodes: int, ask: Ask) -> Proven:
-    """`found`, or better: with `nodes` no capacity 1, 2, 4, 8 ... units below it is met."""
+def lowered(items: Sequence[Item], proven: Proven, nodes: int, ask: Ask) -> Proven:
+    """`proven`, or better: with `nodes` no capacity 1, 2, 4, 8 ... units below it is met."""
     unit = arena_unit(items)
     for share in SHARES:
         step = unit
-        while (capacity := found.placement.arena - step) >= found.lower_bound:
-            again = ask(found.placement, capacity, nodes // share)
-            better = again.placement.arena < found.placement.arena
+        while (capacity := proven.placement.arena - step) >= proven.lower_bound:
+            again = ask(proven.placement, capacity, nodes // share)
+            better = again.placement.arena < proven.placement.arena
             step = unit if better else step * FURTHER
-            found = Proven(again.placement, max(found.lower_bound, again.lower_bound))
-    return found
+            proven = Proven(again.placement, max(proven.lower_bound, again.lower_bound))
+    return proven

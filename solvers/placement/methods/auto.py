@@ -66,20 +66,22 @@ def prove(
     def left(share: float = 1.0) -> float | None:
         return clock.left(deadline, share)
 
-    found = exact.improve(problem, items, best, left(), exact.ATTEMPT, capacity)
-    if found.placement.arena > max(enough, found.lower_bound):
-        climbed = hill_climb.improve(problem, items, found.placement, left(0.125))
-        found = Proven(climbed, found.lower_bound)
-    if found.placement.arena > max(enough, found.lower_bound) and (nodes or time_limit is not None):
-        again = exact.improve(problem, items, found.placement, left(), nodes, capacity)
-        found = Proven(again.placement, max(found.lower_bound, again.lower_bound))
+    proven = exact.improve(problem, items, best, left(), exact.ATTEMPT, capacity)
+    if proven.placement.arena > max(enough, proven.lower_bound):
+        climbed = hill_climb.improve(problem, items, proven.placement, left(0.125))
+        proven = Proven(climbed, proven.lower_bound)
+    if proven.placement.arena > max(enough, proven.lower_bound) and (
+        nodes or time_limit is not None
+    ):
+        again = exact.improve(problem, items, proven.placement, left(), nodes, capacity)
+        proven = Proven(again.placement, max(proven.lower_bound, again.lower_bound))
     if capacity is None and time_limit is None and nodes is not None:
 
         def ask(known: Placement, below: int, share: int) -> Proven:
             return exact.improve(problem, items, known, None, share, below)
 
-        found = lowered(items, found, nodes, ask)
-    return found
+        proven = lowered(items, proven, nodes, ask)
+    return proven
 
 
 def _greedy(

@@ -197,8 +197,8 @@ def prove(
     answer = model.minimize(arena, clock.left(deadline), seed)
     best = start
     if answer.found:
-        found = placement_of(problem, items, _settled(program, answer.value))
-        best = min(start, found, key=lambda p: p.arena)
+        solved = placement_of(problem, items, _settled(program, answer.value))
+        best = min(start, solved, key=lambda p: p.arena)
     if pyramid:
         return Proven(best, floor)
     bound = best.arena if answer.optimal else (answer.bound or 0) * program.unit
