@@ -231,12 +231,12 @@ def ordered(
 ) -> Schedule:
     """The order of least peak that is found until then of a function with rules applied, and then
     all operators in `rows`, with a search of so many states; nothing of the function changes.
-    Raises TimeIsOverError where none is found until then."""
+    Raises TimeIsOverError where operators in rows cannot be cut until then."""
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
     left = clock.left(deadline)
     if not rows:
-        return schedule(extract(copy, any_order=True, deadline=deadline).graph, "auto", left)
+        return schedule(extract(copy, any_order=True).graph, "auto", left)
     cut(copy, range(len(computing(copy))), deadline)
     return schedule(extract(copy, deadline=deadline).graph, "auto", left, max_states=states)
