@@ -36,9 +36,10 @@ from memopt.solvers.theory.bounds import flow_bound, trivial
 
 NO_BOUNDS = RowBounds()
 # A search for a choice of fewer calls takes no longer than planning the calls that it saves would.
-# The shortest question to CP-SAT takes as long as planning so many calls; a question has so much
-# deterministic time for each call; a smoother order takes as long as this part of all its calls.
-QUESTION_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 50, 5e-5, 1 / 5
+# The shortest question to CP-SAT takes as long as planning so many calls, placing by all methods
+# without a search as long as planning some; a question has so much deterministic time for each
+# call; a smoother order takes as long as this part of all its calls.
+QUESTION_CALLS, PLACING_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 60, 20, 5e-5, 1 / 5
 NEAR = 1 / 4  # of the arena: what is placed further above it without a search seldom fits
 MANY_CALLS = 300  # of more, other orders of fewer calls are looked for where all rows fit, too
 QUICK = ("greedy-by-size", "best-fit")  # what fits at once most often fits by these
@@ -321,10 +322,10 @@ def _order_that_fits(
     close = most * (1 + NUMBERS)
     if any(place(problem, method).arena <= close for method in QUICK):
         return order
-    if saved < QUESTION_CALLS or problem.load > most or clock.late(deadline):
+    if saved < PLACING_CALLS or problem.load > most or clock.late(deadline):
         return None
     arena = _at_once(graph, order, deadline).placement.arena
-    if arena <= close or arena > most * (1 + NEAR):
+    if arena <= close or arena > most * (1 + NEAR) or saved < QUESTION_CALLS:
         return order if arena <= close else None
     if asked(problem, most, _work(saved) / 4, deadline):
         return order

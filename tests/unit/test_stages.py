@@ -89,7 +89,7 @@ class Trace:
     def file_of(self, code: CodeType) -> str:
         if code not in self._known:
             path = os.path.realpath(code.co_filename)
-            inside = path.startswith(f"{ROOT}/") and ".venv" not in path
+            inside = path.startswith(f"{ROOT}/") and "site-packages" not in path
             made = code.co_filename.startswith("<") or code.co_name == "<module>"
             self._known[code] = path if inside and not made else ""
         return self._known[code]
