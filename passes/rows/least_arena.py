@@ -36,13 +36,16 @@ from memopt.solvers.theory.bounds import flow_bound, trivial
 
 NO_BOUNDS = RowBounds()
 # A search for a choice of fewer calls takes no longer than planning the calls that it saves would.
-# The shortest question to CP-SAT takes as long as planning so many calls, placing by all methods
-# without a search as long as planning some; a question has so much deterministic time for each
-# call; a smoother order takes as long as this part of all its calls.
-QUESTION_CALLS, PLACING_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 60, 20, 5e-5, 1 / 5
+# The shortest question to CP-SAT takes as long as planning so many calls; a question has so much
+# deterministic time for each call; a smoother order takes as long as this part of all its calls.
+QUESTION_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 100, 5e-5, 1 / 5
 NEAR = 1 / 4  # of the arena: what is placed further above it without a search seldom fits
 MANY_CALLS = 300  # of more, other orders of fewer calls are looked for where all rows fit, too
-QUICK = ("greedy-by-size", "best-fit")  # what fits at once most often fits by these
+QUICK = (
+    "greedy-by-size",
+    "best-fit",
+    "greedy-by-breadth",
+)  # what fits at once most often fits by these
 NUMBERS = 1 / 100  # of the arena: by which what is counted in numbers alone may be too much
 # Parts of the time that is left: for whole operators, for the order of all rows, for what is cut.
 WHOLE, ORDER, FEWER = 1 / 6, 1 / 3, 1 / 3
@@ -293,15 +296,17 @@ def _candidates(
 
     found = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls, fitting)
     orders = {chosen.positions: chosen.order for chosen in found}
-    refused = {*kept} - {*orders} | {rows.cut}
-    chosen = [p for p in dict.fromkeys([*worth_placing(found), *close]) if p not in refused]
+    refused = {*kept} - {*orders}  # in another order they may fit at once
+    chosen = [p for p in dict.fromkeys([*worth_placing(found), *close]) if p != rows.cut]
     some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in chosen}
     chosen.sort(key=lambda positions: len(some[positions].graph))
     for positions in chosen:
         if positions in orders:
             yield Candidate(cuts.of(positions), orders[positions])
             continue
-        like = fitting(positions, some[positions].graph, some[positions].like(ordered.order))
+        graph, order = some[positions].graph, some[positions].like(ordered.order)
+        saved = 0 if positions in refused else len(rows.graph) - len(graph)
+        like = _order_that_fits(graph, order, capacity, saved, deadline)
         if like is None:
             continue
         try:
@@ -322,10 +327,10 @@ def _order_that_fits(
     close = most * (1 + NUMBERS)
     if any(place(problem, method).arena <= close for method in QUICK):
         return order
-    if saved < PLACING_CALLS or problem.load > most or clock.late(deadline):
+    if saved < QUESTION_CALLS or problem.load > most or clock.late(deadline):
         return None
     arena = _at_once(graph, order, deadline).placement.arena
-    if arena <= close or arena > most * (1 + NEAR) or saved < QUESTION_CALLS:
+    if arena <= close or arena > most * (1 + NEAR):
         return order if arena <= close else None
     if asked(problem, most, _work(saved) / 4, deadline):
         return order
