@@ -287,14 +287,13 @@ def _stored(
 
     source, weights, result = (encoding_of(v) for v in (op.operands[0], base, op.results[0]))
     step, out, zero = source.scales[0], result.scales[0], result.zero_points[0]
-    scales = weights.scales  # made anew each time
     within = even_range if rounds_even(op) else quantized_range
     low, high = within(op.activation_name, out, zero, *type_limits(op.results[0]))
     of_bytes = type_limits(op.operands[0]) == (0, 255)  # their scales are multiplied as floats
     ends: list[tuple[int, int]] = []
     for i, pair in enumerate(zip(least, most, strict=True)):
-        scale = scales[i if len(scales) > 1 else 0]
-        single = of_bytes or (matrix and len(scales) == 1)
+        scale = weights.scales[i if len(weights.scales) > 1 else 0]
+        single = of_bytes or (matrix and len(weights.scales) == 1)
         real = (float32(step * scale) if single else step * scale) / out
         try:
             rules = requantizers(real, may_round_once(op))

@@ -210,6 +210,12 @@ class RuntimeType(ParametrizedAttribute, TypeAttribute):
         super().__init__(StringAttr(kind) if isinstance(kind, str) else kind)
 
 
+@lru_cache(maxsize=4_096)
+def _values(array: DenseArrayBase[Any]) -> tuple[Any, ...]:
+    """Return the numbers of an array, which are asked for once for each channel."""
+    return tuple(array.get_values())
+
+
 @irdl_attr_definition
 class EncodingAttr(ParametrizedAttribute):
     """Physical layout and quantization of a tensor: real = scale * (stored - zero_point).
@@ -244,11 +250,11 @@ class EncodingAttr(ParametrizedAttribute):
 
     @property
     def scales(self) -> tuple[float, ...]:
-        return tuple(float(v) for v in self.scale.get_values())
+        return _values(self.scale)
 
     @property
     def zero_points(self) -> tuple[int, ...]:
-        return tuple(int(v) for v in self.zero_point.get_values())
+        return _values(self.zero_point)
 
     @property
     def quantized(self) -> bool:
