@@ -296,17 +296,15 @@ def _candidates(
 
     found = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls, fitting)
     orders = {chosen.positions: chosen.order for chosen in found}
-    refused = {*kept} - {*orders}  # in another order they may fit at once
-    chosen = [p for p in dict.fromkeys([*worth_placing(found), *close]) if p != rows.cut]
+    refused = {*kept} - {*orders} | {rows.cut}
+    chosen = [p for p in dict.fromkeys([*worth_placing(found), *close]) if p not in refused]
     some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in chosen}
     chosen.sort(key=lambda positions: len(some[positions].graph))
     for positions in chosen:
         if positions in orders:
             yield Candidate(cuts.of(positions), orders[positions])
             continue
-        graph, order = some[positions].graph, some[positions].like(ordered.order)
-        saved = 0 if positions in refused else len(rows.graph) - len(graph)
-        like = _order_that_fits(graph, order, capacity, saved, deadline)
+        like = fitting(positions, some[positions].graph, some[positions].like(ordered.order))
         if like is None:
             continue
         try:
