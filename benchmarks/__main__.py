@@ -1,7 +1,6 @@
 """`python -m benchmarks`: measure, with progress, and write Markdown and JSON."""
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memopt.cli.arguments import add_time_limit
 from memopt.dialects.memgraph.errors import MemoptError, nearest
-from memopt.text.diagnostics import diagnose, write_output
+from memopt.text.diagnostics import diagnosed, write_output
 from memopt.text.usage import STDOUT, Parser, UsageError, check_time_limit, exit_code, path_text
 
 if TYPE_CHECKING:
@@ -71,22 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 done, 1 wrong input, 2 wrong usage."""
     args = build_parser().parse_args(arguments)
-    return exit_code("benchmarks", lambda: _diagnosed(args))
-
-
-def _diagnosed(args: argparse.Namespace) -> int:
-    """Run the tables, and print what is wrong with their input as one line on stderr."""
-    check_time_limit(args.time_limit)
-    try:
-        run(args)
-        return 0
-    except (UsageError, BrokenPipeError):
-        raise
-    except Exception as error:
-        if os.environ.get("MEMOPT_DEBUG"):
-            raise
-        print(diagnose(error, "").with_source(), file=sys.stderr)
-        return 1
+    return exit_code("benchmarks", lambda: diagnosed(lambda: run(args)))
 
 
 @contextmanager
@@ -103,6 +87,7 @@ def progress() -> Generator[Callable[[str], None]]:
 
 def run(args: argparse.Namespace) -> None:
     """Run the tables asked for. Raises UsageError, MemoptError, OSError."""
+    check_time_limit(args.time_limit)
     from benchmarks.tables.table import to_json
 
     if args.json == args.markdown == STDOUT:

@@ -7,7 +7,6 @@ memopt place buffers.csv --capacity=1M -o placed.csv
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -15,8 +14,8 @@ from importlib.metadata import version
 from typing import cast
 
 from memopt.solvers.registry import methods_in
-from memopt.text.diagnostics import diagnose
-from memopt.text.usage import Parser, UsageError, check_time_limit, collect_rarely, exit_code
+from memopt.text.diagnostics import diagnosed
+from memopt.text.usage import Parser, check_time_limit, collect_rarely, exit_code
 
 COMMANDS = methods_in("memopt.cli.commands")  # name -> module
 
@@ -62,22 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
-    return exit_code("memopt", lambda: _run(args))
+    return exit_code("memopt", lambda: diagnosed(lambda: _run(args), _at_hand(args)))
 
 
-def _run(args: argparse.Namespace) -> int:
-    """The command, and what is wrong with its input as one line on stderr."""
-    try:
-        check_time_limit(getattr(args, "time_limit", None))
-        import_module(COMMANDS[args.command]).run(args)
-        return 0
-    except (UsageError, BrokenPipeError):
-        raise
-    except Exception as error:
-        if os.environ.get("MEMOPT_DEBUG"):
-            raise
-        print(diagnose(error, _at_hand(args)).with_source(), file=sys.stderr)
-        return 1
+def _run(args: argparse.Namespace) -> None:
+    check_time_limit(getattr(args, "time_limit", None))
+    import_module(COMMANDS[args.command]).run(args)
 
 
 def _at_hand(args: argparse.Namespace) -> str:

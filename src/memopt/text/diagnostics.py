@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 
 from memopt.dialects.memgraph.errors import MemoptError, printable
 from memopt.solvers.errors import ProblemError
-from memopt.text.usage import STDOUT
+from memopt.text.usage import STDOUT, UsageError
 
 EXPECTED = re.compile(r"expected-error\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{(.*?)\}\}")
 DEVICES = ("/dev", "/dev/fd", "/proc/self/fd")  # /dev/stdout is a link, not to be replaced
@@ -113,6 +113,22 @@ def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnosti
     name = type(error).__name__
     hint = "this is a bug in memopt; MEMOPT_DEBUG=1 shows where"
     return Diagnostic(file, f"internal error: {name}: {one_line(str(error))} ({hint})")
+
+
+def diagnosed(command: Callable[[], object], file: str = "") -> int:
+    """Return 0 after a command, or 1 where its input is wrong, which is one line on stderr that
+    names the place in `file`. Raises UsageError, BrokenPipeError, and anything for
+    MEMOPT_DEBUG=1."""
+    try:
+        command()
+        return 0
+    except (UsageError, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get("MEMOPT_DEBUG"):
+            raise
+        print(diagnose(error, file).with_source(), file=sys.stderr)
+        return 1
 
 
 def unmatched(text: str, found: Iterable[Diagnostic], line_offset: int = 0) -> list[str]:
