@@ -1,11 +1,11 @@
 """`constant-channels` on the shared models: the page of figures, and the same bits as before."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scripts import loaded
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
@@ -25,10 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.deep
 def test_the_page_is_what_is_found(shared: Path) -> None:
-    spec = importlib.util.spec_from_file_location("table", ROOT / "tests/channel_table.py")
-    assert spec is not None and spec.loader is not None
-    table = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(table)
+    table = loaded("channel_table")
     assert (ROOT / "docs/reference/channels.md").read_text() == table.page(shared), (
         "make docs/reference/channels.md"
     )

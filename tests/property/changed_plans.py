@@ -30,7 +30,7 @@ def main_of(module: ModuleOp) -> FuncOp:
 
 
 def same_results(rng: random.Random, before: FuncOp, func: FuncOp) -> bool:
-    """Whether the planned function computes on its arena what the drawn one does by value."""
+    """Return whether the planned function computes on its arena what `before` does by value."""
     inputs = [rng.randbytes(size_of(a)) for a in before.body.block.args]
     model = func.attributes["memgraph.model"]
     assert isinstance(model, ModelAttr)

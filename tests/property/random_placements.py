@@ -29,7 +29,7 @@ def random_problem(random: Random, most: int, fancy: bool = True) -> PlacementPr
 
 
 def wrong(problem: PlacementProblem, offsets: tuple[int, ...], arena: int) -> str:
-    """What is wrong with an answer, pair by pair and byte by byte; empty if nothing is."""
+    """Return the faults of an answer, pair by pair and byte by byte."""
     buffers = problem.buffers
     for i, b in enumerate(buffers):
         if offsets[i] < 0 or offsets[i] % b.alignment or offsets[i] + b.size > arena:

@@ -8,15 +8,14 @@ from dataclasses import replace
 from typing import cast
 from unittest.mock import patch
 
-from arena_machine import ArenaError, Machine, run_by_value
-from random_functions import random_function, size_of
+from changed_plans import same_results
+from random_functions import random_function
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.dialects.attributes.memories import MemoryAttr
-from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.places import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
@@ -78,16 +77,6 @@ def planned_by_pass(rng: random.Random) -> tuple[FuncOp, FuncOp] | str:
     except PassFailedException as error:  # the file's order against in-place aliases
         return str(error)
     return before, func
-
-
-def same_results(rng: random.Random, before: FuncOp, func: FuncOp) -> bool:
-    inputs = [rng.randbytes(size_of(a)) for a in before.body.block.args]
-    model = func.attributes["memgraph.model"]
-    assert isinstance(model, ModelAttr)
-    try:
-        return Machine(func).run(inputs, model.io.data == "kept") == run_by_value(before, inputs)
-    except ArenaError:
-        return False
 
 
 def test_plans_over_memories_verify_and_compute_the_same(fuzz: float) -> None:

@@ -272,7 +272,7 @@ def test_folders_are_small() -> None:
 
 
 def test_no_test_imports_another() -> None:
-    """What several need stands in a helper beside them."""
+    """Helpers beside them have what several need."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         assert not {n for n in imports(path) if n.startswith("test_")}, path
 

@@ -5,15 +5,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-from lines import count_lines, faults  # noqa: E402
+from scripts import TESTS, loaded
+
+lines = loaded("lines")
 
 
 def test_a_room_above_its_budget_is_named() -> None:
     counts = Counter({"passes": 11, "verify": 5})
-    assert faults(counts, {"passes": 11, "verify": 5}) == []
-    assert faults(counts, {"passes": 10, "verify": 5, "gone": 3}) == [
+    assert lines.faults(counts, {"passes": 11, "verify": 5}) == []
+    assert lines.faults(counts, {"passes": 10, "verify": 5, "gone": 3}) == [
         "gone has no files, but a budget",
         "passes has 11 lines, 1 above its budget",
     ]
@@ -27,12 +27,12 @@ def test_only_code_that_git_knows_of_is_counted(tmp_path: Path) -> None:
     subprocess.run(("git", "init", "-q"), cwd=tmp_path, check=True)
     known = ("passes/a.py", "passes/k.c", "passes/page.md", "setup.py")
     subprocess.run(("git", "add", *known), cwd=tmp_path, check=True)
-    assert count_lines(tmp_path) == {"passes": 3}
+    assert lines.count_lines(tmp_path) == {"passes": 3}
 
 
 def test_this_checkout_is_within_its_budgets() -> None:
     done = subprocess.run(
-        (sys.executable, str(ROOT / "tests" / "lines.py")),
+        (sys.executable, str(TESTS / "lines.py")),
         capture_output=True,
         text=True,
         check=False,

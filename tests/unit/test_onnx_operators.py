@@ -344,7 +344,7 @@ def test_random_keeps_its_order() -> None:
 
 
 def test_control_flow_reads_what_it_captures() -> None:
-    """Of an operator that stays, as random numbers make it, and of one that becomes a choice."""
+    """Check an operator that stays, as random numbers make it, and one that becomes a choice."""
 
     def branching(kind: str) -> list[Operation]:
         def branch(kind: str, name: str) -> onnx.GraphProto:
