@@ -19,9 +19,15 @@
  * squared_difference  i32   int32_t  ((uint32_t)x - (uint32_t)y) * ((uint32_t)x - (uint32_t)y)
  * remainder           i32   int32_t  y == 0 || y == -1 ? 0 : x % y
  * remainder           i64   int64_t  y == 0 || y == -1 ? 0 : x % y
+ * atan2               f32   float    atan2f(x, y)
+ * floor_div           f32   float    floorf(x / y)
+ * pow                 f32   float    powf(x, y)
+ * remainder           f32   float    fmodf(x, y)
  */
-/* NAME of KIND, integers wrap, and are 0 by 0. Rows and steps: see memopt_binary.h. */
+/* NAME of KIND; integers wrap, and by 0 they are 0. Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
+
+#include <math.h>
 
 typedef struct {
   int32_t row_n;
