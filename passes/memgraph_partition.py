@@ -78,14 +78,14 @@ def _write_parts(
     func, model = extracted.func, extracted.model
     drop_partition(func)
     try:
-        found = partition(extracted.graph, k, method, time_limit, **options)
+        partitioned = partition(extracted.graph, k, method, time_limit, **options)
     except ProblemError as error:
         name = func.sym_name.data
         raise PassFailedException(f"memgraph-partition: @{name}: {error}") from error
-    for op, part in zip(extracted.memory.operations, found.part, strict=True):
+    for op, part in zip(extracted.memory.operations, partitioned.part, strict=True):
         for inner in (op, *_inside(op, model)):
             inner.attributes[PARTITION] = number(part)
-    return found
+    return partitioned
 
 
 def drop_partition(func: FuncOp) -> None:

@@ -111,9 +111,9 @@ def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table
             path, name = _problem(Path(folder), problem, size)
             tick(f"{command} of {name}")
             code, seconds = _seconds(command, path, time_limit, Path(folder))
-            kept = "yes" if seconds <= allowed(command, time_limit) else "no"
-            kept += ", refused" if code == REFUSED else ""
-            table.add(command, name, time_limit, seconds, kept)
+            verdict = "yes" if seconds <= allowed(command, time_limit) else "no"
+            verdict += ", refused" if code == REFUSED else ""
+            table.add(command, name, time_limit, seconds, verdict)
     return table
 
 

@@ -119,15 +119,15 @@ def _choice(
     """Yield the nodes of each branch, which change nothing but their results, and then `Where`."""
     values: list[list[str]] = []
     for body in bodies:
-        nodes, made = _body(known, node, body)
-        known.read.update(made)
-        values.append(made)
+        nodes, outputs = _body(known, node, body)
+        known.read.update(outputs)
+        values.append(outputs)
         yield nodes
     for then, other, result in zip(*values, node.output, strict=True):
         types = [known.graph.types.get(name) for name in (then, other)]
         if types[0] != types[1] or types[0] is None:
-            made = " and ".join(_shape_text(t) for t in types)
-            text = f"its branches make {made} of {result!r}, and only the run time knows which"
+            shapes = " and ".join(_shape_text(t) for t in types)
+            text = f"its branches make {shapes} of {result!r}, and only the run time knows which"
             raise MemoptError(text, known.graph.place(index, node))
     yield [
         helper.make_node("Where", [node.input[0], then, other], [result])

@@ -162,11 +162,11 @@ class Scope:
         order = list(order)
         if order == sorted(order):
             return name
-        made, types = self.add("Transpose", name, perm=order), self.known.graph.types
+        transposed, types = self.add("Transpose", name, perm=order), self.known.graph.types
         if name in types:
             shape = self.shape_of(name)
-            types[made] = ValueType(types[name].element, tuple(shape[d] for d in order))
-        return made
+            types[transposed] = ValueType(types[name].element, tuple(shape[d] for d in order))
+        return transposed
 
     def _make(
         self, kind: str, inputs: Sequence[str], outputs: list[str], attributes: dict[str, Any]

@@ -90,11 +90,11 @@ class _Search:
         self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
         try:
-            found = ordered(self.func, trial, self.deadline, self.rows)
+            candidate = ordered(self.func, trial, self.deadline, self.rows)
         except clock.TimeIsOverError:
             return
-        if found.peak <= self.most:
-            self.best, self.most, self.taken = found, found.peak, trial
+        if candidate.peak <= self.most:
+            self.best, self.most, self.taken = candidate, candidate.peak, trial
         elif len(sites) > 1 and not whole:
             half = len(sites) // 2
             self.change(rule, change, sites[:half])

@@ -123,8 +123,8 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
         return known[0]
     deadline = clock.sooner(deadline, clock.now() - began)  # what is chosen is written, too
     if not rows.cut:  # any choice is the same
-        whole = known[0] if known else _whole(cuts, _until(deadline, WHOLE))
-        return replace(whole, bounds=RowBounds(whole.arena, whole.arena))
+        uncut = known[0] if known else _whole(cuts, _until(deadline, WHOLE))
+        return replace(uncut, bounds=RowBounds(uncut.arena, uncut.arena))
     if known and clock.late(deadline):
         return known[0]
     ordered = schedule(rows.graph, "auto", clock.left(deadline, ORDER))
@@ -281,23 +281,22 @@ def _candidates(
     """Yield choices of rows of the peak of all `rows` that are likely to be placed in `capacity`
     bytes, those of the fewest calls first. `calls` are those of all choices that are searched for
     another order than one like that of all rows."""
-
-    kept: list[frozenset[int]] = []  # what keeps the peak in numbers
+    looked_at: list[frozenset[int]] = []  # what keeps the peak in numbers
     close: list[frozenset[int]] = []  # without their holes, where many calls are saved
 
     def fitting(
         positions: frozenset[int], graph: MemoryGraph, order: Sequence[int]
     ) -> Sequence[int] | None:
         saved = len(rows.graph) - len(graph)
-        kept.append(positions)
+        looked_at.append(positions)
         if saved >= QUESTION_CALLS:
             close.append(without_holes(rows.cut, positions))
         return _order_that_fits(graph, order, capacity, saved, deadline)
 
-    found = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls, fitting)
-    orders = {chosen.positions: chosen.order for chosen in found}
-    refused = {*kept} - {*orders} | {rows.cut}
-    chosen = [p for p in dict.fromkeys([*worth_placing(found), *close]) if p not in refused]
+    fewer = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls, fitting)
+    orders = {chosen.positions: chosen.order for chosen in fewer}
+    refused = {*looked_at} - {*orders} | {rows.cut}
+    chosen = [p for p in dict.fromkeys([*worth_placing(fewer), *close]) if p not in refused]
     some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in chosen}
     chosen.sort(key=lambda positions: len(some[positions].graph))
     for positions in chosen:

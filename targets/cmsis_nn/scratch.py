@@ -118,8 +118,8 @@ def _one_row(op: Conv2DOp) -> int:
     total = (out - 1) * stride[1] + kernel[1] - width
     odd = total - 2 * int(total / 2)  # C's remainder: -1 where the last columns are not read
     right = max(1, -(-(pad[1] + odd) // stride[1])) if pad[1] + odd else 0
-    left = -(-pad[1] // stride[1])
-    if right + max(out - right - left, 0) + left != out:
+    left_columns = -(-pad[1] // stride[1])
+    if right + max(out - right - left_columns, 0) + left_columns != out:
         return 64 * -(-kernel[1] * channels // 16)
     first = kernel[1] * channels
     end = right if odd else pad[1]

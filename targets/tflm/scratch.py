@@ -166,8 +166,8 @@ def flag(op: OpaqueOp, key: str) -> bool:
 
 
 def number(op: OpaqueOp, key: str) -> int | None:
-    found = op.options.data.get(key) if op.options else None
-    return cast("IntegerAttr[Any]", found).value.data if isinstance(found, IntegerAttr) else None
+    option = op.options.data.get(key) if op.options else None
+    return cast("IntegerAttr[Any]", option).value.data if isinstance(option, IntegerAttr) else None
 
 
 def _weighted(op: OpaqueOp) -> tuple[int, ...] | None:

@@ -92,18 +92,18 @@ def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> t
     work, spent = Work(), now - seconds.began
     if limited is not None:
         work.deadline = min(now + SHARE * spent, limited - spent)
-    found, skipped = list[Advice](), list[str]()
+    named, skipped = list[Advice](), list[str]()
     for option in _options(planned, _most(planned, limit), work):
         if clock.late(work.deadline):
             skipped.append(option.name)
             continue
         with suppress(MemoptError):
             advice = option.advise()
-            found += [] if advice is None else [replace(advice, option=option.name)]
+            named += [] if advice is None else [replace(advice, option=option.name)]
     if skipped:
         name = only_function(planned.task.ready).sym_name.data
         note(name, f"the time limit left no time for advice on {', '.join(skipped)}")
-    worth = [advice for advice in found if _is_worth(advice, planned, limit)]
+    worth = [advice for advice in named if _is_worth(advice, planned, limit)]
     return tuple(sorted(worth, key=lambda advice: (advice.ram or advice.arena, advice.option)))
 
 
@@ -207,9 +207,9 @@ def _as_c(planned: Advised, work: Work) -> Advice | None:
     task = task_of(planned.context, planned.module, request, planned.frontend, Seconds())
     network = before_rows(planned.context, task.ready, task.options)
     check_kernels_of(only_function(network), DEVICE)
-    most = planned.arena if planned.ram is None else planned.ram
+    limit = planned.arena if planned.ram is None else planned.ram
     board = replace(planned, task=task, ram=None)
-    advice = _estimated(board, network, task.options, most, work)
+    advice = _estimated(board, network, task.options, limit, work)
     if advice is None:
         return None
     return replace(advice, ram=facts_without_a_build(network, DEVICE, advice.arena)["ram"])
@@ -217,13 +217,13 @@ def _as_c(planned: Advised, work: Work) -> Advice | None:
 
 def _narrowed(planned: Advised) -> Advice | None:
     """Plan the file that `--rewrite=safe` writes; its RAM is the interpreter's whole arena."""
-    found = narrowed(planned.task.imported, (SAFE,)).network
-    if found is None:
+    network = narrowed(planned.task.imported, (SAFE,)).network
+    if network is None:
         return None
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
         path = Path(folder, "narrowed.tflite")
-        write_file(path, found)
-        module = import_bytes(found, path.suffix, str(path), path)
+        write_file(path, network)
+        module = import_bytes(network, path.suffix, str(path), path)
         task = replace(planned.task, imported=module, ready=module)
         _, after, known = plan_task(planned.context, task, Seconds())
         arena = known.plan.arena

@@ -119,8 +119,8 @@ def _keeping_less(planned: Planned, room: int) -> Planned:
     arena, which grows with what is computed again."""
     options = planned.options
     for _ in range(TRIES):
-        left = room - planned.known.plan.arena
-        if options.kept is not None or left < 1 or kept_bytes(planned.known.func) <= left:
+        spare = room - planned.known.plan.arena
+        if options.kept is not None or spare < 1 or kept_bytes(planned.known.func) <= spare:
             break
-        planned = replace(planned.again(replace(options, kept=left)), options=options)
+        planned = replace(planned.again(replace(options, kept=spare)), options=options)
     return planned

@@ -61,19 +61,19 @@ def estimated(network: ModuleOp, options: SettledOptions, most: int, work: Work)
     func, *others = functions(network)
     if others or options.schedule not in ORDERS:
         return None
-    whole, found = extract(func).graph, list[Estimate | None]()
+    graph, estimates = extract(func).graph, list[Estimate | None]()
     if not options.stream_input:
-        if whole.first_level > most:  # the inputs, also of rows
+        if graph.first_level > most:  # the inputs, also of rows
             return None
         if options.rows in (NONE, AUTO):
-            found.append(_placed(whole, options, most, work))
+            estimates.append(_placed(graph, options, most, work))
     if options.in_rows:
-        found.append(_in_rows(func, options, most, work))
-    placed = [estimate for estimate in found if estimate is not None and estimate.arena <= most]
+        estimates.append(_in_rows(func, options, most, work))
+    placed = [estimate for estimate in estimates if estimate is not None and estimate.arena <= most]
     if not placed:
         return None
     least = min(placed, key=lambda estimate: estimate.arena)
-    return replace(least, bound=min(0 if e is None else e.bound for e in found))
+    return replace(least, bound=min(0 if e is None else e.bound for e in estimates))
 
 
 def apply_everywhere(func: FuncOp, rules: Sequence[str]) -> bool:

@@ -75,12 +75,12 @@ def _may_be_faster(first: Measured, ram: int) -> bool:
     planned, plan = first.planned, first.planned.known.plan
     fit = ram - beside_arena(target_named(planned.options.target))
     # whole operators that were not fitted would be planned the same again
-    whole = plan.family.data == "order" and may_become(plan.arena) <= fit
+    is_whole = plan.family.data == "order" and may_become(plan.arena) <= fit
     return (
         planned.options.optimize != RAM
         and first.time is not None
         and "bounds" not in first.facts
-        and not whole
+        and not is_whole
         and held_back(planned.known.func) > 0
     )
 

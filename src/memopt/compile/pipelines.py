@@ -48,9 +48,9 @@ def rows_alignment(module: ModuleOp) -> int:
     """Bytes that plans in rows need: 8 where tensors in memory have wider elements than floats."""
     blocks = (block for op in module.walk() for region in op.regions for block in region.blocks)
     arguments = {a.type for block in blocks for a in block.args}
-    made = {r.type for op in module.walk() if not isinstance(op, ConstantOp) for r in op.results}
+    results = {r.type for op in module.walk() if not isinstance(op, ConstantOp) for r in op.results}
     wide = (IntegerType(64), IntegerType(64, Signedness.UNSIGNED), Float64Type())
-    tensors = [cast("AnyTensor", t) for t in made | arguments if isinstance(t, TensorType)]
+    tensors = [cast("AnyTensor", t) for t in results | arguments if isinstance(t, TensorType)]
     return 8 if any(t.element_type in wide for t in tensors) else ROWS_ALIGNMENT
 
 
@@ -153,7 +153,7 @@ class Row:
     """A row of the table: the pass that options make, `when` it runs, and why it stands there."""
 
     stage: str
-    made: Callable[[SettledOptions], ModulePass]
+    build: Callable[[SettledOptions], ModulePass]
     when: Callable[[SettledOptions], bool]
     why: str
     again: bool = False
@@ -260,7 +260,7 @@ def plan(options: SettledOptions | None = None) -> tuple[Step, ...]:
     """
     chosen = options or SettledOptions(target="generic")
     rows = [row for row in TABLE if row.when(chosen)]
-    return tuple(Step(row.stage, row.made(chosen), row.why, row.again) for row in rows)
+    return tuple(Step(row.stage, row.build(chosen), row.why, row.again) for row in rows)
 
 
 def with_branches(steps: Sequence[Step], depth: int) -> tuple[Step, ...]:

@@ -57,8 +57,8 @@ class Planned:
 def planned_by(imported: Imported, task: Task, options: SettledOptions | None = None) -> Planned:
     """Return the model planned by the task's options, or by others. Raises MemoptError."""
     chosen = options or task.options
-    made = plan_task(imported.context, replace(task, options=chosen), imported.seconds)
-    return Planned(imported, task, task.options, *made)
+    plans = plan_task(imported.context, replace(task, options=chosen), imported.seconds)
+    return Planned(imported, task, task.options, *plans)
 
 
 def read_plan(imported: Imported, known: Checked) -> Planned:

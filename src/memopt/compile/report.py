@@ -43,8 +43,8 @@ def report(measured: Measured) -> Report:
     advice = planned.advice(facts["ram"])
     entries = [one.entry() for one in advice]
     name = planned.imported.request.path.name
-    whole = planned.whole_peak()
-    content = report_dict(name, planned.before, planned.known, facts, whole, entries)
+    whole_peak = planned.whole_peak()
+    content = report_dict(name, planned.before, planned.known, facts, whole_peak, entries)
     return Report(measured, advice, content)
 
 
@@ -53,11 +53,11 @@ def report_dict(
     before: SourcePlan,
     after: Checked,
     target: dict[str, Any],
-    whole: int | None = None,
+    whole_peak: int | None = None,
     advice: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
-    of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
+    """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole_peak` is
+    that of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
     func, memory = after.func, after.memory
     model = model_of(before.func)
     old, new = before.plan, plan_facts(func)
@@ -99,7 +99,7 @@ def report_dict(
             "objects_lower_bound": new.memories_lower_bound.data if objects else None,
             "alignment": model_of(func).alignment.data,
             "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
-            "rows": rows_dict(memory, whole),
+            "rows": rows_dict(memory, whole_peak),
             "sliding": sliding_dict(func),
         },
         "memories": memories_dict(new),

@@ -140,9 +140,9 @@ def plan_module(
         if rival.rows == NONE and _are_whole(known, imported):
             continue
         other = imported.clone()
-        found = _smaller(context, other, plan(rival), seconds, deadline, _cost(known))
-        if found is not None:
-            known = found
+        smaller = _smaller(context, other, plan(rival), seconds, deadline, _cost(known))
+        if smaller is not None:
+            known = smaller
             _take_over(module, other)
     check_module(module)
     return known
@@ -294,9 +294,9 @@ def whole_peak(
     deadline = seconds.deadline(options.time_limit)
     if clock.late(deadline):
         return None
-    whole = replace(options, rows=NONE, fit=None, stream_input=False, slide=None, kept=None)
-    steps = [step for step in plan(whole) if step.stage != "place"][:-1]
+    whole_options = replace(options, rows=NONE, fit=None, stream_input=False, slide=None, kept=None)
+    steps = [step for step in plan(whole_options) if step.stage != "place"][:-1]
     copy = module.clone()
     _run(context, copy, steps, Seconds(), deadline)
-    found = plan_of(only_function(copy))
-    return None if found is None else found.peak.data
+    planned = plan_of(only_function(copy))
+    return None if planned is None else planned.peak.data
