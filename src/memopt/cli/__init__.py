@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
-    return exit_code("memopt", lambda: diagnosed(lambda: _run(args), _at_hand(args)))
+    return exit_code("memopt", lambda: diagnosed(lambda: _run(args), lambda: _at_hand(args)))
 
 
 def _run(args: argparse.Namespace) -> None:

@@ -115,10 +115,10 @@ def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnosti
     return Diagnostic(file, f"internal error: {name}: {one_line(str(error))} ({hint})")
 
 
-def diagnosed(command: Callable[[], object], file: str = "") -> int:
+def diagnosed(command: Callable[[], object], file: Callable[[], str] = str) -> int:
     """Return 0 after a command, or 1 where its input is wrong, which is one line on stderr that
-    names the place in `file`. Raises UsageError, BrokenPipeError, and anything for
-    MEMOPT_DEBUG=1."""
+    names the place in the `file` that it works on then. Raises UsageError, BrokenPipeError, and
+    anything for MEMOPT_DEBUG=1."""
     try:
         command()
         return 0
@@ -127,7 +127,7 @@ def diagnosed(command: Callable[[], object], file: str = "") -> int:
     except Exception as error:
         if os.environ.get("MEMOPT_DEBUG"):
             raise
-        print(diagnose(error, file).with_source(), file=sys.stderr)
+        print(diagnose(error, file()).with_source(), file=sys.stderr)
         return 1
 
 
