@@ -24,7 +24,7 @@ from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, Varia
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
-from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.rows.steps import row_type
 
@@ -47,7 +47,7 @@ def evaluate(
     for op in block.ops:
         if is_constant_like(op):
             values[op.results[0]] = weights.array(op)
-        elif isinstance(op, RowsOp):
+        elif isinstance(op, SplitRowsOp):
             values.update(zip(op.parts, split_rows(values[op.input]), strict=True))
         elif isinstance(op, ReceiveOp):
             values[op.result] = row_of(values[op.input], op.index.data)
@@ -79,7 +79,7 @@ def evaluate(
         elif isinstance(op, ComputeOp):
             results = op.evaluate([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))
-        elif not op.has_trait(IsTerminator) and not isinstance(op, RowOpOp):
+        elif not op.has_trait(IsTerminator) and not isinstance(op, RowKernelOp):
             why = f": {op.reason}" if isinstance(op, OpaqueOp) and op.reason else ""
             raise MemoptError(f"{operator_name(op)} cannot be evaluated{why}", place_of(op))
     return values

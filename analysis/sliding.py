@@ -15,7 +15,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, has_kind
 from memopt.dialects.memgraph.tensors import AnyTensor, element_bits, rows_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, StateOp
 from memopt.dialects.rows.steps import steps_of
 
@@ -93,7 +93,7 @@ def _work(block: Block) -> tuple[int, int]:
     for op in block.ops:
         if isinstance(op, ComputeOp):
             all_ += op.macs()
-        if not isinstance(op, RowOpOp):
+        if not isinstance(op, RowKernelOp):
             continue
         operator = op.computed
         macs, steps = operator.macs(), len(steps_of(operator) or ())

@@ -20,7 +20,7 @@ from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.traits import Written
-from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
 from memopt.dialects.rows.state import MOVING
 
 
@@ -82,7 +82,7 @@ def _identity(constant: SSAValue) -> Hashable:
     """Return the key by which a constant is counted once: the value itself, or for the copies that
     each operator in rows has, their type, attributes (name included) and operands."""
     op = constant.owner
-    if isinstance(op, Operation) and isinstance(op.parent_op(), RowOpOp):
+    if isinstance(op, Operation) and isinstance(op.parent_op(), RowKernelOp):
         what = frozenset({**op.attributes, **op.properties}.items())
         return constant.type, what, tuple(_identity(v) for v in op.operands)
     return constant

@@ -4,8 +4,8 @@ Before:
     %y = memgraph.conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1 : (!t, !w) -> !u
     %z = memgraph.softmax %y : (!u) -> !u
 After:
-    %f = memgraph.row_op (%x: !t) { %y = memgraph.conv_2d %x, %w ... }
-    %x0, %x1 = memgraph.rows %x : !t
+    %f = memgraph.row_kernel (%x: !t) { %y = memgraph.conv_2d %x, %w ... }
+    %x0, %x1 = memgraph.split_rows %x : !t
     %y0 = memgraph.row %f[0] (%x0, %x1) : (!r, !r) -> !s
     %y1 = memgraph.row %f[1] (%x0, %x1) : (!r, !r) -> !s
     %y = memgraph.join %y0, %y1 : !u
@@ -14,7 +14,7 @@ After:
 No multiplication is repeated and no bit changes. What needs a tensor as a whole, returned ones too,
 reads a `memgraph.join` of its rows. With `rows=auto` those are cut that have the least arena, and
 of such choices the fewest calls (`least_rows.py`), with `fit` as few as have an arena of so many
-bytes. With `stream-input` the input is not `memgraph.rows` but `memgraph.receive`.
+bytes. With `stream-input` the input is not `memgraph.split_rows` but `memgraph.receive`.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ from memopt.dialects.memgraph.functions import has_kind
 from memopt.dialects.memgraph.names import full_name, name_of, place_of
 from memopt.dialects.memgraph.plan import is_gathered
 from memopt.dialects.memgraph.tensors import rows_of
-from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, StateOp
 from memopt.verify.sliding import check_kept, tensor_of
 from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_rows
@@ -49,11 +49,11 @@ def check_rows(block: Block) -> Walk:
     """Return what was seen of a block. Raises MemoptError unless every row reads exactly the rows
     it needs, each of one tensor, and the rows of every operator run once, ascending, and all;
     likewise those that are received."""
-    if not has_kind(block.ops, (RowsOp, ReceiveOp, JoinOp, RowOp, RowOpOp, StateOp)):
+    if not has_kind(block.ops, (SplitRowsOp, ReceiveOp, JoinOp, RowOp, RowKernelOp, StateOp)):
         return Walk()
     walk = Walk(slides=has_kind(block.ops, StateOp))
     for op in block.ops:
-        if isinstance(op, RowsOp):
+        if isinstance(op, SplitRowsOp):
             walk.source.update((v, (op.input, r)) for r, v in enumerate(op.parts))
         elif isinstance(op, ReceiveOp):
             _check_received(op, walk)
@@ -64,7 +64,7 @@ def check_rows(block: Block) -> Walk:
         elif isinstance(op, RowOp):
             _check_row(op, walk)
     for op in block.ops:
-        if isinstance(op, RowOpOp):
+        if isinstance(op, RowKernelOp):
             _check_all(op, walk)
     for argument, end in walk.received.items():
         if end != rows_of(argument):
@@ -96,7 +96,7 @@ def _check_received(op: ReceiveOp, walk: Walk) -> None:
     walk.source[op.result] = value, r
 
 
-def _check_all(op: RowOpOp, walk: Walk) -> None:
+def _check_all(op: RowKernelOp, walk: Walk) -> None:
     done, expected = walk.done.get(op.operator, []), list(_steps(op.operation))
     if walk.slides and not sums_rows(op.operation):
         return  # what is recalled is not computed, and else nobody has a row that is not

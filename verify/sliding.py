@@ -14,7 +14,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.tensors import rows_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows.operations import JoinOp, RowOpOp
+from memopt.dialects.rows.operations import JoinOp, RowKernelOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.verify.windows import Source, sums_rows, windows_of
 
@@ -108,7 +108,7 @@ def _follows_from(
         return [] if slides else None
     operator, index = cast("tuple[SSAValue, int]", tensor)
     owner = operator.owner
-    if not isinstance(owner, RowOpOp):
+    if not isinstance(owner, RowKernelOp):
         return None
     operation = owner.operation
     if (

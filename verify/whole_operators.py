@@ -1,6 +1,6 @@
 """The operators of a block whole, where the block has some of them cut into rows.
 
-    %f = memgraph.row_op (%a: !t) { %r = memgraph.relu %a ... }
+    %f = memgraph.row_kernel (%a: !t) { %r = memgraph.relu %a ... }
     %y0 = memgraph.row %f[0] (%x0)                   // x0, x1: the rows of %x
     %y1 = memgraph.row %f[1] (%x1)
 
@@ -16,12 +16,12 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import place_of
-from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.verify.rows import Walk, check_rows
 from memopt.verify.sliding import tensor_of
 
-CUTS = (RowsOp, ReceiveOp, JoinOp, RowOp, StateOp, RecallOp, RetainOp, SlideOp)
+CUTS = (SplitRowsOp, ReceiveOp, JoinOp, RowOp, StateOp, RecallOp, RetainOp, SlideOp)
 """Operations that only take rows of tensors, or make tensors of rows."""
 
 
@@ -40,7 +40,7 @@ def whole_operators(block: Block) -> list[WholeOperator]:
     walk = check_rows(block)
     operators: dict[Operation, WholeOperator] = {}
     for op in block.ops:
-        if isinstance(op, RowOpOp):
+        if isinstance(op, RowKernelOp):
             operator = op.operation
             pairs = [
                 (value, _tensor(read, walk))
@@ -73,7 +73,7 @@ def _tensor(read: object, walk: Walk) -> SSAValue:
     while True:
         if isinstance(read, tuple):
             operator, index = cast("tuple[SSAValue, int]", read)
-            return cast("RowOpOp", operator.owner).operation.results[index]
+            return cast("RowKernelOp", operator.owner).operation.results[index]
         value = cast("SSAValue", read)
         owner = value.owner
         if isinstance(owner, JoinOp):
@@ -82,7 +82,7 @@ def _tensor(read: object, walk: Walk) -> SSAValue:
             return owner.operation.results[cast("OpResult", value).index]
         elif isinstance(owner, RecallOp):
             read = tensor_of(owner.kept)
-        elif isinstance(owner, RowsOp | ReceiveOp):
+        elif isinstance(owner, SplitRowsOp | ReceiveOp):
             read = owner.input
         else:
             return value

@@ -19,7 +19,7 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.names import is_named, name_of, operator_kind
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 
 HAS_ROW = (RowOp, ReceiveOp, RecallOp, RetainOp)
@@ -76,16 +76,16 @@ def _operators(found: Sequence[Operation | SSAValue], model: ModelAttr) -> list[
 
 
 def _is_cut(whole: Operation) -> bool:
-    return isinstance(whole.parent_op(), RowOpOp)
+    return isinstance(whole.parent_op(), RowKernelOp)
 
 
 def _tensor_name(value: SSAValue) -> str:
-    """A tensor's name, which without one of the model's own is that of the `memgraph.row_op`."""
+    """Return a tensor's name: the model's own, else that of its `memgraph.row_kernel`."""
     owner = value.owner
     if not isinstance(owner, Operation) or is_named(value) or not _is_cut(owner):
         return name_of(value)
     of_operator = owner.parent_op()
-    assert isinstance(of_operator, RowOpOp)
+    assert isinstance(of_operator, RowKernelOp)
     several = f"#{owner.results.index(value)}" if len(owner.results) > 1 else ""
     return f"{name_of(of_operator.operator)}{several}"
 
@@ -95,7 +95,7 @@ def _row_of(value: SSAValue) -> tuple[SSAValue, int] | None:
     op = value.owner
     if isinstance(op, RowOp):
         return op.operation.results[op.results.index(value)], op.index.data
-    if isinstance(op, RowsOp):
+    if isinstance(op, SplitRowsOp):
         return op.input, op.results.index(value)
     if isinstance(op, RecallOp):
         return op.kept.tensor, op.index.data

@@ -13,6 +13,7 @@ from xdsl.parser import AttrParser
 
 OBJECTS, BANKS = "--place=shared-objects", "--memory=NAME:BYTES,NAME:BYTES"
 INSTEAD = {"memgraph.object": OBJECTS, "memgraph.memories": BANKS}  # the option that plans so now
+RENAMED = {"memgraph.row_op": "memgraph.row_kernel", "memgraph.rows": "memgraph.split_rows"}
 
 
 def old_form(what: str, place: str) -> str:
@@ -20,6 +21,14 @@ def old_form(what: str, place: str) -> str:
     return (
         f"a plan in an old form ({what}): plan the model again, such as "
         f"memopt-opt MODEL --schedule=auto {place} -o PLAN.mlir"
+    )
+
+
+def old_operation(name: str) -> str:
+    """Return the sentence for an operation of `RENAMED`, by its old name."""
+    return (
+        f"a plan in an old form ({name}, now {RENAMED[name]}): plan the model again, such as "
+        "memopt-opt MODEL --rows=auto --schedule=auto --place=auto -o PLAN.mlir"
     )
 
 

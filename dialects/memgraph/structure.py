@@ -293,7 +293,7 @@ class YieldOp(IRDLOperation):
 
     def verify_(self) -> None:
         if not isinstance(self.parent_op(), Yielding):
-            raise VerifyException(f"{self.name} ends a hyper-node or a memgraph.row_op")
+            raise VerifyException(f"{self.name} ends a hyper-node or a memgraph.row_kernel")
 
 
 class HyperNode(IRDLOperation, Yielding):

@@ -1,11 +1,11 @@
 """Rows: an operator cut into the rows of its result, each a step of the schedule.
 
-    %conv3 = memgraph.row_op (%x: !t) {               // the whole operator, once
+    %conv3 = memgraph.row_kernel (%x: !t) {           // the whole operator, once
       %w = memgraph.constant #memgraph.weights<"5f0c...", "7"> : !w
       %y = memgraph.conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1 : (!t, !w) -> !u
       memgraph.yield %y : !u
     }
-    %x0, %x1, %x2 = memgraph.rows %x : !t             // a piece per row, which dies alone
+    %x0, %x1, %x2 = memgraph.split_rows %x : !t       // a piece per row, which dies alone
     %y0 = memgraph.row %conv3[0] (%x0, %x1) : (!r, !r) -> !s
     %y1 = memgraph.row %conv3[1] (%x0, %x1, %x2) : (!r, !r, !r) -> !s
     %y2 = memgraph.row %conv3[2] (%x1, %x2) : (!r, !r) -> !s
@@ -23,8 +23,8 @@ takes what the one before it made, the last makes the result.
 
     %x0 = memgraph.receive %x[0] : !t                 // a row that the caller hands over meanwhile
 
-takes the place of `memgraph.rows` where an argument is streamed: rows of it arrive in ascending
-order, each a step, and no more of it than them is ever in memory.
+takes the place of `memgraph.split_rows` where an argument is streamed: rows of it arrive in
+ascending order, each a step, and no more of it than them is ever in memory.
 
 The operator is a value and no symbol: whoever has a row finds it without a table.
 """
@@ -86,11 +86,11 @@ def family_of(operations: Iterable[Operation]) -> Family:
 
 
 @irdl_op_definition
-class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
+class RowKernelOp(IRDLOperation, MemoryInterface, Yielding):
     """An operator, whole, whose rows are computed one by one, with what of its operands is known
     before run time. Isolated from above."""
 
-    name = "memgraph.row_op"
+    name = "memgraph.row_kernel"
     operator = result_def(OperatorType)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), Pure())
@@ -133,7 +133,7 @@ class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
             raise VerifyException(f"{self.name}: the operation takes the arguments in order")
 
     @classmethod
-    def parse(cls, parser: Parser) -> "RowOpOp":
+    def parse(cls, parser: Parser) -> "RowKernelOp":
         arguments = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=True)
         )
@@ -155,10 +155,10 @@ class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
 
 
 @irdl_op_definition
-class RowsOp(IRDLOperation, MemoryInterface):
+class SplitRowsOp(IRDLOperation, MemoryInterface):
     """The rows of a tensor: parts of it that die alone, if nothing else reads it."""
 
-    name = "memgraph.rows"
+    name = "memgraph.split_rows"
     input = operand_def(AnyTensor)
     parts = var_result_def(AnyTensor)
     traits = traits_def(Pure())
@@ -180,7 +180,7 @@ class RowsOp(IRDLOperation, MemoryInterface):
             raise VerifyException(f"{self.name}: results are rows of the operand")
 
     @classmethod
-    def parse(cls, parser: Parser) -> "RowsOp":
+    def parse(cls, parser: Parser) -> "SplitRowsOp":
         value = parser.parse_unresolved_operand()
         attributes, whole = parse_tail(parser)
         op = cls(parser.resolve_operand(value, whole))
@@ -263,18 +263,18 @@ class RowOp(IRDLOperation, MemoryInterface):
     @property
     def operation(self) -> Operation:
         """The operator that this is a row of. Raises VerifyException if its operand is none."""
-        return self._row_op().operation
+        return self._kernel().operation
 
     @property
     def whole(self) -> ComputeOp:
         """Return the operator of which it is a row, one of ours. Raises MemoptError for one of
         another dialect."""
-        return self._row_op().computed
+        return self._kernel().computed
 
-    def _row_op(self) -> RowOpOp:
+    def _kernel(self) -> RowKernelOp:
         owner = self.operands[0].owner
-        if not isinstance(owner, RowOpOp):
-            raise VerifyException(f"{self.name}: the operator must be a memgraph.row_op")
+        if not isinstance(owner, RowKernelOp):
+            raise VerifyException(f"{self.name}: the operator must be a memgraph.row_kernel")
         return owner
 
     def verify_(self) -> None:
@@ -464,7 +464,7 @@ def _has_aliases(op: Operation) -> bool:
 def _is_tied(value: SSAValue) -> bool:
     """Return whether bytes of a tensor may be those of a part of it, or of what it is a part of."""
     for op in (use.operation for use in value.uses):
-        if isinstance(op, RowsOp | JoinOp):
+        if isinstance(op, SplitRowsOp | JoinOp):
             return True
         shows = is_view(op, GENERIC)
         if _has_aliases(op) or (ties(op, GENERIC) and not shows):
@@ -474,4 +474,4 @@ def _is_tied(value: SSAValue) -> bool:
     return False
 
 
-ROWS: tuple[type[Operation], ...] = (JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp)
+ROWS: tuple[type[Operation], ...] = (JoinOp, ReceiveOp, RowOp, RowKernelOp, SplitRowsOp)

@@ -40,7 +40,7 @@ from memopt.dialects.memgraph.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.memgraph.structure import NamesRows
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of
 from memopt.dialects.operators.base import INTS, ComputeOp
-from memopt.dialects.rows.operations import JoinOp, RowOpOp
+from memopt.dialects.rows.operations import JoinOp, RowKernelOp
 from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
 from memopt.dialects.rows.steps import row_type
 
@@ -86,7 +86,7 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         owner = self.of.owner
         if isinstance(owner, Block):
             return self.of
-        whole = owner.operation if isinstance(owner, RowOpOp) else None
+        whole = owner.operation if isinstance(owner, RowKernelOp) else None
         if not isinstance(whole, ComputeOp) or whole.rows_mode in (None, "part"):
             raise VerifyException(f"{self.name}: rows are those of an argument or of an operator")
         if self.number.data >= len(whole.results):

@@ -51,7 +51,7 @@ def row_types(op: Operation, r: int) -> tuple[list[Attribute], list[Attribute]] 
 
 
 def activations(whole: Operation) -> list[tuple[int, SSAValue]]:
-    """The operands of an operator inside a `memgraph.row_op` that come from outside, with their
+    """The operands of an operator inside a `memgraph.row_kernel` that come from outside, with their
     indices; the others are known before."""
     return [(k, v) for k, v in enumerate(whole.operands) if isinstance(v, BlockArgument)]
 

@@ -40,7 +40,7 @@ from memopt.dialects.memgraph.structure import YieldOp
 from memopt.dialects.memgraph.tensors import MOST_ROWS, encoding_of, has_few_rows, rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.traits import Flattens, SumsUp, View
-from memopt.dialects.rows.operations import JoinOp, RowOp, RowOpOp, RowsOp, received_rows
+from memopt.dialects.rows.operations import JoinOp, RowKernelOp, RowOp, SplitRowsOp, received_rows
 from memopt.dialects.rows.steps import activations, row_type, steps_of
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
 from memopt.rewrites import erase_unread
@@ -266,7 +266,7 @@ def _cut(op: Operation, rows: _Rows) -> None:
 def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAValue]]:
     """The rows of each result of an operation, of a sum over rows its parts, made before another
     one; they are no buffers where the operation's results are none."""
-    made = _row_op(op, rows.model)
+    made = _row_kernel(op, rows.model)
     _insert(before, made)
     whole, steps = asked(made.operation), steps_of(made.operation)
     assert steps is not None
@@ -343,14 +343,14 @@ def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
         elif rows_of(value) == 1:
             rows.of_value[value] = [value]
         else:
-            taken = RowsOp(value)
+            taken = SplitRowsOp(value)
             name_rows(value, taken.parts)
             _insert(reader, taken)
             rows.of_value[value] = list(taken.parts)
     return rows.of_value[value]
 
 
-def _row_op(op: Operation, model: ModelAttr) -> RowOpOp:
+def _row_kernel(op: Operation, model: ModelAttr) -> RowKernelOp:
     """The operator as a whole, what is known before run time inside."""
     outside = [v for v in op.operands if not is_constant_expression(v, model)]
     block = Block(arg_types=[v.type for v in outside])
@@ -369,7 +369,7 @@ def _row_op(op: Operation, model: ModelAttr) -> RowOpOp:
         del whole.attributes[ALIAS]  # its rows have it
     whole.operands = operands
     block.add_ops([whole, YieldOp(list(whole.results))])
-    made = RowOpOp(Region(block))
+    made = RowKernelOp(Region(block))
     made.operator.name_hint = op.results[0].name_hint or operator_kind(op)
     return made
 

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from memopt.dialects.foreign.foreign_operator import asked
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import is_gathered
-from memopt.dialects.rows.operations import RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows.operations import RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.rows.expand import computing, cut
@@ -97,10 +97,10 @@ def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = N
     TimeIsOverError at `deadline`."""
     copy = func.clone()
     running = computing(copy)
-    there = {op for op in body_of(copy).ops if isinstance(op, RowOpOp)}
+    there = {op for op in body_of(copy).ops if isinstance(op, RowKernelOp)}
     several = [1 if steps_of(op) is not None else len(op.results) for op in running]
     done = cut(copy, positions, deadline)
-    made = [op for op in body_of(copy).ops if isinstance(op, RowOpOp) and op not in there]
+    made = [op for op in body_of(copy).ops if isinstance(op, RowKernelOp) and op not in there]
     made = [op for op in made if not any(is_gathered(use.operation) for use in op.operator.uses)]
     number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
     number |= zip(made, (k for k in done for _ in range(several[k])), strict=True)
@@ -108,7 +108,7 @@ def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = N
     operator: list[int] = []
     others = 0
     for op in extracted.memory.operations:
-        known = number.get(cast("RowOpOp", op.operator.owner) if isinstance(op, RowOp) else op)
+        known = number.get(cast("RowKernelOp", op.operator.owner) if isinstance(op, RowOp) else op)
         others += known is None
         operator.append(-others if known is None else known)
     return InRows(extracted, frozenset(done), tuple(operator))
@@ -119,7 +119,7 @@ def _tensors(func: FuncOp) -> list[Sequence[SSAValue]]:
     taken: list[Sequence[SSAValue]] = []
     made: dict[tuple[SSAValue, int], list[SSAValue]] = {}
     for op in body_of(func).ops:
-        if isinstance(op, RowsOp):
+        if isinstance(op, SplitRowsOp):
             taken.append(op.parts)
         elif isinstance(op, RowOp):
             for k, value in enumerate(op.outputs):

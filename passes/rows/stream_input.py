@@ -1,7 +1,7 @@
 """A function's argument received row by row: what is done before operators are cut, and after.
 
 Before:
-    %x0, %x1 = memgraph.rows %x : !t
+    %x0, %x1 = memgraph.split_rows %x : !t
     %y0 = memgraph.row %f[0] (%x0, %x1) : (!r, !r) -> !s
 After:
     %x0 = memgraph.receive %x[0] : !t

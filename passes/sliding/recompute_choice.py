@@ -17,7 +17,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import bytes_of, elements_of, rows_of
-from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
 from memopt.dialects.rows.steps import row_type
 from memopt.passes.sliding.reuse_analysis import Kept, Row, in_order
 
@@ -43,7 +43,7 @@ class Choosing:
     each row of a tensor reads, and what all else does."""
 
     argument: SSAValue
-    operators: Sequence[RowOpOp]
+    operators: Sequence[RowKernelOp]
     reads: Mapping[Row, Sequence[Row]]
     always: Sequence[Row]
     kept: Mapping[SSAValue, Kept]

@@ -17,7 +17,7 @@ from memopt.dialects.memgraph.names import name_of, operator_name
 from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.tensors import MOST_ROWS, has_few_rows, rows_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
 from memopt.dialects.rows.steps import activations
 from memopt.passes.rows.expand import computing
 
@@ -81,12 +81,12 @@ def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     return kept
 
 
-def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowOpOp]:
+def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowKernelOp]:
     """The operators in rows, each behind those that make what it reads."""
-    found = [op for op in body_of(func).ops if isinstance(op, RowOpOp)]
+    found = [op for op in body_of(func).ops if isinstance(op, RowKernelOp)]
     waiting = {op: set(_tensors_read(op, row).values()) for op in found}
     unmade = {r for op in found for r in op.computed.results}
-    ordered: list[RowOpOp] = []
+    ordered: list[RowKernelOp] = []
     while waiting:
         ready = [op for op, reads in waiting.items() if not unmade & reads]
         assert ready
@@ -97,7 +97,7 @@ def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowOpOp]:
     return ordered
 
 
-def _tensors_read(op: RowOpOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue, SSAValue]:
+def _tensors_read(op: RowKernelOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue, SSAValue]:
     """The tensor of whose rows an operator in rows reads each of its arguments."""
     found: dict[SSAValue, SSAValue] = {}
     for reader in (use.operation for use in op.operator.uses):

@@ -554,3 +554,22 @@ func.func @rewritten_key() attributes {a = #memgraph.rewritten<"gather", flash =
 // -----
 // expected-error@+1 {{'sites' is no other key of what a rule did}}
 func.func @rewritten_twice() attributes {a = #memgraph.rewritten<"gather", sites = 1, sites = 1>}
+// -----
+func.func @renamed(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{a plan in an old form (memgraph.rows, now memgraph.split_rows): plan the model again, such as memopt-opt MODEL --rows=auto --schedule=auto --place=auto -o PLAN.mlir}}
+  %0 = memgraph.rows %x : tensor<1x8x8x4xf32>
+  func.return
+}
+// -----
+func.func @renamed_kernel(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{a plan in an old form (memgraph.row_op, now memgraph.row_kernel)}}
+  %0 = memgraph.row_op (%x: tensor<1x8x8x4xf32>) {
+  }
+  func.return
+}
+// -----
+func.func @unknown(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{Operation memgraph.conv_2 is not registered (did you mean memgraph.conv_2d?)}}
+  %0 = memgraph.conv_2 %x : tensor<1x8x8x4xf32>
+  func.return
+}

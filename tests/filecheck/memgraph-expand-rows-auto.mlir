@@ -12,9 +12,9 @@
 // PLAN: peak = 256, lower_bound = 256, proof
 // CHECK-LABEL: @net
 func.func @net(%x: !t) -> !u {
-  // CHECK: memgraph.row_op
+  // CHECK: memgraph.row_kernel
   %a = memgraph.max_pool_2d %x window<[3, 1], pad = [1, 0, 1, 0]> : (!t) -> !t
-  // CHECK-NOT: memgraph.row_op
+  // CHECK-NOT: memgraph.row_kernel
   // CHECK: %b = memgraph.max_pool_2d
   %b = memgraph.max_pool_2d %a window<[3, 1], stride = [3, 1]> : (!t) -> !s
   // CHECK: %c = memgraph.relu %b

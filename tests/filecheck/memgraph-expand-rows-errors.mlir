@@ -3,11 +3,11 @@
 !t = tensor<1x3x4x4xi8>
 !r = tensor<1x1x4x4xi8>
 func.func @count(%x: !t) -> !r {
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = memgraph.max_pool_2d %a window<[3, 1], pad = [1, 0, 1, 0]> : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   // expected-error @below {{memgraph.row: row 0 of memgraph.max_pool_2d takes 2 operands}}
   %y = memgraph.row %f[0] (%x0) : (!r) -> !r
   func.return %y : !r
@@ -16,11 +16,11 @@ func.func @count(%x: !t) -> !r {
 !t = tensor<1x3x4x4xi8>
 !r = tensor<1x1x4x4xi8>
 func.func @none(%x: !t) -> !r {
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = memgraph.max_pool_2d %a window<[3, 1], pad = [1, 0, 1, 0]> : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   // expected-error @below {{memgraph.max_pool_2d has no row 3}}
   %y = memgraph.row %f[3] (%x2) : (!r) -> !r
   func.return %y : !r
@@ -28,8 +28,8 @@ func.func @none(%x: !t) -> !r {
 // -----
 !t = tensor<1x3x4x4xi8>
 func.func @no_rows(%x: !t) -> !t {
-  // expected-error @below {{memgraph.row_op: one operation, its constants and memgraph.yield}}
-  %f = memgraph.row_op (%a: !t) {
+  // expected-error @below {{memgraph.row_kernel: one operation, its constants and memgraph.yield}}
+  %f = memgraph.row_kernel (%a: !t) {
     %b = memgraph.relu %a : (!t) -> !t
     %c = memgraph.relu %b : (!t) -> !t
     memgraph.yield %c : !t
@@ -41,11 +41,11 @@ func.func @no_rows(%x: !t) -> !t {
 !t = tensor<1x3x4x4xi8>
 !r = tensor<1x1x4x4xi8>
 func.func @another(%x: !t) -> !t {
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = memgraph.max_pool_2d %a window<[3, 1], pad = [1, 0, 1, 0]> : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   %y0 = memgraph.row %f[0] (%x0, %x1) : (!r, !r) -> !r
   %y1 = memgraph.row %f[1] (%x0, %x1, %x2) : (!r, !r, !r) -> !r
   // expected-error @below {{is not row 1 of operand 0 of memgraph.max_pool_2d}}
@@ -58,11 +58,11 @@ func.func @another(%x: !t) -> !t {
 !r = tensor<1x1x4x4xi8>
 func.func @some(%x: !t) -> !r {
   // expected-error @below {{rows 0 to 1 of memgraph.max_pool_2d, not all 3}}
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = memgraph.max_pool_2d %a window<[3, 1], pad = [1, 0, 1, 0]> : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   %y0 = memgraph.row %f[0] (%x0, %x1) : (!r, !r) -> !r
   %y1 = memgraph.row %f[1] (%x0, %x1, %x2) : (!r, !r, !r) -> !r
   func.return %y1 : !r

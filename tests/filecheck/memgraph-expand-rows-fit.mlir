@@ -22,7 +22,7 @@
 // WHOLE-NOT: memgraph.row
 // CHECK: family = rows, arena = 256
 func.func @net(%x: !t) -> !u {
-  // CHECK: memgraph.row_op
+  // CHECK: memgraph.row_kernel
   %a = memgraph.max_pool_2d %x window<[3, 1], pad = [1, 0, 1, 0]> : (!t) -> !t
   // CHECK: %b = memgraph.max_pool_2d
   %b = memgraph.max_pool_2d %a window<[3, 1], stride = [3, 1]> : (!t) -> !s

@@ -15,10 +15,10 @@
 // CHECK-LABEL: @window
 // PLAN-LABEL: @window
 // PLAN-SAME: peak = 68, lower_bound = 68, proof = flow, family = rows, arena = 72, arena_lower_bound = 68
-// CHECK: %y = memgraph.row_op (%[[X:.*]]: !
+// CHECK: %y = memgraph.row_kernel (%[[X:.*]]: !
 // CHECK-NEXT: %[[Y:.*]] = memgraph.max_pool_2d %[[X]] window<[3, 3], pad = [1, 1, 1, 1]>
 // CHECK-NEXT: memgraph.yield %[[Y]]
-// CHECK: %[[X0:.*]], %[[X1:.*]], %[[X2:.*]] = memgraph.rows %x : !
+// CHECK: %[[X0:.*]], %[[X1:.*]], %[[X2:.*]] = memgraph.split_rows %x : !
 // CHECK-NEXT: %[[Y0:.*]] = memgraph.row %y[0] (%[[X0]], %[[X1]]) :
 // CHECK-NEXT: %[[Y1:.*]] = memgraph.row %y[1] (%[[X0]], %[[X1]], %[[X2]]) :
 // CHECK-NEXT: %[[Y2:.*]] = memgraph.row %y[2] (%[[X1]], %[[X2]]) :
@@ -38,7 +38,7 @@ func.func @window(%x: !t) -> !u {
 !m = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
 // CHECK-LABEL: @sum
 // PLAN-LABEL: @sum
-// CHECK: %[[X0:.*]], %[[X1:.*]], %[[X2:.*]] = memgraph.rows %x : !
+// CHECK: %[[X0:.*]], %[[X1:.*]], %[[X2:.*]] = memgraph.split_rows %x : !
 // CHECK: %[[A:.*]] = memgraph.row %m[0] (%[[X0]]) : (!{{.*}}) -> tensor<1x4xi32>
 // CHECK: %[[B:.*]] = memgraph.row %m[1] (%[[X1]], %[[A]]) : (!{{.*}}, tensor<1x4xi32>) -> tensor<1x4xi32>
 // CHECK: %{{.*}} = memgraph.row %m[2] (%[[X2]], %[[B]]) : (!{{.*}}, tensor<1x4xi32>) -> !

@@ -9,14 +9,14 @@
 func.func @main(%x: !t) -> (!t, !t) attributes {memgraph.model = #memgraph.model<target = host, alignment = 4, io = arena, views = on, inplace = on, scratch = none>} {
   %a = memgraph.relu %x : (!t) -> !t
   %b = memgraph.relu %a : (!t) -> !t
-  %f = memgraph.row_op (%p: !t) {
+  %f = memgraph.row_kernel (%p: !t) {
     %q = memgraph.relu %p : (!t) -> !t
     memgraph.yield %q : !t
   }
-  %a0, %a1 = memgraph.rows %a : !t
+  %a0, %a1 = memgraph.split_rows %a : !t
   %y0 = memgraph.row %f[0] (%a0) : (!r) -> !r
   %y1 = memgraph.row %f[1] (%a1) {memgraph.alias = [[#memgraph.alias<operand = 1, kind = inplace>]]} : (!r) -> !r
-  %g = memgraph.row_op (%p: !t) {
+  %g = memgraph.row_kernel (%p: !t) {
     %q = memgraph.relu %p : (!t) -> !t
     memgraph.yield %q : !t
   }

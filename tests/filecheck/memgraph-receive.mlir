@@ -9,7 +9,7 @@
 !t = tensor<1x5x4x4xi8>
 !u = tensor<1x2x4x4xi8>
 // CHECK-LABEL: @window
-// CHECK-NOT: memgraph.rows
+// CHECK-NOT: memgraph.split_rows
 // CHECK: %[[X0:.*]] = memgraph.receive %x[0] : tensor<1x5x4x4xi8>
 // CHECK-NEXT: %[[X1:.*]] = memgraph.receive %x[1] :
 // CHECK-NEXT: %{{.*}} = memgraph.row %y[0] (%[[X0]], %[[X1]]) :

@@ -36,7 +36,7 @@ func.func @no_argument(%x: tensor<1x4x1x2xi8>) -> tensor<1x4x1x2xi8> {
 }
 // -----
 func.func @no_result(%x: tensor<1x4x1x2xi8>) -> tensor<1x4x1x2xi8> {
-  %f = memgraph.row_op (%a: tensor<1x4x1x2xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x1x2xi8>) {
     %y = memgraph.relu %a : (tensor<1x4x1x2xi8>) -> tensor<1x4x1x2xi8>
     memgraph.yield %y : tensor<1x4x1x2xi8>
   }
@@ -46,7 +46,7 @@ func.func @no_result(%x: tensor<1x4x1x2xi8>) -> tensor<1x4x1x2xi8> {
 }
 // -----
 func.func @of_a_sum(%x: tensor<1x4x1x2xf32>) -> tensor<1x4x1x2xf32> {
-  %f = memgraph.row_op (%a: tensor<1x4x1x2xf32>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x1x2xf32>) {
     %y = memgraph.mean %a axes [1, 2] : (tensor<1x4x1x2xf32>) -> tensor<1x2xf32>
     memgraph.yield %y : tensor<1x2xf32>
   }
@@ -89,7 +89,7 @@ func.func @slides_twice(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
 // What only the verifier of a plan sees. A window of four rows slides by one; y is the greatest of
 // two. This is right:
 func.func @right(%x: tensor<1x4x1x2xi8>) -> tensor<1x3x1x2xi8> {
-  %f = memgraph.row_op (%a: tensor<1x4x1x2xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x1x2xi8>) {
     %y = memgraph.max_pool_2d %a window<[2, 1]> : (tensor<1x4x1x2xi8>) -> tensor<1x3x1x2xi8>
     memgraph.yield %y : tensor<1x3x1x2xi8>
   }
@@ -164,7 +164,7 @@ func.func @wrong_shift(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
 // -----
 // The first row of y has one tap in the padding, so it is no row of the run before.
 func.func @not_alike(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
-  %f = memgraph.row_op (%a: tensor<1x4x1x2xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x1x2xi8>) {
     %y = memgraph.max_pool_2d %a window<[2, 1], pad = [1, 0, 0, 0]> : (tensor<1x4x1x2xi8>) -> tensor<1x4x1x2xi8>
     memgraph.yield %y : tensor<1x4x1x2xi8>
   }
@@ -183,7 +183,7 @@ func.func @not_alike(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
 // -----
 // The window slides by one row, and y by two of its own.
 func.func @too_far(%x: tensor<1x5x1x2xi8>) -> tensor<1x1x1x2xi8> {
-  %f = memgraph.row_op (%a: tensor<1x5x1x2xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x5x1x2xi8>) {
     %y = memgraph.relu %a : (tensor<1x5x1x2xi8>) -> tensor<1x5x1x2xi8>
     memgraph.yield %y : tensor<1x5x1x2xi8>
   }
@@ -198,7 +198,7 @@ func.func @too_far(%x: tensor<1x5x1x2xi8>) -> tensor<1x1x1x2xi8> {
 // -----
 // A row that is recalled in place of another.
 func.func @another_recalled(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
-  %f = memgraph.row_op (%a: tensor<1x4x1x2xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x1x2xi8>) {
     %y = memgraph.max_pool_2d %a window<[2, 1]> : (tensor<1x4x1x2xi8>) -> tensor<1x3x1x2xi8>
     memgraph.yield %y : tensor<1x3x1x2xi8>
   }
@@ -225,7 +225,7 @@ func.func @not_the_last(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
 // A sum needs all of its rows.
 func.func @part_missing(%x: tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8> {
   %s = memgraph.state %x rows [2] shift 1 : tensor<1x4x1x2xi8>
-  %f = memgraph.row_op (%a: tensor<1x4x1x2xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x1x2xi8>) {
     %y = memgraph.max_pool_2d %a window<[4, 1]> : (tensor<1x4x1x2xi8>) -> tensor<1x1x1x2xi8>
     memgraph.yield %y : tensor<1x1x1x2xi8>
   }

@@ -56,7 +56,7 @@ func.func @main(%x: tensor<9223372036854775808xi8>) { // expected-error {{a dime
 // -----
 
 func.func @main(%x: tensor<1x1000000000x1x1xi8>) {
-  %a = memgraph.rows %x : tensor<1x1000000000x1x1xi8> // expected-error {{1,000,000,000 rows, more than 32,768}}
+  %a = memgraph.split_rows %x : tensor<1x1000000000x1x1xi8> // expected-error {{1,000,000,000 rows, more than 32,768}}
   func.return
 }
 
@@ -64,7 +64,7 @@ func.func @main(%x: tensor<1x1000000000x1x1xi8>) {
 
 !t = tensor<1x1000000000x1x1xi8>
 func.func @main(%x: !t) -> !t {
-  %f = memgraph.row_op (%y: !t) { // expected-error {{memgraph.relu has no rows}}
+  %f = memgraph.row_kernel (%y: !t) { // expected-error {{memgraph.relu has no rows}}
     %z = memgraph.relu %y : (!t) -> !t
     memgraph.yield %z : !t
   }

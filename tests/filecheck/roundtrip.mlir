@@ -197,13 +197,13 @@ func.func @memories() attributes {
 !r = tensor<1x1x4x4xi8>
 // CHECK: @rows(%x: tensor<1x2x4x4xi8>)
 func.func @rows(%x: !t) -> !t {
-  // CHECK: %f = memgraph.row_op (%a: tensor<1x2x4x4xi8>) attributes {note} {
-  %f = memgraph.row_op (%a: !t) attributes {note} {
+  // CHECK: %f = memgraph.row_kernel (%a: tensor<1x2x4x4xi8>) attributes {note} {
+  %f = memgraph.row_kernel (%a: !t) attributes {note} {
     %b = memgraph.relu %a : (!t) -> !t
     memgraph.yield %b : !t
   }
-  // CHECK: %x0, %x1 = memgraph.rows %x {note} : tensor<1x2x4x4xi8>
-  %x0, %x1 = memgraph.rows %x {note} : !t
+  // CHECK: %x0, %x1 = memgraph.split_rows %x {note} : tensor<1x2x4x4xi8>
+  %x0, %x1 = memgraph.split_rows %x {note} : !t
   // CHECK: %y0 = memgraph.row %f[0] (%x0) {note} : (tensor<1x1x4x4xi8>) -> tensor<1x1x4x4xi8>
   %y0 = memgraph.row %f[0] (%x0) {note} : (!r) -> !r
   %y1 = memgraph.row %f[1] (%x1) : (!r) -> !r
@@ -256,7 +256,7 @@ func.func @promised(%x: tensor<1x2x2x2xf32> {memgraph.range = #memgraph.range<-1
 // Rows that stay from run to run.
 // CHECK: @kept(%x: tensor<1x4x4x4xi8>)
 func.func @kept(%x: tensor<1x4x4x4xi8>) -> tensor<1x1x4x4xi8> {
-  %f = memgraph.row_op (%a: tensor<1x4x4x4xi8>) {
+  %f = memgraph.row_kernel (%a: tensor<1x4x4x4xi8>) {
     %y, %z = memgraph.split %a axis 3 : (tensor<1x4x4x4xi8>) -> (tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>)
     memgraph.yield %y, %z : tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>
   }

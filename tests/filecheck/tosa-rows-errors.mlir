@@ -14,11 +14,11 @@
 !t = tensor<1x3x4x4xf32>
 !r = tensor<1x1x4x4xf32>
 func.func @another(%x: !t) -> !r {
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = tosa.max_pool2d %a {kernel = array<i64: 2, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (!t) -> tensor<1x2x4x4xf32>
     memgraph.yield %b : tensor<1x2x4x4xf32>
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   // expected-error @below {{x2 is not row 1 of operand 0 of tosa.max_pool2d}}
   %y0 = memgraph.row %f[0] (%x0, %x2) : (!r, !r) -> !r
   func.return %y0 : !r
@@ -27,11 +27,11 @@ func.func @another(%x: !t) -> !r {
 !t = tensor<1x3x4x4xf32>
 !r = tensor<1x1x4x4xf32>
 func.func @fewer(%x: !t) -> !r {
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = "tosa.tanh"(%a) : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   // expected-error @below {{memgraph.row: row 0 of tosa.tanh takes 1 operands}}
   %y0 = memgraph.row %f[0] (%x0, %x1) : (!r, !r) -> !r
   func.return %y0 : !r
@@ -40,19 +40,19 @@ func.func @fewer(%x: !t) -> !r {
 !t = tensor<1x3x4x4xf32>
 func.func @some(%x: !t) -> tensor<1x1x4x4xf32> {
   // expected-error @below {{rows 0 to 0 of tosa.tanh, not all 3}}
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     %b = "tosa.tanh"(%a) : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   %y0 = memgraph.row %f[0] (%x0) : (tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
   func.return %y0 : tensor<1x1x4x4xf32>
 }
 // -----
 !t = tensor<1x3x4x4xf32>
 func.func @none(%x: !t) -> !t {
-  // expected-error @below {{memgraph.row_op: tosa.reverse has no rows}}
-  %f = memgraph.row_op (%a: !t) {
+  // expected-error @below {{memgraph.row_kernel: tosa.reverse has no rows}}
+  %f = memgraph.row_kernel (%a: !t) {
     %b = "tosa.reverse"(%a) {axis = 1 : i32} : (!t) -> !t
     memgraph.yield %b : !t
   }
@@ -62,8 +62,8 @@ func.func @none(%x: !t) -> !t {
 // A dialect of which nobody says rows.
 !t = tensor<1x3x4x4xf32>
 func.func @nobody(%x: !t) -> !t {
-  // expected-error @below {{memgraph.row_op: other.tanh has no rows}}
-  %f = memgraph.row_op (%a: !t) {
+  // expected-error @below {{memgraph.row_kernel: other.tanh has no rows}}
+  %f = memgraph.row_kernel (%a: !t) {
     %b = "other.tanh"(%a) : (!t) -> !t
     memgraph.yield %b : !t
   }
@@ -73,12 +73,12 @@ func.func @nobody(%x: !t) -> !t {
 // What the operation says of rows that are not there.
 !t = tensor<1x3x4x4xf32>
 func.func @beyond(%x: !t) -> !t {
-  %f = memgraph.row_op (%a: !t) {
+  %f = memgraph.row_kernel (%a: !t) {
     // expected-error @below {{row 2 of tosa.slice reads rows 3 to 3 of operand 0, which has 3}}
     %b = "tosa.slice"(%a) {start = array<i64: 0, 1, 0, 0>, size = array<i64: 1, 3, 4, 4>} : (!t) -> !t
     memgraph.yield %b : !t
   }
-  %x0, %x1, %x2 = memgraph.rows %x : !t
+  %x0, %x1, %x2 = memgraph.split_rows %x : !t
   %y0 = memgraph.row %f[2] (%x2) : (tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
   func.return %x : !t
 }

@@ -15,10 +15,10 @@
 // WHOLE-SAME: peak = 608,
 // PLAN-LABEL: @network
 // PLAN-SAME: peak = 448, {{.*}}family = rows
-// CHECK: %[[F:.*]] = memgraph.row_op (%[[X:.*]]: tensor<1x4x4x2xf16>, %{{.*}}: tensor<8x3x3x2xf16>) {
+// CHECK: %[[F:.*]] = memgraph.row_kernel (%[[X:.*]]: tensor<1x4x4x2xf16>, %{{.*}}: tensor<8x3x3x2xf16>) {
 // CHECK-NEXT: "tosa.const"() {{.*}}tensor<8xf16>
 // CHECK-NEXT: "tosa.conv2d"(%[[X]],
-// CHECK: %[[X0:.*]], %[[X1:.*]], %[[X2:.*]], %[[X3:.*]] = memgraph.rows %x :
+// CHECK: %[[X0:.*]], %[[X1:.*]], %[[X2:.*]], %[[X3:.*]] = memgraph.split_rows %x :
 // CHECK-NEXT: memgraph.row %[[F]][0] (%[[X0]], %[[X1]], %w) :
 // CHECK-NEXT: %[[C1:.*]] = memgraph.row %[[F]][1] (%[[X0]], %[[X1]], %[[X2]], %w) :
 // CHECK: "tosa.exp"
@@ -81,7 +81,7 @@ func.func @moved(%x: !t, %y: tensor<1x1x2x1xf32>) -> !v {
 !t = tensor<1x4x2x4xf32>
 // CHECK-LABEL: @whole
 // PLAN-LABEL: @whole
-// CHECK-NOT: memgraph.row_op
+// CHECK-NOT: memgraph.row_kernel
 func.func @whole(%x: !t, %m: tensor<1x4x4xf32>, %p: tensor<8xi32>) -> (tensor<1x4x4xf32>, tensor<1x1x2x4xf32>, !t, !t) {
   %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
   %0 = tosa.matmul %m, %m, %z, %z : (tensor<1x4x4xf32>, tensor<1x4x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4xf32>

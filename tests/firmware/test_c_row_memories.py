@@ -19,7 +19,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import offsets_of, plan_of
 from memopt.dialects.operators.movement import CopyOp
-from memopt.dialects.rows.operations import RowOp, RowsOp
+from memopt.dialects.rows.operations import RowOp, SplitRowsOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_memory import assign_function
@@ -92,7 +92,7 @@ def test_random_networks_compute_the_same_bits(
         plan = plan_of(lab.main_of(module))
         assert plan is not None
         seen["in several"] += sum(m.bytes.data > 0 for m in plan.memories) > 1
-        seen["input in parts"] += any(isinstance(op, RowsOp) for op in ops_of(module))
+        seen["input in parts"] += any(isinstance(op, SplitRowsOp) for op in ops_of(module))
         seen["rows in several"] += rows_in_several(module)
         seen["moved"] += any(isinstance(op, CopyOp) for op in ops_of(module))
         inputs = lab.random_inputs(whole, 2, seed)

@@ -9,7 +9,7 @@ from xdsl.context import Context
 
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import only_function
-from memopt.dialects.rows.operations import RowOpOp
+from memopt.dialects.rows.operations import RowKernelOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 
 TENSORS = {
@@ -54,7 +54,7 @@ def test_rows_of_other_shapes(name: str, quantized: bool, tmp_path: Path, lab: A
     lab.ordered(module, target="host", alignment=4, inplace="on")
     MemgraphExpandRowsPass(("all",)).apply(Context(), module)
     lab.plan(module, "rpo", "best-fit")
-    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowOpOp)]
+    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowKernelOp)]
     assert len(cuts) >= 4
     inputs = lab.random_inputs(whole, 3, seed=1)
     want = lab.run_project(lab.write(whole, tmp_path / "whole", "net", "host"), inputs, trace=False)
@@ -84,7 +84,7 @@ def test_what_reads_nothing_but_constants_stays_whole(tmp_path: Path, lab: Any) 
     lab.ordered(module, target="host", alignment=4, inplace="on")
     MemgraphExpandRowsPass(("all",)).apply(Context(), module)
     lab.plan(module, "rpo", "best-fit")
-    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowOpOp)]
+    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowKernelOp)]
     assert len(cuts) == 2
     inputs = lab.random_inputs(whole, 3, seed=1)
     want = lab.run_project(lab.write(whole, tmp_path / "whole", "net", "host"), inputs, trace=False)

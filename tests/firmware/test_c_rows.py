@@ -25,7 +25,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows.operations import RowOp, RowOpOp, family_of
+from memopt.dialects.rows.operations import RowKernelOp, RowOp, family_of
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.targets.core.registry import target_named
@@ -114,7 +114,7 @@ def names_in_rows(module: ModuleOp) -> tuple[tuple[str, ...], set[str], set[str]
         if isinstance(op, ComputeOp) and steps_of(op) is not None
     ]
     MemgraphExpandRowsPass(tuple(taken)).apply(Context(), module)
-    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowOpOp)]
+    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowKernelOp)]
     for name, cut in zip(taken, cuts, strict=True):
         try:
             calls = lower_rows(cut.computed, constants, target_named("host").isa)

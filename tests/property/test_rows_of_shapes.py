@@ -16,7 +16,7 @@ from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.tensors import shape_of
-from memopt.dialects.rows.operations import RowOpOp
+from memopt.dialects.rows.operations import RowKernelOp
 from memopt.passes.rows.expand import computing, cut
 from memopt.verify.rows import check_rows
 
@@ -107,7 +107,7 @@ def operators_cut(text: str) -> list[str]:
     for step in build_pipeline(PLANNED):
         step.apply(new_context(), module)
     assert results() == want, text
-    found = (op.computed.name for op in body_of(func).ops if isinstance(op, RowOpOp))
+    found = (op.computed.name for op in body_of(func).ops if isinstance(op, RowKernelOp))
     return [name.removeprefix("memgraph.") for name in found]
 
 

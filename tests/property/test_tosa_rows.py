@@ -11,7 +11,7 @@ from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.names import operator_kind
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.dialects.rows.operations import RowOpOp
+from memopt.dialects.rows.operations import RowKernelOp
 from memopt.passes.plan.extract import extract
 from memopt.verify.rows import check_rows
 
@@ -224,7 +224,7 @@ def test_rows_of_tosa_are_those_of_our_own_operations(fuzz: float) -> None:
         assert graphs[0] == graphs[1], texts[0]
         for func in cut:
             check_rows(body_of(func))
-        rows = [op for op in body_of(cut[0]).ops if isinstance(op, RowOpOp)]
+        rows = [op for op in body_of(cut[0]).ops if isinstance(op, RowKernelOp)]
         seen.update(operator_kind(op.operation) for op in rows)
         if seed % 4:
             continue

@@ -44,7 +44,7 @@ def test_a_row_lies_where_a_dead_row_was(
     plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "peak = 68" in plan and "arena = 72, arena_lower_bound = 68" in plan
-    assert re.search(r"memgraph.rows %x \{memgraph.offset = \[0 : i64, 16 : i64, 32", plan)
+    assert re.search(r"memgraph.split_rows %x \{memgraph.offset = \[0 : i64, 16 : i64, 32", plan)
     assert re.search(r"memgraph.row %y\[2\] .*memgraph.offset = \[0 : i64\]", plan)
     assert not verdict(plan, tmp_path, capsys)
 
@@ -77,8 +77,8 @@ def test_a_row_lies_where_a_dead_row_was(
             47,
             "overwrites x at [32, 48), which is live until step 3",
         ),
-        (r"memgraph.rows %x \{memgraph.offset = \[", 4, "overwrites x at [4, 20)"),
-        (r"memgraph.rows %x .* 16 : i64, ", 40, "is not where its tensor has it"),
+        (r"memgraph.split_rows %x \{memgraph.offset = \[", 4, "overwrites x at [4, 20)"),
+        (r"memgraph.split_rows %x .* 16 : i64, ", 40, "is not where its tensor has it"),
         (r"memgraph.row %y\[1\] .*memgraph.offset = \[", 49, "at [48, 52), which is live until"),
         (r"memgraph.row %z\[2\] .*memgraph.offset = \[", 60, "is not where its tensor has it"),
         (r"memgraph.join .*memgraph.offset = \[", 44, "is not where its tensor has it"),

@@ -58,11 +58,11 @@ EDGES = """
 %g = memgraph.opaque "F"() : () -> tensor<8xi8>
 %h = memgraph.opaque "G"(%g) options {a = 1 : i64} : (tensor<8xi8>) -> tensor<8xi8>
 %x = "test.g"() : () -> !a
-%p = memgraph.row_op (%x_1: !a) {
+%p = memgraph.row_kernel (%x_1: !a) {
   %y = memgraph.max_pool_2d %x_1 window<[1, 1]> : (!a) -> !a
   memgraph.yield %y : !a
 }
-%x0, %x1, %x2 = memgraph.rows %x : !a
+%x0, %x1, %x2 = memgraph.split_rows %x : !a
 %q = memgraph.relu %x : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>) -> !a
 %r = memgraph.add %x, %q : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>, !a)
     -> tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>

@@ -44,7 +44,7 @@ def verdict(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> st
 def test_each_row_lies_on_its_part(
     plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parts = re.search(r"memgraph.rows %x \{memgraph.offset = \[([^]]*)\]", plan)
+    parts = re.search(r"memgraph.split_rows %x \{memgraph.offset = \[([^]]*)\]", plan)
     assert parts is not None
     where = [int(p.removesuffix(" : i64")) for p in parts[1].split(", ")]
     found = [(int(r), int(at)) for r, at in re.findall(IN_PLACE, plan)]

@@ -23,7 +23,7 @@ from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
 from memopt.dialects.memgraph.plan import FAST
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import SumsUp
-from memopt.dialects.rows.operations import ReceiveOp, RowOp, RowsOp
+from memopt.dialects.rows.operations import ReceiveOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 
 
@@ -140,7 +140,7 @@ def _tensor_under(rows: Sequence[RowOp]) -> Mapping[int, SSAValue]:
     if read is None:
         return {}
     owner = read.owner
-    if isinstance(owner, RowsOp):
+    if isinstance(owner, SplitRowsOp):
         return dict(enumerate(owner.parts))
     if isinstance(owner, ReceiveOp):
         return _rows_named(owner.input)

@@ -9,7 +9,7 @@ from xdsl.ir import OpResult, SSAValue
 from memopt.analysis.sliding import sliding_of
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.memgraph.tensors import is_buffer
-from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, RowsOp
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import MOVING, RecallOp
 
 
@@ -84,7 +84,7 @@ def _tensor_of(value: SSAValue) -> SSAValue:
             value = op.parts[0]
         elif isinstance(op, RecallOp):
             return op.kept.tensor
-        elif isinstance(op, RowsOp | ReceiveOp):
+        elif isinstance(op, SplitRowsOp | ReceiveOp):
             value = op.input
         else:
             return value

@@ -9,9 +9,12 @@ from math import prod
 from typing import Any, Final, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
-from xdsl.ir import TypeAttribute
+from xdsl.ir import Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from memopt.dialects.memgraph.errors import nearest
+from memopt.dialects.memgraph.old_forms import RENAMED, old_operation
 
 MOST_BITS: Final = (1 << 24) - 1  # of an integer type, as in MLIR
 MOST_ELEMENTS: Final = 1 << 22  # of a dense attribute, each of which xDSL makes an object of
@@ -19,7 +22,17 @@ _INTEGER: Final = re.compile(r"[su]?i([0-9]+)")
 
 
 class BoundedParser(Parser):
-    """A parser that refuses types and attributes whose values are out of all proportion."""
+    """A parser that refuses types and attributes whose values are out of all proportion, and says
+    of an operation that it does not know which one may be meant."""
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if operation is None and name in RENAMED:
+            self.raise_error(old_operation(name))
+        if operation is None:
+            known = (operation.name for operation in self.ctx.loaded_ops)
+            self.raise_error(f"Operation {name} is not registered{nearest(name, known)}")
+        return operation
 
     def _parse_optional_integer_or_float_type(self) -> Any:
         token = self._current_token
