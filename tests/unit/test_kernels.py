@@ -109,21 +109,24 @@ def test_every_source_belongs_to_a_family_that_registers_kernels() -> None:
 
 
 def test_a_file_is_the_source_of_each_line_of_its_table(tmp_path: Path) -> None:
-    """Check that words are replaced in names and text, and the signature is aligned again."""
+    """Check that words are replaced in names and text, and that heads are written out."""
     path = tmp_path / "memopt_NAME_KIND.c"
     path.write_text(
         "/* NAME  KIND  VALUE\n * less  s8    x < y ? x : y\n * sum   f32   x + y\n */\n"
         "/* NAME of KIND. */\n"
-        "MEMOPT_KERNEL void memopt_NAME_KIND(const void *params, int n,\n    const void *in) {\n"
-        "  return MEMOPT_VALUE(VALUE);\n}\n"
+        "KERNEL(rows, scratch) {\n  return MEMOPT_VALUE(VALUE);\n}\n"
     )
     less, added = sources_of(path)
     assert (less.name, added.name) == ("memopt_less_s8.c", "memopt_sum_f32.c")
-    assert less.text == (
-        "/* less of s8. */\n"
-        "MEMOPT_KERNEL void memopt_less_s8(const void *params, int n,\n"
-        f"{' ' * len('MEMOPT_KERNEL void memopt_less_s8(')}const void *in) {{\n"
-        "  return MEMOPT_VALUE(x < y ? x : y);\n}\n"
+    begin = "MEMOPT_KERNEL void memopt_sum_f32("
+    assert less.text.endswith("  return MEMOPT_VALUE(x < y ? x : y);\n}\n")
+    assert added.text == (
+        "/* sum of f32. */\n"
+        f"{begin}const void *params, const memopt_rows *rows,\n"
+        f"{' ' * len(begin)}const void *const *in, void *out, void *scratch) {{\n"
+        "  const memopt_sum_f32_params *p = (const memopt_sum_f32_params *)params;\n"
+        "  (void)rows;\n  (void)scratch;\n"
+        "  return MEMOPT_VALUE(x + y);\n}\n"
     )
 
 

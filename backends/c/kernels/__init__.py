@@ -5,6 +5,9 @@ include are headers beside them. A family's `__init__.py` registers which operat
 `memopt_pulled.c`, `memopt_pulled_row.c` and `memopt_epilogue_row.c`, of no family, call kernels of
 all of them.
 
+All kernels have one signature: `KERNEL {` stands for it and for `p`, the pointer to parameters of
+this kernel's type; `KERNEL(rows, scratch) {` says also which arguments it does not use.
+
 One file is the source of several kernels where it begins with a table. The first line has words,
 each other line what stands for them in one kernel, two spaces or more apart:
 
@@ -22,6 +25,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from textwrap import fill
 
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.unary import FunctionOp
@@ -39,7 +43,11 @@ _FIELD = re.compile(r"(\w+)(?:\[\w+\])*(?=[,;])")
 _TABLE = re.compile(r"/\* [A-Z].*\n(?: \* .*\n)* \*/\n")  # of words, at the top of a file
 _ROW = re.compile(r"^[ /]\* (.+)$", re.MULTILINE)
 _WORD = re.compile(r"MEMOPT_\w+|(?<![A-Z])[A-Z]+(?![A-Z])")
-_SIGNATURE = re.compile(r"(MEMOPT_KERNEL void \w+\()(const void \*params, .*)\n +(const void .*)")
+_HEAD = re.compile(r"^KERNEL(?:\((.+)\))? {$", re.MULTILINE)
+_ARGUMENTS = (  # with \0 for a space at which no line ends
+    "const\0void\0*params, const\0memopt_rows\0*rows, const\0void\0*const\0*in, void\0*out, "
+    "void\0*scratch)\0{"
+)
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
 # Headers have functions for other kernels too, of which clang says so where they are no headers.
 _SHARED = """#if defined(__clang__)
@@ -93,16 +101,21 @@ class Source:
     def text(self) -> str:
         """The C as users get it."""
         text = self.path.read_text()
-        return _SIGNATURE.sub(_aligned, self._filled(_TABLE.sub("", text))) if self.words else text
+        text = self._filled(_TABLE.sub("", text)) if self.words else text
+        return _HEAD.sub(lambda head: _head(self.name.removesuffix(".c"), head[1] or ""), text)
 
     def _filled(self, text: str) -> str:
         values = dict(self.words)
         return _WORD.sub(lambda word: values.get(word[0], word[0]), text)
 
 
-def _aligned(signature: re.Match[str]) -> str:
-    """Return both lines of a kernel's parameters, which begin in one column."""
-    return f"{signature[1]}{signature[2]}\n{' ' * len(signature[1])}{signature[3]}"
+def _head(kernel: str, unused: str) -> str:
+    """Return the lines with which a kernel begins."""
+    begin, kind = f"MEMOPT_KERNEL\0void\0{kernel}(", f"const\0{kernel}_params\0*"
+    head = fill(begin + _ARGUMENTS, 100, subsequent_indent=" " * len(begin))
+    p = fill(f"\0\0{kind}p\0= ({kind})params;", 100, subsequent_indent=" " * 6)
+    lines = [head, p, *(f"  (void){name};" for name in unused.split(", ") if name)]
+    return "\n".join(lines).replace("\0", " ")
 
 
 def sources_of(path: Path) -> list[Source]:

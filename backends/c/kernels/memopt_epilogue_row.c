@@ -11,9 +11,7 @@ typedef struct {
   int32_t made; /* which of the reader's operands it is */
 } memopt_epilogue_row_params;
 
-MEMOPT_KERNEL void memopt_epilogue_row(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_epilogue_row_params *p = (const memopt_epilogue_row_params *)params;
+KERNEL {
   const uint8_t *const other =
       (const uint8_t *)in[rows->in_count]; /* behind the rows under the window */
   int32_t i;

@@ -42,9 +42,7 @@ static void pulled_run(const memopt_pull_step *s, int32_t row, int32_t first,
   s->kernel(s->params, &rows, at, out, 0);
 }
 
-MEMOPT_KERNEL void memopt_pulled(const void *params, const memopt_rows *rows,
-                                 const void *const *in, void *out, void *scratch) {
-  const memopt_pulled_params *p = (const memopt_pulled_params *)params;
+KERNEL {
   const memopt_pull_step *const reader = p->steps + p->makers;
   uint8_t *const window = (uint8_t *)scratch;
   int32_t first = 0; /* the window has rows [first, end) */

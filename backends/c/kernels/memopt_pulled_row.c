@@ -21,9 +21,7 @@ static void pulled_row_run(const memopt_pulled_row_step *s, const memopt_rows *r
   s->kernel(s->params, rows, at, out, 0);
 }
 
-MEMOPT_KERNEL void memopt_pulled_row(const void *params, const memopt_rows *rows,
-                                     const void *const *in, void *out, void *scratch) {
-  const memopt_pulled_row_params *p = (const memopt_pulled_row_params *)params;
+KERNEL {
   memopt_rows made = *rows;
   int32_t r, i;
   for (r = 0; r < rows->in_count; ++r) {

@@ -10,9 +10,7 @@ typedef struct {
   int32_t in_stride, out_stride;
 } memopt_regrouped_params;
 
-MEMOPT_KERNEL void memopt_regrouped(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_regrouped_params *p = (const memopt_regrouped_params *)params;
+KERNEL {
   const memopt_rows all = {0, p->count, p->out_stride, 0, 1, p->in_stride};
   const void *taken[1];
   taken[0] = scratch;

@@ -13,9 +13,7 @@ typedef struct {
   const int8_t *shift;       /* [channels], as memopt_requantize takes it */
 } memopt_finish_sum_s8_params;
 
-MEMOPT_KERNEL void memopt_finish_sum_s8(const void *params, const memopt_rows *rows,
-                                        const void *const *in, void *out, void *scratch) {
-  const memopt_finish_sum_s8_params *p = (const memopt_finish_sum_s8_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -8,8 +8,6 @@ typedef struct {
 } memopt_batch_matmul_f32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_batch_matmul_f32(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_batch_matmul_f32_params *p = (const memopt_batch_matmul_f32_params *)params;
+KERNEL {
   MEMOPT_BATCH_MATMUL(float, float, p, *x * *y, sum);
 }

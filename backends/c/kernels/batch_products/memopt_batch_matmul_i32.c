@@ -9,9 +9,7 @@ typedef struct {
 } memopt_batch_matmul_i32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_batch_matmul_i32(const void *params, const memopt_rows *rows,
-                                          const void *const *in, void *out, void *scratch) {
-  const memopt_batch_matmul_i32_params *p = (const memopt_batch_matmul_i32_params *)params;
+KERNEL {
   int32_t *output = (int32_t *)out;
   int32_t batch, row, column, k;
   (void)rows;

@@ -10,9 +10,7 @@ typedef struct {
 } memopt_batch_matmul_s16_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_batch_matmul_s16(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_batch_matmul_s16_params *p = (const memopt_batch_matmul_s16_params *)params;
+KERNEL {
   MEMOPT_BATCH_MATMUL(int16_t, int64_t, p, *x * *y,
                       (int16_t)memopt_wide_steps(sum, p->multiplier, p->shift));
 }

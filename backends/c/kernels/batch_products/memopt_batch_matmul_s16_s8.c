@@ -11,9 +11,7 @@ typedef struct {
 } memopt_batch_matmul_s16_s8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_batch_matmul_s16_s8(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_batch_matmul_s16_s8_params *p = (const memopt_batch_matmul_s16_s8_params *)params;
+KERNEL {
   MEMOPT_BATCH_MATMUL_BY(int16_t, int8_t, int64_t, p, *x * (*y - p->b_zero_point),
                          (int16_t)memopt_wide_steps(sum, p->multiplier, p->shift));
 }

@@ -10,9 +10,7 @@ typedef struct {
 } memopt_batch_matmul_s8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_batch_matmul_s8(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_batch_matmul_s8_params *p = (const memopt_batch_matmul_s8_params *)params;
+KERNEL {
   MEMOPT_BATCH_MATMUL(int8_t, int32_t, p, (*x - p->a_zero_point) * (*y - p->b_zero_point),
                       (int8_t)memopt_clamp(memopt_requantize(sum, p->multiplier, p->shift) +
                                                p->output_zero_point,

@@ -18,9 +18,6 @@ typedef struct {
 } memopt_CLAMPED_KIND_params;
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_CLAMPED_KIND(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_CLAMPED_KIND_params *p = (const memopt_CLAMPED_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p, CLAMP(VALUE, p->act_min, p->act_max));
 }

@@ -36,9 +36,6 @@ typedef struct {
 } memopt_NAME_KIND_params;
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_NAME_KIND(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_NAME_KIND_params *p = (const memopt_NAME_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p, VALUE);
 }

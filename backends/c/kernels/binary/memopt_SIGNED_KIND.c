@@ -22,9 +22,6 @@ typedef struct {
 } memopt_SIGNED_KIND_params;
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_SIGNED_KIND(const void *params, const memopt_rows *rows,
-                                      const void *const *in, void *out, void *scratch) {
-  const memopt_SIGNED_KIND_params *p = (const memopt_SIGNED_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p, MEMOPT_STORED_SUM(p, MEMOPT_SCALED(p, a, x) SIGN MEMOPT_SCALED(p, b, y)));
 }

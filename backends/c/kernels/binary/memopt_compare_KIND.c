@@ -16,9 +16,6 @@ typedef struct {
   int32_t a_row_step, b_row_step; /* see memopt_binary.h */
 } memopt_compare_KIND_params;
 
-MEMOPT_KERNEL void memopt_compare_KIND(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_compare_KIND_params *p = (const memopt_compare_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY_TO(TYPE, uint8_t, p, MEMOPT_COMPARED(p, x, y));
 }

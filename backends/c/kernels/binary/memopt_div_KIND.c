@@ -15,9 +15,6 @@ typedef struct {
 } memopt_div_KIND_params;
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_div_KIND(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_div_KIND_params *p = (const memopt_div_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p, MEMOPT_STORED_QUOTIENT(p, x, y));
 }

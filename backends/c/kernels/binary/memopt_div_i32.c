@@ -16,9 +16,6 @@ static int32_t divided(int32_t x, int32_t y) {
 }
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_div_i32(const void *params, const memopt_rows *rows,
-                                  const void *const *in, void *out, void *scratch) {
-  const memopt_div_i32_params *p = (const memopt_div_i32_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(int32_t, p, memopt_clamp(divided(x, y), p->act_min, p->act_max));
 }

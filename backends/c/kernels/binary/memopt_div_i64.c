@@ -15,9 +15,6 @@ static int64_t divided(int64_t x, int64_t y) {
 }
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_div_i64(const void *params, const memopt_rows *rows,
-                                  const void *const *in, void *out, void *scratch) {
-  const memopt_div_i64_params *p = (const memopt_div_i64_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(int64_t, p, divided(x, y));
 }

@@ -14,9 +14,6 @@ typedef struct {
   int32_t a_row_step, b_row_step; /* see memopt_binary.h */
 } memopt_floor_div_i32_params;
 
-MEMOPT_KERNEL void memopt_floor_div_i32(const void *params, const memopt_rows *rows,
-                                        const void *const *in, void *out, void *scratch) {
-  const memopt_floor_div_i32_params *p = (const memopt_floor_div_i32_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(int32_t, p, floor_div(x, y));
 }

@@ -22,9 +22,6 @@ static TYPE floor_mod(TYPE x, TYPE y) {
 }
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_floor_mod_KIND(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_floor_mod_KIND_params *p = (const memopt_floor_mod_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p, floor_mod(x, y));
 }

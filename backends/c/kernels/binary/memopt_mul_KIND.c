@@ -15,10 +15,7 @@ typedef struct {
   int32_t a_row_step, b_row_step;
 } memopt_mul_KIND_params;
 
-MEMOPT_KERNEL void memopt_mul_KIND(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_mul_KIND_params *p = (const memopt_mul_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p,
                 memopt_clamp(memopt_requantize((x - p->a_zero_point) * (y - p->b_zero_point),
                                                p->multiplier, p->shift) +

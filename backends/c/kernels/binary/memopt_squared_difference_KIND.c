@@ -17,9 +17,6 @@ typedef struct {
 } memopt_squared_difference_KIND_params;
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_squared_difference_KIND(const void *params, const memopt_rows *rows,
-                                                  const void *const *in, void *out, void *scratch) {
-  const memopt_squared_difference_KIND_params *p = (const memopt_squared_difference_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_BINARY(TYPE, p, memopt_clamp(MEMOPT_STORED_SQUARE(p, x, y), LEAST, MOST));
 }

@@ -19,9 +19,7 @@ static inline int8_t table_sum_of(const memopt_table_sum_s8_params *p, uint8_t a
 }
 
 /* `output` may be `a` or `b`. */
-MEMOPT_KERNEL void memopt_table_sum_s8(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_table_sum_s8_params *p = (const memopt_table_sum_s8_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

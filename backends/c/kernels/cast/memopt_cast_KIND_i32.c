@@ -9,9 +9,7 @@ typedef struct {
   int32_t row_n;
 } memopt_cast_KIND_i32_params;
 
-MEMOPT_KERNEL void memopt_cast_KIND_i32(const void *params, const memopt_rows *rows,
-                                        const void *const *in, void *out, void *scratch) {
-  const memopt_cast_KIND_i32_params *p = (const memopt_cast_KIND_i32_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -62,9 +62,7 @@ static void cast_any_write(void *output, int32_t i, int32_t to, int64_t value) {
 }
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_cast_any(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_cast_any_params *p = (const memopt_cast_any_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

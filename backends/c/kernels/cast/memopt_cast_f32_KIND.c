@@ -12,9 +12,7 @@ typedef struct {
 } memopt_cast_f32_KIND_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_cast_f32_KIND(const void *params, const memopt_rows *rows,
-                                        const void *const *in, void *out, void *scratch) {
-  const memopt_cast_f32_KIND_params *p = (const memopt_cast_f32_KIND_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -9,9 +9,7 @@ typedef struct {
   int32_t step[3][6]; /* elements to the next along each, of each operand; 0 where one serves all */
 } memopt_choose_params;
 
-MEMOPT_KERNEL void memopt_choose(const void *params, const memopt_rows *rows,
-                                 const void *const *in, void *out, void *scratch) {
-  const memopt_choose_params *p = (const memopt_choose_params *)params;
+KERNEL {
   const uint8_t *condition = (const uint8_t *)in[0];
   const uint8_t *const sources[2] = {(const uint8_t *)in[1], (const uint8_t *)in[2]};
   uint8_t *output = (uint8_t *)out;

@@ -12,9 +12,7 @@ typedef struct {
   int32_t act_min, act_max;
 } memopt_cmsis_add_s8_params;
 
-MEMOPT_KERNEL void memopt_cmsis_add_s8(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_cmsis_add_s8_params *p = (const memopt_cmsis_add_s8_params *)params;
+KERNEL {
 #ifdef MEMOPT_CMSIS_NN
   if (arm_elementwise_add_s8(in[0], in[1], -p->a_zero_point, p->a_multiplier, p->a_shift,
                              -p->b_zero_point, p->b_multiplier, p->b_shift, p->left_shift, out,

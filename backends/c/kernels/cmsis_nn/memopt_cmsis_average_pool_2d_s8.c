@@ -21,11 +21,7 @@ static int32_t cmsis_average_pool_2d_s8(const memopt_cmsis_nn_window *w, const v
 }
 #endif
 
-MEMOPT_KERNEL void memopt_cmsis_average_pool_2d_s8(const void *params, const memopt_rows *rows,
-                                                   const void *const *in, void *out,
-                                                   void *scratch) {
-  const memopt_cmsis_average_pool_2d_s8_params *p =
-      (const memopt_cmsis_average_pool_2d_s8_params *)params;
+KERNEL {
 #ifdef MEMOPT_CMSIS_NN
   if (cmsis_average_pool_2d_s8(&p->window, in[0], out, scratch)) {
     return;

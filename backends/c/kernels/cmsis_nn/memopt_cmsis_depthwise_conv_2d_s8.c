@@ -36,11 +36,7 @@ static int32_t cmsis_depthwise_conv_2d_s8(const memopt_cmsis_depthwise_conv_2d_s
 }
 #endif
 
-MEMOPT_KERNEL void memopt_cmsis_depthwise_conv_2d_s8(const void *params, const memopt_rows *rows,
-                                                     const void *const *in, void *out,
-                                                     void *scratch) {
-  const memopt_cmsis_depthwise_conv_2d_s8_params *p =
-      (const memopt_cmsis_depthwise_conv_2d_s8_params *)params;
+KERNEL {
 #ifdef MEMOPT_CMSIS_NN
   if (cmsis_depthwise_conv_2d_s8(p, in[0], out, scratch)) {
     return;

@@ -9,9 +9,7 @@ typedef struct {
   int32_t least;             /* what lies lower counts as nothing */
 } memopt_cmsis_softmax_s8_params;
 
-MEMOPT_KERNEL void memopt_cmsis_softmax_s8(const void *params, const memopt_rows *rows,
-                                           const void *const *in, void *out, void *scratch) {
-  const memopt_cmsis_softmax_s8_params *p = (const memopt_cmsis_softmax_s8_params *)params;
+KERNEL {
 #ifdef MEMOPT_CMSIS_NN
   (void)rows;
   (void)scratch;

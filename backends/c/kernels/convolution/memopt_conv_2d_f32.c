@@ -130,9 +130,7 @@ static MEMOPT_NOINLINE void conv_2d_f32_padding(const memopt_conv_2d_f32_params 
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_conv_2d_f32(const void *params, const memopt_rows *rows,
-                                      const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_f32_params *p = (const memopt_conv_2d_f32_params *)params;
+KERNEL {
   const int32_t dense = p->dilation_w == 1 && p->k_c == p->in_c;
   conv_2d_f32_window v;
   int32_t oy;

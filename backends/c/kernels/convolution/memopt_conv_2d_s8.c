@@ -163,9 +163,7 @@ static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t colu
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows,
-                                     const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_s8_params *p = (const memopt_conv_2d_s8_params *)params;
+KERNEL {
   conv_2d_s8_window v;
   memopt_finish finish;
   int32_t oy;

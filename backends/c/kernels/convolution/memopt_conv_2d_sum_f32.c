@@ -57,9 +57,7 @@ static MEMOPT_NOINLINE void conv_2d_sum_f32_pixel(const memopt_conv_2d_sum_f32_p
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_conv_2d_sum_f32(const void *params, const memopt_rows *rows,
-                                          const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_sum_f32_params *p = (const memopt_conv_2d_sum_f32_params *)params;
+KERNEL {
   conv_2d_sum_f32_window v;
   int32_t oy;
   v.rows = rows;

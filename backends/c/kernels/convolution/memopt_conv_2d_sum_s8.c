@@ -105,9 +105,7 @@ static void conv_2d_sum_s8_pixels(const memopt_conv_2d_sum_s8_params *p,
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_conv_2d_sum_s8(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_sum_s8_params *p = (const memopt_conv_2d_sum_s8_params *)params;
+KERNEL {
   conv_2d_sum_s8_window v;
   int32_t oy;
   v.rows = rows;

@@ -21,9 +21,7 @@ typedef struct {
 } memopt_conv_2d_u8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_conv_2d_u8(const void *params, const memopt_rows *rows,
-                                     const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_u8_params *p = (const memopt_conv_2d_u8_params *)params;
+KERNEL {
   const int32_t per_group = p->out_c / (p->in_c / p->k_c);
   (void)scratch;
   MEMOPT_WINDOWS(uint8_t, p, p->out_c, {

@@ -157,10 +157,7 @@ static MEMOPT_NOINLINE void depthwise_f32_padding(const memopt_depthwise_conv_2d
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_f32_params *p =
-      (const memopt_depthwise_conv_2d_f32_params *)params;
+KERNEL {
   depthwise_f32_window v;
   int32_t oy;
   v.rows = rows;

@@ -13,10 +13,7 @@ typedef struct {
 } memopt_depthwise_conv_2d_s16_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_conv_2d_s16(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_s16_params *p =
-      (const memopt_depthwise_conv_2d_s16_params *)params;
+KERNEL {
   const int32_t out_c = p->in_c * p->depth_multiplier;
   (void)scratch;
   MEMOPT_WINDOWS(int16_t, p, out_c, {

@@ -385,9 +385,7 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_rows *rows,
-                                               const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_s8_params *p = (const memopt_depthwise_conv_2d_s8_params *)params;
+KERNEL {
   depthwise_s8_window v;
   memopt_finish finish;
   int32_t oy;

@@ -20,9 +20,7 @@ typedef struct {
 } memopt_depthwise_conv_2d_u8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_conv_2d_u8(const void *params, const memopt_rows *rows,
-                                               const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_u8_params *p = (const memopt_depthwise_conv_2d_u8_params *)params;
+KERNEL {
   const int32_t out_c = p->in_c * p->depth_multiplier;
   (void)scratch;
   MEMOPT_WINDOWS(uint8_t, p, out_c, {

@@ -26,9 +26,6 @@ static inline float depthwise_in_place_f32(const memopt_depthwise_in_place_f32_p
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_in_place_f32(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_in_place_f32_params *p =
-      (const memopt_depthwise_in_place_f32_params *)params;
+KERNEL {
   MEMOPT_DEPTHWISE_IN_PLACE(float, p, *output = depthwise_in_place_f32(p, &v, kept, c));
 }

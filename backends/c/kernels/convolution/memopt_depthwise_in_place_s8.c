@@ -53,10 +53,7 @@ static inline int32_t depthwise_in_place_s8_sum(const memopt_depthwise_in_place_
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_in_place_s8(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_in_place_s8_params *p =
-      (const memopt_depthwise_in_place_s8_params *)params;
+KERNEL {
   memopt_finish finish;
   int32_t acc;
   finish.zero_point = p->output_zero_point;

@@ -32,9 +32,6 @@ static inline uint8_t depthwise_in_place_u8(const memopt_depthwise_in_place_u8_p
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_depthwise_in_place_u8(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_in_place_u8_params *p =
-      (const memopt_depthwise_in_place_u8_params *)params;
+KERNEL {
   MEMOPT_DEPTHWISE_IN_PLACE(uint8_t, p, *output = depthwise_in_place_u8(p, &v, kept, c));
 }

@@ -48,9 +48,7 @@ static void conv_3d_place(const memopt_conv_3d_f32_params *p, const float *image
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_conv_3d_f32(const void *params, const memopt_rows *rows,
-                                      const void *const *in, void *out, void *scratch) {
-  const memopt_conv_3d_f32_params *p = (const memopt_conv_3d_f32_params *)params;
+KERNEL {
   const float *image = (const float *)in[0];
   float *output = (float *)out;
   int32_t n, d, h, w;

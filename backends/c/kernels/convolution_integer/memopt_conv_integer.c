@@ -36,9 +36,7 @@ static int32_t conv_integer_sum(const memopt_conv_integer_params *p, const uint8
   return (int32_t)sum;
 }
 
-MEMOPT_KERNEL void memopt_conv_integer(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_conv_integer_params *p = (const memopt_conv_integer_params *)params;
+KERNEL {
   const uint8_t *const w = (const uint8_t *)in[1];
   const uint8_t *const zeros = (const uint8_t *)in[3];
   const int32_t zero = (*(const uint8_t *)in[2] ^ p->a_sign) - p->a_sign;

@@ -14,9 +14,7 @@ typedef struct {
 } memopt_custom_params;
 
 /* Operands are inputs, then outputs, then the state. */
-MEMOPT_KERNEL void memopt_custom(const void *params, const memopt_rows *rows,
-                                 const void *const *in, void *out, void *scratch) {
-  const memopt_custom_params *p = (const memopt_custom_params *)params;
+KERNEL {
   const int32_t count = p->inputs + p->outputs;
   memopt_custom_tensor tensors[16];
   int32_t i;

@@ -129,10 +129,7 @@ static void detection_apart(const memopt_detection_postprocess_params *p, const 
   }
 }
 
-MEMOPT_KERNEL void memopt_detection_postprocess(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_detection_postprocess_params *p =
-      (const memopt_detection_postprocess_params *)params;
+KERNEL {
   memopt_detections *const found = (memopt_detections *)scratch;
   memopt_box *const boxes = (memopt_box *)(void *)(found->objects + p->most);
   float *const output = (float *)out;

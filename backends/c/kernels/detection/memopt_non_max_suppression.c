@@ -78,9 +78,7 @@ static int32_t suppression_find(const memopt_non_max_suppression_params *p, cons
   return count;
 }
 
-MEMOPT_KERNEL void memopt_non_max_suppression(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_non_max_suppression_params *p = (const memopt_non_max_suppression_params *)params;
+KERNEL {
   int32_t *const count = (int32_t *)scratch;
   float *const scores = (float *)scratch + 1;
   int32_t i;

@@ -11,9 +11,7 @@ typedef struct {
 } memopt_fully_connected_f32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_fully_connected_f32(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_f32_params *p = (const memopt_fully_connected_f32_params *)params;
+KERNEL {
   const memopt_part part = memopt_part_of(rows, in, p->parts);
   const int32_t n = p->in_n / part.calls;
   const float *const before = (const float *)part.before;

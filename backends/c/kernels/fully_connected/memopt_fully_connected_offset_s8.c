@@ -14,11 +14,7 @@ typedef struct {
 } memopt_fully_connected_offset_s8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_fully_connected_offset_s8(const void *params, const memopt_rows *rows,
-                                                    const void *const *in, void *out,
-                                                    void *scratch) {
-  const memopt_fully_connected_offset_s8_params *p =
-      (const memopt_fully_connected_offset_s8_params *)params;
+KERNEL {
   MEMOPT_FULLY_CONNECTED_OFFSET(int8_t, p,
                                 memopt_requantize(acc, p->multiplier[0], p->shift[0]));
 }

@@ -7,9 +7,7 @@ typedef struct {
 } memopt_fully_connected_s16_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_fully_connected_s16(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_s16_params *p = (const memopt_fully_connected_s16_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

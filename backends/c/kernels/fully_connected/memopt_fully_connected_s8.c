@@ -21,9 +21,7 @@ typedef struct {
 } memopt_fully_connected_s8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_s8_params *p = (const memopt_fully_connected_s8_params *)params;
+KERNEL {
   const memopt_part part = memopt_part_of(rows, in, p->parts);
   const int32_t *const start = part.before ? (const int32_t *)part.before : p->bias;
   const int8_t *weights = p->weights;

@@ -15,9 +15,7 @@ typedef struct {
 } memopt_fully_connected_u8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_fully_connected_u8(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_u8_params *p = (const memopt_fully_connected_u8_params *)params;
+KERNEL {
   MEMOPT_FULLY_CONNECTED_OFFSET(
       uint8_t, p,
       p->rounds_once ? memopt_requantize_once(acc, p->multiplier[0], p->shift[0])

@@ -246,9 +246,7 @@ static inline void conv_2d_blocks_pixels(const memopt_conv_2d_blocks_s8_params *
   }
 }
 
-MEMOPT_KERNEL void memopt_conv_2d_blocks_s8(const void *params, const memopt_rows *rows,
-                                            const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_blocks_s8_params *p = (const memopt_conv_2d_blocks_s8_params *)params;
+KERNEL {
   const int32_t taps = p->k_h * p->k_w * p->in_c;
   const int32_t steps = (taps + CONV_2D_BLOCKS_STEP - 1) / CONV_2D_BLOCKS_STEP;
   const int32_t bytes = steps * CONV_2D_BLOCKS_STEP;

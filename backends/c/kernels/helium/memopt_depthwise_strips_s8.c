@@ -267,9 +267,7 @@ static MEMOPT_NOINLINE void depthwise_strips_pack(const memopt_depthwise_strips_
   }
 }
 
-MEMOPT_KERNEL void memopt_depthwise_strips_s8(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_strips_s8_params *p = (const memopt_depthwise_strips_s8_params *)params;
+KERNEL {
   const int32_t taps = (p->k_h * p->k_w) | 1;
   const int32_t bytes = DEPTHWISE_STRIPS_BEFORE + DEPTHWISE_STRIPS_HALF * taps;
   int8_t *const strip = (int8_t *)scratch;

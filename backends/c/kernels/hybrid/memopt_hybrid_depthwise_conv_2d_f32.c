@@ -18,11 +18,7 @@ typedef struct {
 } memopt_hybrid_depthwise_conv_2d_f32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_hybrid_depthwise_conv_2d_f32(const void *params, const memopt_rows *rows,
-                                                       const void *const *in, void *out,
-                                                       void *scratch) {
-  const memopt_hybrid_depthwise_conv_2d_f32_params *p =
-      (const memopt_hybrid_depthwise_conv_2d_f32_params *)params;
+KERNEL {
   const int32_t out_c = p->in_c * p->depth_multiplier;
   const int32_t row_n = p->in_w * p->in_c;
   const int8_t *const image = (const int8_t *)scratch;

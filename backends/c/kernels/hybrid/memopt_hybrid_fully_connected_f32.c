@@ -13,11 +13,7 @@ typedef struct {
 } memopt_hybrid_fully_connected_f32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_hybrid_fully_connected_f32(const void *params, const memopt_rows *rows,
-                                                     const void *const *in, void *out,
-                                                     void *scratch) {
-  const memopt_hybrid_fully_connected_f32_params *p =
-      (const memopt_hybrid_fully_connected_f32_params *)params;
+KERNEL {
   int8_t *const x = (int8_t *)scratch;
   int32_t row;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -24,12 +24,7 @@ static inline float hybrid_transposed(const memopt_hybrid_transpose_conv_2d_f32_
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_hybrid_transpose_conv_2d_f32(const void *params,
-                                                       const memopt_rows *rows,
-                                                       const void *const *in, void *out,
-                                                       void *scratch) {
-  const memopt_hybrid_transpose_conv_2d_f32_params *p =
-      (const memopt_hybrid_transpose_conv_2d_f32_params *)params;
+KERNEL {
   const int32_t row_n = p->in_w * p->in_c;
   const memopt_steps steps = memopt_steps_of(rows, in, p->in_h, row_n, 0, scratch);
   const memopt_rows quantized = {rows->out_begin, rows->out_end, rows->out_stride, 0, 1, row_n};

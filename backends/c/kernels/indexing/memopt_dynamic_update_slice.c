@@ -12,9 +12,7 @@ typedef struct {
   int32_t shape[8], update[8];
 } memopt_dynamic_update_slice_params;
 
-MEMOPT_KERNEL void memopt_dynamic_update_slice(const void *params, const memopt_rows *rows,
-                                               const void *const *in, void *out, void *scratch) {
-  const memopt_dynamic_update_slice_params *p = (const memopt_dynamic_update_slice_params *)params;
+KERNEL {
   const int32_t run = p->update[p->rank - 1];
   int32_t first[8];
   int32_t i, k;

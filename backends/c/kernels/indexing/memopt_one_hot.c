@@ -9,9 +9,7 @@ typedef struct {
   int32_t wide;                /* indices of int64 */
 } memopt_one_hot_params;
 
-MEMOPT_KERNEL void memopt_one_hot(const void *params, const memopt_rows *rows,
-                                  const void *const *in, void *out, void *scratch) {
-  const memopt_one_hot_params *p = (const memopt_one_hot_params *)params;
+KERNEL {
   uint8_t *output = (uint8_t *)out;
   int32_t o, d, i;
   (void)rows;

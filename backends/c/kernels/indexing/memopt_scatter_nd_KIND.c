@@ -14,10 +14,6 @@ typedef struct {
   int32_t limit[8], step[8];
 } memopt_scatter_nd_KIND_params;
 
-MEMOPT_KERNEL void memopt_scatter_nd_KIND(const void *params, const memopt_rows *rows,
-                                          const void *const *in, void *out, void *scratch) {
-  const memopt_scatter_nd_KIND_params *p = (const memopt_scatter_nd_KIND_params *)params;
-  (void)rows;
-  (void)scratch;
+KERNEL(rows, scratch) {
   MEMOPT_SCATTER_ND(TYPE, p, VALUE);
 }

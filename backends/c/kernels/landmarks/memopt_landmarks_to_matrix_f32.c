@@ -11,9 +11,7 @@ typedef struct {
   const int32_t *subset;
 } memopt_landmarks_to_matrix_f32_params;
 
-MEMOPT_KERNEL void memopt_landmarks_to_matrix_f32(const void *params, const memopt_rows *rows,
-                                                  const void *const *in, void *out, void *scratch) {
-  const memopt_landmarks_to_matrix_f32_params *p = (const memopt_landmarks_to_matrix_f32_params *)params;
+KERNEL {
   const float *at = (const float *)in[0];
   const float *left = at + 3 * p->left;
   const float *right = at + 3 * p->right;

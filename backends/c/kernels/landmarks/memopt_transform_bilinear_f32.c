@@ -9,9 +9,7 @@ typedef struct {
   int32_t channels;
 } memopt_transform_bilinear_f32_params;
 
-MEMOPT_KERNEL void memopt_transform_bilinear_f32(const void *params, const memopt_rows *rows,
-                                                 const void *const *in, void *out, void *scratch) {
-  const memopt_transform_bilinear_f32_params *p = (const memopt_transform_bilinear_f32_params *)params;
+KERNEL {
   const float *image = (const float *)in[0];
   const float *m = (const float *)in[1];
   const float from_x = m[3] + (m[0] * 0.5f + m[1] * 0.5f - 0.5f);

@@ -6,9 +6,7 @@ typedef struct {
   int32_t size; /* numbers of each: x, y and perhaps z */
 } memopt_transform_landmarks_f32_params;
 
-MEMOPT_KERNEL void memopt_transform_landmarks_f32(const void *params, const memopt_rows *rows,
-                                                  const void *const *in, void *out, void *scratch) {
-  const memopt_transform_landmarks_f32_params *p = (const memopt_transform_landmarks_f32_params *)params;
+KERNEL {
   const float *at = (const float *)in[0];
   const float *m = (const float *)in[1];
   float *output = (float *)out;

@@ -10,9 +10,6 @@ typedef struct {
 } memopt_NAME_lstm_f32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_NAME_lstm_f32(const void *params, const memopt_rows *rows,
-                                        const void *const *in, void *out, void *scratch) {
-  const memopt_NAME_lstm_f32_params *p = (const memopt_NAME_lstm_f32_params *)params;
-  (void)rows;
+KERNEL(rows) {
   memopt_lstm_walk(&p->layer, in, (float *)out, STORED, (float *)scratch);
 }

@@ -26,9 +26,7 @@ static inline float lstm_logistic_f32(float x) { return 1.0f / (1.0f + expf(-x))
 
 /* Operands are the sequence, what is hidden, and the cell. */
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_lstm_f32(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_lstm_f32_params *p = (const memopt_lstm_f32_params *)params;
+KERNEL {
   int32_t batch, step, unit, g;
   (void)rows;
   (void)scratch;

@@ -36,10 +36,6 @@ static inline void lstm_gates_s16(const memopt_lstm_s16_params *p, int32_t unit,
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_lstm_s16(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_lstm_s16_params *p = (const memopt_lstm_s16_params *)params;
-  (void)rows;
-  (void)scratch;
+KERNEL(rows, scratch) {
   MEMOPT_LSTM(int16_t, -32768, 32767, lstm_gates_s16, p);
 }

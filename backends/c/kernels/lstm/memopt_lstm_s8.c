@@ -43,10 +43,6 @@ static inline void lstm_gates_s8(const memopt_lstm_s8_params *p, int32_t unit, c
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_lstm_s8(const void *params, const memopt_rows *rows,
-                                  const void *const *in, void *out, void *scratch) {
-  const memopt_lstm_s8_params *p = (const memopt_lstm_s8_params *)params;
-  (void)rows;
-  (void)scratch;
+KERNEL(rows, scratch) {
   MEMOPT_LSTM(int8_t, -128, 127, lstm_gates_s8, p);
 }

@@ -16,9 +16,7 @@ typedef struct {
 
 /* Operands are the sequence and what is hidden. */
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_sequence_rnn_f32(const void *params, const memopt_rows *rows,
-                                           const void *const *in, void *out, void *scratch) {
-  const memopt_sequence_rnn_f32_params *p = (const memopt_sequence_rnn_f32_params *)params;
+KERNEL {
   float *const made = (float *)scratch;
   int8_t *const bytes = (int8_t *)(void *)(made + p->units);
   int32_t batch, step, i;

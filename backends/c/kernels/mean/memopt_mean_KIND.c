@@ -17,9 +17,6 @@ static inline TYPE mean_KIND(const memopt_mean_KIND_params *p, int32_t sum) {
   return MEMOPT_STORED_MEAN(TYPE, LEAST, MOST, p, sum);
 }
 
-MEMOPT_KERNEL void memopt_mean_KIND(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_mean_KIND_params *p = (const memopt_mean_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_MEAN(TYPE, mean_KIND, p);
 }

@@ -6,9 +6,7 @@ typedef struct {
   int32_t parts; /* see memopt_part */
 } memopt_mean_f32_params;
 
-MEMOPT_KERNEL void memopt_mean_f32(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_mean_f32_params *p = (const memopt_mean_f32_params *)params;
+KERNEL {
   const memopt_part part = memopt_part_of(rows, in, p->parts);
   const float *const before = (const float *)part.before;
   float *const sums = (float *)out;

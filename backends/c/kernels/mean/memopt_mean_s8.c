@@ -23,9 +23,6 @@ static inline int8_t mean_s8(const memopt_mean_s8_params *p, int32_t sum) {
   return MEMOPT_STORED_MEAN(int8_t, -128, 127, p, sum);
 }
 
-MEMOPT_KERNEL void memopt_mean_s8(const void *params, const memopt_rows *rows,
-                                 const void *const *in, void *out, void *scratch) {
-  const memopt_mean_s8_params *p = (const memopt_mean_s8_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_MEAN(int8_t, mean_s8, p);
 }

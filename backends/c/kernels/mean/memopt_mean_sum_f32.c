@@ -9,9 +9,7 @@ typedef struct {
   int32_t means; /* to divide by */
 } memopt_mean_sum_f32_params;
 
-MEMOPT_KERNEL void memopt_mean_sum_f32(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_mean_sum_f32_params *p = (const memopt_mean_sum_f32_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -8,9 +8,7 @@ typedef struct {
 } memopt_copy_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_copy(const void *params, const memopt_rows *rows,
-                               const void *const *in, void *out, void *scratch) {
-  const memopt_copy_params *p = (const memopt_copy_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

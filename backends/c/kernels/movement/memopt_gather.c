@@ -11,9 +11,7 @@ typedef struct {
   int32_t wide;                 /* indices of int64 */
 } memopt_gather_params;
 
-MEMOPT_KERNEL void memopt_gather(const void *params, const memopt_rows *rows,
-                                 const void *const *in, void *out, void *scratch) {
-  const memopt_gather_params *p = (const memopt_gather_params *)params;
+KERNEL {
   const uint8_t *input = (const uint8_t *)memopt_in_row(rows, in, 0, rows->out_begin);
   const void *indices = memopt_in_row(rows, in, 1, rows->in_first);
   uint8_t *output = (uint8_t *)out;

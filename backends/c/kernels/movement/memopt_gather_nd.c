@@ -10,9 +10,7 @@ typedef struct {
   int32_t size[8], step[8]; /* of the dimensions, in such elements */
 } memopt_gather_nd_params;
 
-MEMOPT_KERNEL void memopt_gather_nd(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_gather_nd_params *p = (const memopt_gather_nd_params *)params;
+KERNEL {
   const uint8_t *const input = (const uint8_t *)in[0];
   const void *const indices = in[1];
   uint8_t *output = (uint8_t *)out;

@@ -11,9 +11,7 @@ typedef struct {
   int32_t step[8]; /* elements, may be 0 or negative */
 } memopt_strided_params;
 
-MEMOPT_KERNEL void memopt_strided(const void *params, const memopt_rows *rows,
-                                  const void *const *in, void *out, void *scratch) {
-  const memopt_strided_params *p = (const memopt_strided_params *)params;
+KERNEL {
   const uint8_t *input = (const uint8_t *)memopt_in_row(rows, in, 0, rows->out_begin);
   const size_t bytes = (size_t)p->bytes;
   uint8_t *output = (uint8_t *)out;

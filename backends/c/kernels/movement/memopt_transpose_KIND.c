@@ -12,9 +12,6 @@ typedef struct {
                         in the first two if they stay in place */
 } memopt_transpose_KIND_params;
 
-MEMOPT_KERNEL void memopt_transpose_KIND(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_transpose_KIND_params *p = (const memopt_transpose_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_TRANSPOSE(TYPE, p);
 }

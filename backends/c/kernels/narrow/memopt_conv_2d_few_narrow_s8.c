@@ -56,10 +56,7 @@ static MEMOPT_NOINLINE void conv_2d_few_narrow_window(const memopt_conv_2d_few_n
   }
 }
 
-MEMOPT_KERNEL void memopt_conv_2d_few_narrow_s8(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_few_narrow_s8_params *p =
-      (const memopt_conv_2d_few_narrow_s8_params *)params;
+KERNEL {
   int8_t window[2][CONV_2D_FEW_NARROW] = {{0}, {0}}; /* behind its taps are some for weights of 0 */
   memopt_run runs[2];
   int32_t oy, ox;

@@ -77,9 +77,7 @@ static inline void conv_2d_narrow_move(memopt_run *run, int32_t by, const int8_t
   }
 }
 
-MEMOPT_KERNEL void memopt_conv_2d_narrow_s8(const void *params, const memopt_rows *rows,
-                                            const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_narrow_s8_params *p = (const memopt_conv_2d_narrow_s8_params *)params;
+KERNEL {
   const int32_t apart = p->stride_w * p->in_c;
   const int32_t reach = (p->k_w - 1) * p->dilation_w;
   const int32_t rest = p->k_w * p->in_c & 3;

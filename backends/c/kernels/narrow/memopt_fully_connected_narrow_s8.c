@@ -9,11 +9,7 @@ typedef struct {
   memopt_packed packed;
 } memopt_fully_connected_narrow_s8_params;
 
-MEMOPT_KERNEL void memopt_fully_connected_narrow_s8(const void *params, const memopt_rows *rows,
-                                                    const void *const *in, void *out,
-                                                    void *scratch) {
-  const memopt_fully_connected_narrow_s8_params *p =
-      (const memopt_fully_connected_narrow_s8_params *)params;
+KERNEL {
   memopt_run runs[2];
   int32_t row;
   (void)scratch;

@@ -243,9 +243,7 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
 }
 
 MEMOPT_SMALL
-MEMOPT_KERNEL void memopt_conv_2d_packed_s8(const void *params, const memopt_rows *rows,
-                                            const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_packed_s8_params *p = (const memopt_conv_2d_packed_s8_params *)params;
+KERNEL {
   const int32_t points = p->k_h * p->k_w * p->stride_h * p->stride_w == 1 &&
                          p->pad_top + p->pad_left == 0 && p->out_w == p->in_w;
   uint32_t *const column = (uint32_t *)scratch;

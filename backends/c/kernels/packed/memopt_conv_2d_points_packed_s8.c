@@ -9,11 +9,7 @@ typedef struct {
   memopt_packed packed; /* scratch: its column */
 } memopt_conv_2d_points_packed_s8_params;
 
-MEMOPT_KERNEL void memopt_conv_2d_points_packed_s8(const void *params, const memopt_rows *rows,
-                                                   const void *const *in, void *out,
-                                                   void *scratch) {
-  const memopt_conv_2d_points_packed_s8_params *p =
-      (const memopt_conv_2d_points_packed_s8_params *)params;
+KERNEL {
   const memopt_packed *const packed = &p->packed;
   const uint32_t *const w = packed->stream;
   const uint32_t blocks = (uint32_t)p->out_c / MEMOPT_BLOCK;

@@ -66,11 +66,7 @@ static inline void depthwise_3x3_part(int32_t pixels, int32_t stride, int32_t le
 }
 
 MEMOPT_SMALL
-MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memopt_rows *rows,
-                                                  const void *const *in, void *out,
-                                                  void *scratch) {
-  const memopt_depthwise_3x3_packed_s8_params *p =
-      (const memopt_depthwise_3x3_packed_s8_params *)params;
+KERNEL {
   memopt_columns_run run;
   memopt_columns_of of;
   int32_t oy;

@@ -56,12 +56,7 @@ static void fully_connected_long(const memopt_packed *p, const uint32_t *column,
 #endif
 }
 
-MEMOPT_KERNEL void memopt_fully_connected_packed_long_s8(const void *params,
-                                                         const memopt_rows *rows,
-                                                         const void *const *in, void *out,
-                                                         void *scratch) {
-  const memopt_fully_connected_packed_long_s8_params *p =
-      (const memopt_fully_connected_packed_long_s8_params *)params;
+KERNEL {
   uint32_t *const column = (uint32_t *)scratch;
   int32_t row;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

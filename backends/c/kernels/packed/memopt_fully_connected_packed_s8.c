@@ -10,11 +10,7 @@ typedef struct {
 } memopt_fully_connected_packed_s8_params;
 
 MEMOPT_SMALL
-MEMOPT_KERNEL void memopt_fully_connected_packed_s8(const void *params, const memopt_rows *rows,
-                                                    const void *const *in, void *out,
-                                                    void *scratch) {
-  const memopt_fully_connected_packed_s8_params *p =
-      (const memopt_fully_connected_packed_s8_params *)params;
+KERNEL {
   uint32_t *const column = (uint32_t *)scratch;
   int32_t row;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

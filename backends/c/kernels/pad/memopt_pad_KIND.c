@@ -13,9 +13,6 @@ typedef struct {
   VALUE value;
 } memopt_pad_KIND_params;
 
-MEMOPT_KERNEL void memopt_pad_KIND(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_pad_KIND_params *p = (const memopt_pad_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_PAD(TYPE, p);
 }

@@ -32,9 +32,7 @@ static int32_t picked_at(const memopt_picked_params *p, const int32_t index[6]) 
   return at;
 }
 
-MEMOPT_KERNEL void memopt_picked(const void *params, const memopt_rows *rows,
-                                 const void *const *in, void *out, void *scratch) {
-  const memopt_picked_params *p = (const memopt_picked_params *)params;
+KERNEL {
   const uint8_t *const input = (const uint8_t *)in[0];
   uint8_t *output = (uint8_t *)out;
   int32_t index[6] = {0, 0, 0, 0, 0, 0};

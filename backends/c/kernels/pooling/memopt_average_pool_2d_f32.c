@@ -13,9 +13,6 @@ static inline float average_pool_2d_f32(const memopt_average_pool_2d_f32_params 
   return memopt_clamp_f32(sum / (float)(p->counted ? p->counted : count), p->act_min, p->act_max);
 }
 
-MEMOPT_KERNEL void memopt_average_pool_2d_f32(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_f32_params *p = (const memopt_average_pool_2d_f32_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_AVERAGE_POOL_2D(float, float, average_pool_2d_f32, p);
 }

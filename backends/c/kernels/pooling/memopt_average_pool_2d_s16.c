@@ -14,9 +14,6 @@ static inline int16_t average_pool_2d_s16(const memopt_average_pool_2d_s16_param
   return (int16_t)memopt_clamp(sum / count, p->act_min, p->act_max);
 }
 
-MEMOPT_KERNEL void memopt_average_pool_2d_s16(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_s16_params *p = (const memopt_average_pool_2d_s16_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_AVERAGE_POOL_2D(int16_t, int32_t, average_pool_2d_s16, p);
 }

@@ -73,9 +73,7 @@ static MEMOPT_NOINLINE void average_pool_2d_s8_add(const int8_t *from, int32_t a
 }
 
 MEMOPT_SMALL
-MEMOPT_KERNEL void memopt_average_pool_2d_s8(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_s8_params *p = (const memopt_average_pool_2d_s8_params *)params;
+KERNEL {
   const memopt_pool_2d_window *const w = &p->window;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
   const int32_t *before = (const int32_t *)part.before;

@@ -13,9 +13,6 @@ static inline uint8_t average_pool_2d_u8(const memopt_average_pool_2d_u8_params 
   return (uint8_t)memopt_clamp((sum + count / 2) / count, p->act_min, p->act_max);
 }
 
-MEMOPT_KERNEL void memopt_average_pool_2d_u8(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_u8_params *p = (const memopt_average_pool_2d_u8_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_AVERAGE_POOL_2D(uint8_t, int32_t, average_pool_2d_u8, p);
 }

@@ -8,9 +8,7 @@ typedef struct {
   float act_min, act_max;
 } memopt_l2_pool_2d_f32_params;
 
-MEMOPT_KERNEL void memopt_l2_pool_2d_f32(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_l2_pool_2d_f32_params *p = (const memopt_l2_pool_2d_f32_params *)params;
+KERNEL {
   const memopt_pool_2d_window *w = &p->window;
   int32_t oy;
   (void)scratch;

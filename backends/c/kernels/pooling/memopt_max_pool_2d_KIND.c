@@ -12,9 +12,6 @@ typedef struct {
   int32_t parts; /* see memopt_part */
 } memopt_max_pool_2d_KIND_params;
 
-MEMOPT_KERNEL void memopt_max_pool_2d_KIND(const void *params, const memopt_rows *rows,
-                                           const void *const *in, void *out, void *scratch) {
-  const memopt_max_pool_2d_KIND_params *p = (const memopt_max_pool_2d_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_MAX_POOL_2D(TYPE, LEAST, p);
 }

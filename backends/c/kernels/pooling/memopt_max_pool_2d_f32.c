@@ -7,9 +7,7 @@ typedef struct {
   int32_t parts; /* see memopt_part */
 } memopt_max_pool_2d_f32_params;
 
-MEMOPT_KERNEL void memopt_max_pool_2d_f32(const void *params, const memopt_rows *rows,
-                                          const void *const *in, void *out, void *scratch) {
-  const memopt_max_pool_2d_f32_params *p = (const memopt_max_pool_2d_f32_params *)params;
+KERNEL {
   const memopt_pool_2d_window *w = &p->window;
   const int32_t channels = w->channels;
   const memopt_part part = memopt_part_of(rows, in, p->parts);

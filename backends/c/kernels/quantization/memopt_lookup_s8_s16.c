@@ -7,9 +7,7 @@ typedef struct {
   const int16_t *table; /* [256], of the bytes -128 ... 127 */
 } memopt_lookup_s8_s16_params;
 
-MEMOPT_KERNEL void memopt_lookup_s8_s16(const void *params, const memopt_rows *rows,
-                                        const void *const *in, void *out, void *scratch) {
-  const memopt_lookup_s8_s16_params *p = (const memopt_lookup_s8_s16_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -10,9 +10,7 @@ typedef struct {
   int32_t ties_even; /* 1 as onnxruntime does, 0 as TensorFlow Lite */
 } memopt_quantize_f32_s16_params;
 
-MEMOPT_KERNEL void memopt_quantize_f32_s16(const void *params, const memopt_rows *rows,
-                                           const void *const *in, void *out, void *scratch) {
-  const memopt_quantize_f32_s16_params *p = (const memopt_quantize_f32_s16_params *)params;
+KERNEL {
   const int32_t even = p->ties_even;
   int32_t row;
   (void)scratch;

@@ -14,9 +14,6 @@ typedef struct {
 } memopt_requantize_BEFORE_AFTER_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_requantize_BEFORE_AFTER(const void *params, const memopt_rows *rows,
-                                                  const void *const *in, void *out, void *scratch) {
-  const memopt_requantize_BEFORE_AFTER_params *p = (const memopt_requantize_BEFORE_AFTER_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_REQUANTIZE(FROM, TO, LEAST, MOST, p);
 }

@@ -12,9 +12,6 @@ typedef struct {
 } memopt_requantize_i32_KIND_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_requantize_i32_KIND(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_requantize_i32_KIND_params *p = (const memopt_requantize_i32_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_STORED_AS(int32_t, TYPE, LEAST, MOST, p, memopt_fewer_bits(x, p->multiplier, p->shift));
 }

@@ -13,9 +13,6 @@ typedef struct {
   int32_t indices; /* bytes of each; 0: the numbers instead */
 } memopt_top_k_KIND_params;
 
-MEMOPT_KERNEL void memopt_top_k_KIND(const void *params, const memopt_rows *rows,
-                                     const void *const *in, void *out, void *scratch) {
-  const memopt_top_k_KIND_params *p = (const memopt_top_k_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_TOP_K(TYPE, p);
 }

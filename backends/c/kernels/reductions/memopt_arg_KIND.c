@@ -13,9 +13,6 @@ typedef struct {
   int32_t wide;  /* indices of int64 */
 } memopt_arg_KIND_params;
 
-MEMOPT_KERNEL void memopt_arg_KIND(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_arg_KIND_params *p = (const memopt_arg_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_ARG(TYPE, p);
 }

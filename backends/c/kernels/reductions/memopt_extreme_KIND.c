@@ -13,10 +13,7 @@ typedef struct {
   int32_t least; /* the smallest number, not the largest */
 } memopt_extreme_KIND_params;
 
-MEMOPT_KERNEL void memopt_extreme_KIND(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_extreme_KIND_params *p = (const memopt_extreme_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_REDUCE(TYPE, TYPE, p, *at, so_far =
       (p->least ? x < so_far : x > so_far) ? x : so_far,
                 so_far);

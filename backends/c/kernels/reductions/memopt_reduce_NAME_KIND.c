@@ -11,9 +11,6 @@ typedef struct {
   int32_t count, inner;
 } memopt_reduce_NAME_KIND_params;
 
-MEMOPT_KERNEL void memopt_reduce_NAME_KIND(const void *params, const memopt_rows *rows,
-                                           const void *const *in, void *out, void *scratch) {
-  const memopt_reduce_NAME_KIND_params *p = (const memopt_reduce_NAME_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_REDUCE(TYPE, TYPE, p, FIRST, NEXT, so_far);
 }

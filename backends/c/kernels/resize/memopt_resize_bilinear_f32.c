@@ -10,9 +10,7 @@ typedef struct {
   int32_t by_rows; /* 1 if row r has two operands, of a row each */
 } memopt_resize_bilinear_f32_params;
 
-MEMOPT_KERNEL void memopt_resize_bilinear_f32(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_resize_bilinear_f32_params *p = (const memopt_resize_bilinear_f32_params *)params;
+KERNEL {
   MEMOPT_RESIZE_BILINEAR(float, float, 1.0f, p,
                          tl * above * left + bl * below * left + tr * above * right +
                          br * below * right);

@@ -15,9 +15,7 @@ static inline int16_t resize_bilinear_s16(int64_t sum) {
   return (int16_t)((sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20));
 }
 
-MEMOPT_KERNEL void memopt_resize_bilinear_s16(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_resize_bilinear_s16_params *p = (const memopt_resize_bilinear_s16_params *)params;
+KERNEL {
   MEMOPT_RESIZE_BILINEAR(int16_t, int32_t, 1024, p,
                          resize_bilinear_s16((int64_t)tl * (above * left) +
                                              (int64_t)bl * (below * left) +

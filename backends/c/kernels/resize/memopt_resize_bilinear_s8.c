@@ -10,9 +10,7 @@ typedef struct {
   int32_t by_rows; /* 1 if row r has two operands, of a row each */
 } memopt_resize_bilinear_s8_params;
 
-MEMOPT_KERNEL void memopt_resize_bilinear_s8(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_resize_bilinear_s8_params *p = (const memopt_resize_bilinear_s8_params *)params;
+KERNEL {
   MEMOPT_RESIZE_BILINEAR(int8_t, int32_t, 1024, p,
                          (int8_t)memopt_round_shift_30(
                              tl * (above * left) + bl * (below * left) + tr * (above * right) +

@@ -10,9 +10,7 @@ typedef struct {
   int32_t by_rows; /* 1 if row r has two operands, of a row each */
 } memopt_resize_bilinear_u8_params;
 
-MEMOPT_KERNEL void memopt_resize_bilinear_u8(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_resize_bilinear_u8_params *p = (const memopt_resize_bilinear_u8_params *)params;
+KERNEL {
   MEMOPT_RESIZE_BILINEAR(uint8_t, float, 1.0f, p,
                          (uint8_t)((float)tl * above * left + (float)bl * below * left +
                                    (float)tr * above * right + (float)br * below * right + 0.5f));

@@ -10,9 +10,7 @@ typedef struct {
   int32_t by_rows;                   /* 1 if the operand of row r is the row that it is taken from */
 } memopt_resize_nearest_params;
 
-MEMOPT_KERNEL void memopt_resize_nearest(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_resize_nearest_params *p = (const memopt_resize_nearest_params *)params;
+KERNEL {
   const size_t bytes = (size_t)p->pixel_bytes;
   int32_t row;
   (void)scratch;

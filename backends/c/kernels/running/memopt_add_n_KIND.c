@@ -10,8 +10,6 @@ typedef struct {
   int32_t row_n;
 } memopt_add_n_KIND_params;
 
-MEMOPT_KERNEL void memopt_add_n_KIND(const void *params, const memopt_rows *rows,
-                                     const void *const *in, void *out, void *scratch) {
-  const memopt_add_n_KIND_params *p = (const memopt_add_n_KIND_params *)params;
+KERNEL {
   MEMOPT_ADD_N(TYPE, ADDED, ZERO, p, VALUE, total);
 }

@@ -9,9 +9,7 @@ typedef struct {
   int32_t multiplier, shift; /* of 2^19 times the sum, to the right */
 } memopt_add_n_s8_params;
 
-MEMOPT_KERNEL void memopt_add_n_s8(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_add_n_s8_params *p = (const memopt_add_n_s8_params *)params;
+KERNEL {
   MEMOPT_ADD_N(int8_t, int32_t, -p->input_zero_point /* the stored 0 */, p,
                x - p->input_zero_point, MEMOPT_FINE_SUM(p, total));
 }

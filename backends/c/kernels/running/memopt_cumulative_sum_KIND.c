@@ -12,8 +12,6 @@ typedef struct {
   int32_t reverse;   /* from the other end */
 } memopt_cumulative_sum_KIND_params;
 
-MEMOPT_KERNEL void memopt_cumulative_sum_KIND(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_cumulative_sum_KIND_params *p = (const memopt_cumulative_sum_KIND_params *)params;
+KERNEL {
   MEMOPT_CUMULATIVE_SUM(TYPE, ADDED, ZERO, p, VALUE, total);
 }

@@ -10,9 +10,7 @@ typedef struct {
   int32_t multiplier, shift; /* of 2^19 times the sum, to the right */
 } memopt_cumulative_sum_s8_params;
 
-MEMOPT_KERNEL void memopt_cumulative_sum_s8(const void *params, const memopt_rows *rows,
-                                             const void *const *in, void *out, void *scratch) {
-  const memopt_cumulative_sum_s8_params *p = (const memopt_cumulative_sum_s8_params *)params;
+KERNEL {
   MEMOPT_CUMULATIVE_SUM(int8_t, int32_t, -p->input_zero_point /* the stored 0 */, p,
                         x - p->input_zero_point, MEMOPT_FINE_SUM(p, total));
 }

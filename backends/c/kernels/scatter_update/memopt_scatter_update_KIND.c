@@ -16,10 +16,6 @@ typedef struct {
   int32_t reduction;
 } memopt_scatter_update_KIND_params;
 
-MEMOPT_KERNEL void memopt_scatter_update_KIND(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_scatter_update_KIND_params *p = (const memopt_scatter_update_KIND_params *)params;
-  (void)rows;
-  (void)scratch;
+KERNEL(rows, scratch) {
   MEMOPT_SCATTER_UPDATE(TYPE, p, MEMOPT_REDUCED(ADDED, p, x, y));
 }

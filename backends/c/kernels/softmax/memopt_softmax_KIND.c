@@ -12,9 +12,6 @@ typedef struct {
   const int32_t *exponential;
 } memopt_softmax_KIND_params;
 
-MEMOPT_KERNEL void memopt_softmax_KIND(const void *params, const memopt_rows *rows,
-                                       const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_KIND_params *p = (const memopt_softmax_KIND_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_SOFTMAX(TYPE, ZERO, RESULT, BITS, LEAST, MOST, p);
 }

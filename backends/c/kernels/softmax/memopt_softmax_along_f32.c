@@ -9,9 +9,7 @@ typedef struct {
 } memopt_softmax_along_f32_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_softmax_along_f32(const void *params, const memopt_rows *rows,
-                                            const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_along_f32_params *p = (const memopt_softmax_along_f32_params *)params;
+KERNEL {
   const int32_t size = p->depth * p->inner;
   int32_t row;
   (void)scratch;

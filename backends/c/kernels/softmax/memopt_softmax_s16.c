@@ -16,9 +16,7 @@ static inline int32_t softmax_look_up(const int16_t *table, int32_t x) {
 }
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_softmax_s16(const void *params, const memopt_rows *rows,
-                                      const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_s16_params *p = (const memopt_softmax_s16_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

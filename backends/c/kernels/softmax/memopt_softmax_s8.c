@@ -9,9 +9,6 @@ typedef struct {
 
 /* `output` may be `input`. */
 MEMOPT_SMALL
-MEMOPT_KERNEL void memopt_softmax_s8(const void *params, const memopt_rows *rows,
-                                     const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_s8_params *p = (const memopt_softmax_s8_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_SOFTMAX(int8_t, -128, int8_t, 8, -128, 127, p);
 }

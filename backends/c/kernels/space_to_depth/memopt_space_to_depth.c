@@ -7,9 +7,7 @@ typedef struct {
   int32_t out_w, bytes, block; /* bytes of a pixel */
 } memopt_space_to_depth_params;
 
-MEMOPT_KERNEL void memopt_space_to_depth(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_space_to_depth_params *p = (const memopt_space_to_depth_params *)params;
+KERNEL {
   const int32_t run = p->bytes * p->block; /* a row of one block */
   int32_t oy;
   (void)scratch;

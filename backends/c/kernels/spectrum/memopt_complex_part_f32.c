@@ -8,9 +8,7 @@ typedef struct {
   int32_t part; /* 0: real, 1: imaginary, 2: size */
 } memopt_complex_part_f32_params;
 
-MEMOPT_KERNEL void memopt_complex_part_f32(const void *params, const memopt_rows *rows,
-                                           const void *const *in, void *out, void *scratch) {
-  const memopt_complex_part_f32_params *p = (const memopt_complex_part_f32_params *)params;
+KERNEL {
   const float *x = (const float *)in[0];
   float *output = (float *)out;
   int32_t i;

@@ -45,9 +45,7 @@ static void fft_line(const memopt_real_fft_2d_f32_params *p, float *x, int32_t n
 }
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_real_fft_2d_f32(const void *params, const memopt_rows *rows,
-                                          const void *const *in, void *out, void *scratch) {
-  const memopt_real_fft_2d_f32_params *p = (const memopt_real_fft_2d_f32_params *)params;
+KERNEL {
   const int32_t kept = p->width / 2 + 1;
   const float *input = (const float *)in[0];
   float *output = (float *)out;

@@ -12,10 +12,6 @@ typedef struct {
 
 /* Operands are the input and what is remembered, [batches][units][rank][memory]. */
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_svdf_KIND(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_svdf_KIND_params *p = (const memopt_svdf_KIND_params *)params;
-  (void)rows;
-  (void)scratch;
+KERNEL(rows, scratch) {
   MEMOPT_SVDF(TYPE, LEAST, MOST, p);
 }

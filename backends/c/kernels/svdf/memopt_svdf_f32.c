@@ -12,9 +12,7 @@ typedef struct {
 /* Operands are the input and what is remembered, [batches][units][rank][memory]: the product of the
  * input with each filter comes behind the last ones, which move up. */
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_svdf_f32(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_svdf_f32_params *p = (const memopt_svdf_f32_params *)params;
+KERNEL {
   const float *input = (const float *)in[0];
   float *state = (float *)memopt_state(in[1]);
   float *output = (float *)out;

@@ -14,11 +14,7 @@ typedef struct {
 } memopt_transpose_conv_2d_f32_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_transpose_conv_2d_f32(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_transpose_conv_2d_f32_params *p =
-      (const memopt_transpose_conv_2d_f32_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_TRANSPOSED(float, float, float, float, p, p->weights, 0.0f, sum += x * w,
                     memopt_clamp_f32(sum + p->bias[oc], p->act_min, p->act_max));
 }

@@ -13,11 +13,7 @@ typedef struct {
 } memopt_transpose_conv_2d_s16_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_transpose_conv_2d_s16(const void *params, const memopt_rows *rows,
-                                                const void *const *in, void *out, void *scratch) {
-  const memopt_transpose_conv_2d_s16_params *p =
-      (const memopt_transpose_conv_2d_s16_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_TRANSPOSED(int16_t, int8_t, int64_t, int16_t, p, p->sums.weights, p->sums.bias[oc],
                     sum += x * w, memopt_stored_s16(&p->sums, sum, oc));
 }

@@ -17,10 +17,7 @@ typedef struct {
 } memopt_transpose_conv_2d_s8_params;
 
 MEMOPT_FAST
-MEMOPT_KERNEL void memopt_transpose_conv_2d_s8(const void *params, const memopt_rows *rows,
-                                               const void *const *in, void *out, void *scratch) {
-  const memopt_transpose_conv_2d_s8_params *p = (const memopt_transpose_conv_2d_s8_params *)params;
-  (void)scratch;
+KERNEL(scratch) {
   MEMOPT_TRANSPOSED(int8_t, int8_t, int32_t, int8_t, p, p->weights, p->bias[oc],
                     sum += (x - p->input_zero_point) * w,
                     (int8_t)memopt_clamp(memopt_requantize(sum, p->multiplier[oc], p->shift[oc]) +

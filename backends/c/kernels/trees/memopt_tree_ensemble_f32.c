@@ -26,9 +26,7 @@ static int32_t tree_fits(int32_t rule, float x, float threshold) {
   }
 }
 
-MEMOPT_KERNEL void memopt_tree_ensemble_f32(const void *params, const memopt_rows *rows,
-                                            const void *const *in, void *out, void *scratch) {
-  const memopt_tree_ensemble_f32_params *p = (const memopt_tree_ensemble_f32_params *)params;
+KERNEL {
   const int32_t *const features = (const int32_t *)in[1];
   const uint8_t *const rules = (const uint8_t *)in[2];
   const float *const thresholds = (const float *)in[3];

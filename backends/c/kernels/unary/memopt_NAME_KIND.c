@@ -11,8 +11,6 @@ typedef struct {
   int32_t row_n;
 } memopt_NAME_KIND_params;
 
-MEMOPT_KERNEL void memopt_NAME_KIND(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_NAME_KIND_params *p = (const memopt_NAME_KIND_params *)params;
+KERNEL {
   MEMOPT_EACH(TYPE, p, VALUE);
 }

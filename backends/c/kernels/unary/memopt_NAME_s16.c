@@ -13,9 +13,7 @@ typedef struct {
 } memopt_NAME_s16_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_NAME_s16(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_NAME_s16_params *p = (const memopt_NAME_s16_params *)params;
+KERNEL {
   MEMOPT_EACH(int16_t, p,
               memopt_NAME_of_s16(p->table, memopt_in_units_s16(x, p->multiplier, p->shift)));
 }

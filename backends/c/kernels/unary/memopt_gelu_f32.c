@@ -14,8 +14,6 @@ static inline float gelu_f32(const memopt_gelu_f32_params *p, float x) {
                         : half * erfcf(x * -0.707106781f);
 }
 
-MEMOPT_KERNEL void memopt_gelu_f32(const void *params, const memopt_rows *rows,
-                                   const void *const *in, void *out, void *scratch) {
-  const memopt_gelu_f32_params *p = (const memopt_gelu_f32_params *)params;
+KERNEL {
   MEMOPT_EACH(float, p, gelu_f32(p, x));
 }

@@ -6,8 +6,6 @@ typedef struct {
   float alpha;
 } memopt_leaky_relu_f32_params;
 
-MEMOPT_KERNEL void memopt_leaky_relu_f32(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_leaky_relu_f32_params *p = (const memopt_leaky_relu_f32_params *)params;
+KERNEL {
   MEMOPT_EACH(float, p, x > 0.0f ? x : x * p->alpha);
 }

@@ -7,8 +7,6 @@ typedef struct {
   const int8_t *table; /* [256], of -128 ... 127 */
 } memopt_lookup_s8_params;
 
-MEMOPT_KERNEL void memopt_lookup_s8(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_lookup_s8_params *p = (const memopt_lookup_s8_params *)params;
+KERNEL {
   MEMOPT_EACH(int8_t, p, p->table[x + 128]);
 }

@@ -18,8 +18,6 @@ static inline int16_t rectified_s16(const memopt_rectify_s16_params *p, int32_t 
 }
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_rectify_s16(const void *params, const memopt_rows *rows,
-                                      const void *const *in, void *out, void *scratch) {
-  const memopt_rectify_s16_params *p = (const memopt_rectify_s16_params *)params;
+KERNEL {
   MEMOPT_EACH(int16_t, p, rectified_s16(p, x));
 }

@@ -20,8 +20,6 @@ static inline int16_t rsqrt_s16(const memopt_rsqrt_s16_params *p, int32_t x) {
 }
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_rsqrt_s16(const void *params, const memopt_rows *rows,
-                                    const void *const *in, void *out, void *scratch) {
-  const memopt_rsqrt_s16_params *p = (const memopt_rsqrt_s16_params *)params;
+KERNEL {
   MEMOPT_EACH(int16_t, p, rsqrt_s16(p, x));
 }

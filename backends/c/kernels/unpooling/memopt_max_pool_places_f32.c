@@ -14,9 +14,7 @@ typedef struct {
   int32_t numbers; /* not the elements */
 } memopt_max_pool_places_f32_params;
 
-MEMOPT_KERNEL void memopt_max_pool_places_f32(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_max_pool_places_f32_params *p = (const memopt_max_pool_places_f32_params *)params;
+KERNEL {
   const float *image = (const float *)in[0];
   float *output = (float *)out;
   int32_t n, y, x, c, i, j;

@@ -11,9 +11,7 @@ typedef struct {
   int32_t pad_top, pad_left;
 } memopt_max_unpool_f32_params;
 
-MEMOPT_KERNEL void memopt_max_unpool_f32(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_max_unpool_f32_params *p = (const memopt_max_unpool_f32_params *)params;
+KERNEL {
   const float *value = (const float *)in[0];
   const float *number = (const float *)in[1];
   const int32_t size = p->large_h * p->large_w * p->channels;

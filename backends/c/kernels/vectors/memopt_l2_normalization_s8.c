@@ -9,9 +9,7 @@ typedef struct {
 } memopt_l2_normalization_s8_params;
 
 /* `output` may be `input`. */
-MEMOPT_KERNEL void memopt_l2_normalization_s8(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
-  const memopt_l2_normalization_s8_params *p = (const memopt_l2_normalization_s8_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

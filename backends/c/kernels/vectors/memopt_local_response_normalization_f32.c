@@ -8,12 +8,7 @@ typedef struct {
   float bias, alpha, beta;
 } memopt_local_response_normalization_f32_params;
 
-MEMOPT_KERNEL void memopt_local_response_normalization_f32(const void *params,
-                                                           const memopt_rows *rows,
-                                                           const void *const *in, void *out,
-                                                           void *scratch) {
-  const memopt_local_response_normalization_f32_params *p =
-      (const memopt_local_response_normalization_f32_params *)params;
+KERNEL {
   int32_t row, i, k;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

@@ -41,9 +41,7 @@ static int32_t log_at_least_one(int32_t x) {
 
 /* `output` may be `input`. */
 MEMOPT_SMALL
-MEMOPT_KERNEL void memopt_log_softmax_s8(const void *params, const memopt_rows *rows,
-                                         const void *const *in, void *out, void *scratch) {
-  const memopt_log_softmax_s8_params *p = (const memopt_log_softmax_s8_params *)params;
+KERNEL {
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
