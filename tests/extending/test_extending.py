@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from memopt.cli import main
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/guides/board.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/guides/board.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```c\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 STUBS = """
 void SCB_CleanInvalidateDCache_by_Addr(void *at, int bytes);

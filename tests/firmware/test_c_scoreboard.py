@@ -11,10 +11,10 @@ from benchmarks.tables.published import FIGURES
 from benchmarks.tables.shapes import FORMS, WIDE, Layer, instructions
 from benchmarks.tables.table import Table
 from deep import deep_but
+from places import ROOT
 
 from memopt.dialects.memgraph.errors import MemoptError
 
-ROOT = Path(__file__).resolve().parents[2]
 CYCLES = list(dict.fromkeys(f.model for f in FIGURES if f.what == "cycles"))
 QUICK = "ad01_autoencoder_int8"
 SAME, POINT = "window<[3, 3], pad = [1, 1, 1, 1]>", "window<[1, 1]>"

@@ -10,8 +10,9 @@ import numpy as np
 import onnx
 import pytest
 from console import run_page
+from places import ROOT
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 TEXT = (DOCS / "guides/pytorch.md").read_text(encoding="utf-8")
 EXAMPLES = DOCS / "examples" / "pytorch"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from places import TESTS
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -15,7 +16,7 @@ from memopt.rewrites import RULES
 from memopt.text.ir_text import module_text, parse_module
 
 BLOCK = re.compile(r"^(Before|After|Left alone):\n((?:    .*\n|\n)+)", re.MULTILINE)
-LEFT_ALONE = Path(__file__).parent.parent / "unit" / "left_alone"
+LEFT_ALONE = TESTS / "unit" / "left_alone"
 BETWEEN = "// ----\n"
 
 

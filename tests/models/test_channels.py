@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import ROOT
 from scripts import loaded
 
 from memopt.analysis.evaluation import evaluate
@@ -20,7 +21,6 @@ from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.rewrites import apply_rules
 
 INPUTS = 1_000  # of which the first 30 are computed both ways
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.deep

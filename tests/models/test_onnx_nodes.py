@@ -21,12 +21,13 @@ from benchmarks.tables.onnx_nodes import (
     tables,
     with_constants,
 )
+from places import ROOT
 from tools import need_tools
 
 from memopt.compile.driver import import_bytes
 from memopt.dialects.memgraph.errors import MemoptError
 
-PAGE = Path(__file__).parents[2] / "docs/reference/onnx-nodes.md"
+PAGE = ROOT / "docs/reference/onnx-nodes.md"
 EACH = 80  # a test of so many is run, all in the full count
 LEAST = 150  # that pass
 

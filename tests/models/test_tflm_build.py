@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/guides/tflm.md").read_text(encoding="utf-8")
 SMALL, LARGE = "tinymaix_mnist_resnet_int8", "resnet8_int8"
 # Not TFLM, which is not built here: what the program is given.

@@ -4,18 +4,18 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 from forgeries import Certificate, rehash
 from malformed import MALFORMED
 from one_way import ENDS_ABOVE, READ_BEFORE_WRITTEN, UNREAD, claim, search
+from places import TESTS
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 from memopt.solvers.theory.certificates import certificate
 from memopt.solvers.theory.closure import Way
 from memopt.solvers.theory.reversal import backward
 
-HONEST = Path(__file__).parents[1] / "unit" / "certificates" / "f1.src.cert"
+HONEST = TESTS / "unit" / "certificates" / "f1.src.cert"
 
 
 def texts() -> Iterator[str]:

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from cells import cell
 from demo_model import demo_model
+from places import FILECHECK
 
 import memopt
 from memopt.formats.minimalloc import Row
 
-FIGURE = Path(__file__).resolve().parents[1] / "filecheck" / "figure1.mlir"
+FIGURE = FILECHECK / "figure1.mlir"
 
 
 def test_every_way_to_give_a_network_is_the_same_network(tmp_path: Path) -> None:

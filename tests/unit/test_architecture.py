@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from places import ROOT
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import Activation
@@ -19,7 +20,6 @@ from memopt.plugin import PASSES
 
 pytestmark = pytest.mark.quick
 
-ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = {
     "dialects": {"dialects"},
     "formats": {"formats"},

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 pytestmark = pytest.mark.quick
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = sorted(p.name for p in ROOT.iterdir() if p.is_dir() and p.name.isidentifier())
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./*<>-]*[\w>*/]")

@@ -1,8 +1,7 @@
 """The verifier of channels that were left out: each seeded bug is found, by name."""
 
-from pathlib import Path
-
 import pytest
+from places import ROOT
 from xdsl.context import Context
 
 from memopt.analysis.weights import Weights
@@ -13,7 +12,6 @@ from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.verify.channels import has_claims, verify_channels
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "tests/filecheck/memgraph-verify-channels.mlir").read_text()
 
 BUGS = {

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from one_way import ENDS_ABOVE, READ_BEFORE_WRITTEN, UNREAD, claim, search
+from places import ROOT
 
 from memopt.solvers.checker import RejectedError, check
 from memopt.solvers.errors import NoCertificateError
@@ -22,7 +23,7 @@ from memopt.solvers.theory.closure import Closure, Way, level_flow
 from memopt.solvers.theory.network import Network
 from memopt.solvers.theory.reversal import backward
 
-CHECKER = Path(__file__).resolve().parents[2] / "solvers" / "checker.py"
+CHECKER = ROOT / "solvers" / "checker.py"
 
 
 def liberis() -> MemoryGraph:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import FILECHECK
 from plan_source import SOURCE
 
 from memopt.cli import main
@@ -178,7 +179,7 @@ def test_why_the_peak_cannot_be_less_is_claimed_of_a_plan_that_was_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Liberis' Figure 1, whose bound a search proves and no flow."""
-    source = Path(__file__).parents[1] / "filecheck" / "figure1.mlir"
+    source = FILECHECK / "figure1.mlir"
     plan = tmp_path / "plan.mlir"
     assert opt([str(source), "--schedule=search", "--explain-peak", "-o", str(plan)]) == 0
     assert "which only search proves" in capsys.readouterr().err

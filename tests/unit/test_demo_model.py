@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from demo_model import SCHEMA, Size, Type, demo_model
+from places import ROOT
 
 from memopt.formats.tflite import read_model
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 KINDS = {
     "CONV_2D",
     "DEPTHWISE_CONV_2D",

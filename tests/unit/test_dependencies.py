@@ -6,10 +6,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 pytestmark = pytest.mark.quick
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GROUPS = {
     "To run": PROJECT["dependencies"],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from operator_cases import GENERATORS, KINDS
+from places import ROOT
 from xdsl.ir import ParametrizedAttribute
 from xdsl.passes import get_pass_option_infos
 
@@ -22,7 +23,6 @@ pytestmark = pytest.mark.quick
 
 OLD = {a.name for a in OLD_FORMS}  # refused wherever they stand
 
-ROOT = Path(__file__).resolve().parents[2]
 DIALECT = (ROOT / "docs/reference/memgraph.md").read_text()
 OPERATORS = (ROOT / "docs/reference/operators.md").read_text()
 PASS_PAGE = (ROOT / "docs/reference/passes.md").read_text()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 from memopt.cli import main
 from memopt.cli.opt import main as opt
@@ -17,7 +18,7 @@ from memopt.solvers.checker import RejectedError, check
 
 HERE = Path(__file__).parent
 CASES = HERE / "certificates"
-CHECKER = HERE.parents[1] / "solvers" / "checker.py"
+CHECKER = ROOT / "solvers" / "checker.py"
 
 
 def run_alone(path: Path) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 from onnx_graphs import make, node
+from places import FILECHECK
 from plan_source import SOURCE
 
 import memopt
@@ -17,7 +18,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.dialects.memgraph.functions import only_function
 
-CLAIMS = Path(__file__).resolve().parents[1] / "filecheck/memgraph-verify-channels.mlir"
+CLAIMS = FILECHECK / "memgraph-verify-channels.mlir"
 PLANS = {
     "whole": "memgraph-schedule,memgraph-place",
     "rows": "memgraph-expand-rows{rows=all},memgraph-schedule,memgraph-place",

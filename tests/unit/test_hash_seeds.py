@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from places import FILECHECK
 
-FILES = Path(__file__).resolve().parent.parent / "filecheck"
+FILES = FILECHECK
 OPT = "from memopt.cli.opt import main; import sys; sys.exit(main())"
 
 

@@ -2,15 +2,15 @@
 
 import re
 from inspect import getmembers, isclass
-from pathlib import Path
 
 import pytest
+from places import ROOT
 from xdsl.traits import OpTrait
 
 from memopt.dialects.operators import operations, traits
 from memopt.dialects.operators.base import ComputeOp
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/reference/operator-interface.md"
+PAGE = ROOT / "docs/reference/operator-interface.md"
 KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}
 ROWS = {
     name: (example, counter)

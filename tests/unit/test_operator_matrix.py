@@ -1,10 +1,7 @@
 """docs/reference/operators.md is what the registries say."""
 
-from pathlib import Path
-
+from places import ROOT
 from scripts import loaded
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_of_operators_is_that_of_the_code() -> None:

@@ -3,10 +3,10 @@
 import argparse
 import inspect
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 import memopt
 from memopt.compile.options import (
@@ -21,7 +21,6 @@ from memopt.compile.options import (
 )
 from memopt.text.usage import UsageError
 
-ROOT = Path(__file__).resolve().parents[2]
 GIVEN = {  # one word that each option takes, and what it means
     "fit": ("64K", 65536),
     "kept": ("8K", 8192),

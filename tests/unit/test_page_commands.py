@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from benchmarks.__main__ import build_parser as benchmark_parser
 from onnx import TensorProto, helper
+from places import ROOT
 
 from memopt.cli import build_parser, main
 from memopt.cli.opt import main as opt
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 # with what follows it as an explanation: two blanks, or a number sign
 COMMAND = re.compile(

@@ -13,10 +13,10 @@ import pytest
 from cells import write_cells
 from demo_model import demo_model
 from onnx import TensorProto, helper
+from places import ROOT
 
 import memopt
 
-ROOT = Path(__file__).resolve().parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PUBLIC = [name for name in memopt.__all__ if inspect.isfunction(getattr(memopt, name))]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from random import Random
 
 import pytest
+from places import FILECHECK
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -16,7 +16,7 @@ from memopt.text.ir_text import module_text, parse_module
 from memopt.text.lexer import Utf8Lexer
 from memopt.text.quick_parser import QuickParser
 
-GOLDEN = Path(__file__).parents[1] / "filecheck"
+GOLDEN = FILECHECK
 FILES = (
     "roundtrip.mlir",
     "memgraph-place.mlir",

@@ -16,11 +16,11 @@ import row_pictures
 import warm
 from console import normal, pattern, run_page
 from demo_model import demo_model
+from places import ROOT
 
 from memopt.cli import main
 from memopt.cli.opt import main as memopt_opt
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 STEPS = (ROOT / "docs/guides/first-steps.md").read_text(encoding="utf-8")
 FIGURES = (ROOT / "docs/reference/figures.md").read_text(encoding="utf-8")

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from demo_model import demo_model
+from places import ROOT
 
 from memopt.cli import main
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/report.md").read_text()
+PAGE = (ROOT / "docs/reference/report.md").read_text()
 SOMETIMES = {"bounds", "interpreter"}  # of a target, where there is something to say
 
 

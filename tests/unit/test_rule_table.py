@@ -1,12 +1,9 @@
 """docs/reference/rules.md is what the rules say."""
 
-from pathlib import Path
-
+from places import ROOT
 from scripts import loaded
 
 from memopt.rewrites import RULES
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_of_rules_is_that_of_the_code() -> None:

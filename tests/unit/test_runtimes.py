@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import interpreter_of, scratch_requests
 from memopt.targets.core.registry import all_targets, target_named
 
-ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ("tensorflow lite micro", "tflite micro", "cmsis", "helium", "arm_", "micro_")
 
 

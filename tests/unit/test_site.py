@@ -9,10 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 import memopt
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from demo_model import demo_model
+from places import ROOT
 
 import memopt
 from memopt.cli import main
@@ -22,7 +23,6 @@ from memopt.compile.report import Report
 from memopt.compile.request import Request
 from memopt.compile.stages import build, estimate, measure, plan, read, report
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES, HOPS, STACK = 260, 27_000, 40  # of the model below, with advice left out; only fewer
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from packaging.version import Version
-
-ROOT = Path(__file__).resolve().parents[2]
+from places import ROOT
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 # Every package below memopt, to which its link leads.
 CHECKOUT = "benchmarks"  # a package of the checkout alone
 ROOMS = {p.parent.name for p in ROOT.glob("*/__init__.py")} - {CHECKOUT}
