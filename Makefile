@@ -20,10 +20,11 @@ JOBS ?= 2
 BIN = $(VENV)/bin
 export PYTHON
 
-# Whole files go to one process: many build their models once for all their tests. They start as they
-# are listed, so that what takes long does not start last.
+# Whole files go to one process: many build their models once for all their tests. They start as their
+# folders are listed, so that what takes long does not start last.
 PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
-TESTS = $(addprefix tests/, extending embedding unit firmware models property)
+FIRST = tests/project/ tests/backends/
+TESTS = $(FIRST) $(filter-out $(FIRST) tests/filecheck/ tests/helpers/, $(wildcard tests/*/))
 COVERAGE = $(BIN)/coverage
 
 .PHONY: demo check test coverage deep lint lines fuzz clean docs/reference/operators.md docs/reference/rules.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
@@ -41,7 +42,7 @@ check: $(VENV)/installed
 	@$(BIN)/ruff check -q && $(BIN)/ruff format -q --check && $(BIN)/python tests/helpers/style_check.py
 	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
 	$(BIN)/lit -s -j 1 tests/filecheck/dialect-*.mlir && \
-	$(BIN)/python -m pytest -q -m quick tests/unit; tests=$$?; \
+	$(BIN)/python -m pytest -q -m quick tests; tests=$$?; \
 	wait $$types && exit $$tests
 
 # Tests start hundreds of processes, which would compile all modules again.

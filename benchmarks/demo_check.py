@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 RUNS = 10
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "models"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers" / "tflite"))
 
 from tflm_runner import Answer, Job, random_inputs, run  # noqa: E402  (a helper of the tests)
 

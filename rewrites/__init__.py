@@ -11,9 +11,9 @@ replaced by what and why that is legal, and shows it as IR, each a module that c
 
 The docstring is the test: every `Before:` must become its `After:`, compute the same on random
 inputs as exactly as the rule says, and nothing that is left alone may change
-(tests/unit/test_rewrites.py). So a rule is one new file and no other. Each condition of a rule is
-taken away once: an example must tell (tests/property/test_mutants_rewrites.py). What would make the
-docstring long stands in `tests/unit/left_alone/`.
+(tests/rewrites/unit/test_rewrites.py). So a rule is one new file and no other. Each condition of a
+rule is taken away once: an example must tell (tests/rewrites/property/test_mutants_rewrites.py).
+What would make the docstring long stands in `tests/rewrites/unit/left_alone/`.
 """
 
 from abc import ABC, abstractmethod

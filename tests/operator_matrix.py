@@ -3,7 +3,7 @@
     python tests/operator_matrix.py      # writes the page, which a unit test reads
 
 All of it is asked: the frontends' tables, the C backend, and the operations themselves, which
-tests/property/test_rows_needed.py makes with random attributes.
+tests/dialects/property/test_rows_needed.py makes with random attributes.
 """
 
 import importlib.util
@@ -64,8 +64,10 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-sys.path.insert(0, str(ROOT / "tests/helpers"))  # as pytest does
-rows = load(ROOT / "tests/property/test_rows_needed.py")
+sys.path[:0] = [
+    str(ROOT / "tests/helpers" / folder) for folder in ("", "networks")
+]  # as pytest does
+rows = load(ROOT / "tests/dialects/property/test_rows_needed.py")
 
 
 def called(table: Mapping[str, Entry], op: type[Operation]) -> list[str]:

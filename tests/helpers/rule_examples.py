@@ -16,7 +16,7 @@ from memopt.rewrites import RULES
 from memopt.text.ir_text import module_text, parse_module
 
 BLOCK = re.compile(r"^(Before|After|Left alone):\n((?:    .*\n|\n)+)", re.MULTILINE)
-LEFT_ALONE = TESTS / "unit" / "left_alone"
+LEFT_ALONE = TESTS / "rewrites" / "unit" / "left_alone"
 BETWEEN = "// ----\n"
 
 
@@ -34,7 +34,7 @@ class Example:
 
 
 def examples(rule: str) -> Iterator[Example]:
-    """Those of the docstring, then those of `tests/unit/left_alone/`."""
+    """Those of the docstring, then those of `tests/rewrites/unit/left_alone/`."""
     found = list(shown(rule))
     yield from found
     behind = 1 + max((e.number for e in found), default=-1)
