@@ -69,7 +69,7 @@ class BlockMemory:
     """A block as its executing operations and its storage groups.
 
     `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases as
-    (operator, result group, operand group); `views` the operations that cost nothing; `gathered`
+    (operator, result group, operand group); `views` the operations that cost nothing; `virtual`
     the values that are no buffers, with those that are read instead; `sums` what is added up.
     """
 
@@ -79,7 +79,7 @@ class BlockMemory:
     of_value: dict[SSAValue, tuple[int, int]]
     overwrites: list[tuple[int, int, int]]
     views: list[Operation]
-    gathered: dict[SSAValue, tuple[SSAValue, ...]] = field(
+    virtual: dict[SSAValue, tuple[SSAValue, ...]] = field(
         default_factory=dict[SSAValue, tuple[SSAValue, ...]]
     )
     sums: list[Sum] = field(default_factory=list[Sum])
@@ -91,11 +91,11 @@ class BlockMemory:
         return next(places)[1]  # what it reads of the group it reads at one place, or it must not
 
     def read_by(self, op: Operation) -> list[SSAValue]:
-        """Return the values that `op` reads; for a gathered value, its parts."""
+        """Return the values that `op` reads; for a virtual tensor, those of its parts."""
         values = read_values(op)
-        if not self.gathered:
+        if not self.virtual:
             return values
-        return [part for v in values for part in self.gathered.get(v, (v,))]
+        return [part for v in values for part in self.virtual.get(v, (v,))]
 
 
 @dataclass
@@ -219,7 +219,7 @@ def block_memory(
     views: list[Operation] = []
     parts: list[tuple[Operation, Alias]] = []
     sums: list[Sum] = []
-    gathered: dict[SSAValue, tuple[SSAValue, ...]] = {}
+    virtual: dict[SSAValue, tuple[SSAValue, ...]] = {}
     for op in present:
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
@@ -238,11 +238,11 @@ def block_memory(
         elif memory.aliases:
             views.append(op)
             parts += [(op, a) for a in free if a.of_part]
-            for result in {op.results[a.result] for a in free if a.kind == "gather"}:
+            for result in {op.results[a.result] for a in free if a.kind == "virtual"}:
                 if result in to_end:
                     text = f"{name_of(result)} is returned, so it is a buffer"
                     raise MemoptError(text, place_of(op))
-                gathered[result] = tuple(v for o in op.operands for v in gathered.get(o, (o,)))
+                virtual[result] = tuple(v for o in op.operands for v in virtual.get(o, (o,)))
             union.join(op, tied)
         if memory.sums:
             sums.append(Sum(tuple(op.operands[k] for k in memory.sums), memory.in_order))
@@ -250,7 +250,7 @@ def block_memory(
 
     groups = _groups(union, to_end, recalls)
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
-    answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered, sums)
+    answer = BlockMemory(operations, memories, groups, of_value, [], views, virtual, sums)
     _cut_into_parts(answer, parts)
     of_rows = {kind for kind in {type(op) for op in present} if issubclass(kind, OF_ROWS)}
     _align(answer, model, of_rows, isinstance(block.parent_op(), HyperNode))
@@ -461,5 +461,5 @@ def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> b
     return reads_elsewhere or any(
         part in memory.of_value and memory.of_value[part][0] == group
         for v in read_values(op)
-        for part in memory.gathered.get(v, ())
+        for part in memory.virtual.get(v, ())
     )

@@ -15,7 +15,7 @@ from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_like
-from memopt.dialects.memgraph.plan import model_of, pulled_by
+from memopt.dialects.memgraph.plan import inlined_by, model_of
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -107,4 +107,4 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
 
 def _makers(op: Operation) -> list[ComputeOp]:
     """Return the operations that `op` does as it reads operands that are no buffers."""
-    return [v.op for v in pulled_by(op) if isinstance(v.op, ComputeOp)]
+    return [v.op for v in inlined_by(op) if isinstance(v.op, ComputeOp)]

@@ -82,7 +82,7 @@ def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
     deadline = clock.deadline(time_limit)
     if has_kind(extracted.memory.operations, (HyperNode, SlideOp)):  # a state is not for regions
         return 0
-    if extracted.memory.gathered or extracted.memory.sums:  # nor are tensors in parts, or sums
+    if extracted.memory.virtual or extracted.memory.sums:  # nor are tensors in parts, or sums
         return 0
     graph = extracted.graph
     chosen: list[Chain] = []

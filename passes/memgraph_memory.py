@@ -127,7 +127,7 @@ def assign_known(
     if state is not None:
         text = f"rows that stay from run to run ({name_of(state.result)}) have no place in it"
         raise MemoptError(f"memgraph-memory: {text}", place)
-    extracted.refuse_gathered("memgraph-memory")
+    extracted.refuse_virtual("memgraph-memory")
     tenants = tenants_of(extracted, banks, spill)
     # the places have to be written too, which takes no longer than it took to read the plan
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))

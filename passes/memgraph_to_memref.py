@@ -133,7 +133,7 @@ class Lowering:
         self.globals = 0
         self.memory = function_memory(func, model_of(func))
         self.executing = set(self.memory.operations)
-        if self.memory.gathered:
+        if self.memory.virtual:
             raise MemoptError("memgraph-to-memref: a result is no buffer", self.place)
         # group -> what of the caller's it is, and where in the group that begins
         self.callers: dict[int, tuple[SSAValue, int]] = {}

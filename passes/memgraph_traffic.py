@@ -138,8 +138,8 @@ def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None
     if memory.overwrites:
         op = memory.operations[memory.overwrites[0][0]]
         raise MemoptError("memgraph-traffic: in-place results are not modelled", place_of(op))
-    for value in memory.gathered:
-        text = f"memgraph-traffic: {name_of(value)} is gathered by its readers, not modelled"
+    for value in memory.virtual:
+        text = f"memgraph-traffic: {name_of(value)} is a virtual tensor, not modelled"
         raise MemoptError(text, place)
     for total in memory.sums:
         name = name_of(total.values[0])

@@ -81,8 +81,8 @@ Before:
     func.func @main(%a: !a, %b: !a, %c: !a) -> !a {
       %w = memgraph.constant dense<[[0.5, -1.5, 2.0]]> : !w
       %1 = memgraph.concat %a, %b axis 3
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!a, !a) -> !b
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!a, !a) -> !b
       %2 = memgraph.concat %1, %c axis 3 : (!b, !a) -> !c
       %3 = memgraph.fully_connected %2, %w keep_dims : (!c, !w) -> !a
       func.return %3 : !a
@@ -230,7 +230,7 @@ from memopt.dialects.arithmetic.stored import element_of, integer_type, is_store
 from memopt.dialects.attributes.channels import is_narrowed
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import EncodingAttr
-from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
 from memopt.dialects.memgraph.tensors import channels_of, encoding_of, shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -326,12 +326,12 @@ def adds_channels(op: WeighingOp) -> bool:
 
 def parts_of(whole: ComputeOp) -> list[SSAValue]:
     """Return the operands that `whole` joins; for one that is joined itself and read by `whole`
-    alone, or gathered, its parts."""
+    alone, or virtual, its parts."""
     parts: list[SSAValue] = []
     for part in whole.operands:
         inner = joined(part)
         alone = all(use.operation is whole for use in part.uses)
-        if inner is not None and (alone or is_gathered(inner)):
+        if inner is not None and (alone or makes_virtual(inner)):
             parts += parts_of(inner)
         else:
             parts.append(part)

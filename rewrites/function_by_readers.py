@@ -13,7 +13,7 @@ Before:
 After:
     func.func @main(%x: !x, %w: !w) -> (!y, !x) {
       %1 = memgraph.relu %x
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!x) -> !x
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]} : (!x) -> !x
       %2 = memgraph.conv_2d %1, %w window<[3, 3]> groups 1 : (!x, !w) -> !y
       %3 = memgraph.add %x, %1 : (!x, !x) -> !x
       func.return %2, %3 : !y, !x
@@ -53,7 +53,7 @@ from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.rewrites import Applied, Exact, Rule
-from memopt.rewrites.gather import gathered_of, is_read, reads_parts
+from memopt.rewrites.gather import is_read, reads_parts, virtual_aliases
 
 
 class FunctionByReaders(Rule):
@@ -75,5 +75,5 @@ class FunctionByReaders(Rule):
             return
         if not is_read(result, reads_parts) or not self.takes(op):
             return
-        op.attributes[ALIAS] = gathered_of(1)
+        op.attributes[ALIAS] = virtual_aliases(1)
         self.changed(op, rewriter)

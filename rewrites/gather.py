@@ -17,8 +17,8 @@ Before:
 After:
     func.func @main(%a: !a, %b: !b, %w: !w, %v: !v) -> (!y, !c) {
       %1 = memgraph.concat %a, %b axis 3
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]}
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]}
              : (!a, !b) -> !c
       %2 = memgraph.conv_2d %1, %w, %v window<[3, 3]> groups 1 rounding<tflm_double>
              : (!c, !w, !v) -> !y
@@ -29,9 +29,9 @@ After:
 Exact: who reads the parts reads the same numbers. At no time do the distinct parts take more than
 the whole did beside what was left of them, so the least peak does not rise; but where results take
 the place of dying operands it may, for one buffer can be overwritten and several parts cannot. So
-each concatenation is gathered only where the least peak does not rise.
+each concatenation becomes virtual only where the least peak does not rise.
 
-What is gathered may be gathered again:
+A virtual tensor may be a part of another:
 
 Before:
     !a = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
@@ -47,11 +47,11 @@ Before:
 After:
     func.func @main(%a: !a, %b: !a, %c: !a) -> (!b, !c) {
       %1 = memgraph.concat %a, %b axis 1
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!a, !a) -> !b
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!a, !a) -> !b
       %2 = memgraph.concat %1, %c axis 1
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!b, !a) -> !c
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!b, !a) -> !c
       %3 = memgraph.relu %1 : (!b) -> !b
       %4 = memgraph.relu %2 : (!c) -> !c
       func.return %3, %4 : !b, !c
@@ -71,8 +71,8 @@ Before:
 After:
     func.func @main(%a: !a, %b: !a) -> !m {
       %1 = memgraph.concat %a, %b axis 0
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!a, !a) -> !c
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!a, !a) -> !c
       %2 = memgraph.mean %1 axes [0] : (!c) -> !m
       func.return %2 : !m
     }
@@ -124,11 +124,11 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.arithmetic.stored import element_of, numbers_of
 from memopt.dialects.attributes.model import GENERIC, AliasAttr
-from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
 from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp
-from memopt.dialects.operators.traits import Gathers
+from memopt.dialects.operators.traits import Concatenates
 from memopt.rewrites import Applied, Exact, Rule
 
 
@@ -150,13 +150,13 @@ class Gather(Rule):
             return
         if not self.takes(op):
             return
-        op.attributes[ALIAS] = gathered_of(len(op.operands))
+        op.attributes[ALIAS] = virtual_aliases(len(op.operands))
         self.changed(op, rewriter)
 
 
-def gathered_of(operands: int, results: int = 1) -> ArrayAttr[ArrayAttr[AliasAttr]]:
+def virtual_aliases(operands: int, results: int = 1) -> ArrayAttr[ArrayAttr[AliasAttr]]:
     """`memgraph.alias` of results that are no buffers: who reads one reads so many operands."""
-    return ArrayAttr([ArrayAttr([AliasAttr(k, "gather") for k in range(operands)])] * results)
+    return ArrayAttr([ArrayAttr([AliasAttr(k, "virtual") for k in range(operands)])] * results)
 
 
 def is_read(value: SSAValue, so: Callable[[Operation, int], bool]) -> bool:
@@ -170,7 +170,7 @@ def joined(value: SSAValue) -> ComputeOp | None:
     """Return the operation that makes a value by joining the channels of values that are stored
     alike; None if another one makes it."""
     op = value.owner
-    if not isinstance(op, ComputeOp) or not op.has_trait(Gathers) or op.activation_name:
+    if not isinstance(op, ComputeOp) or not op.has_trait(Concatenates) or op.activation_name:
         return None
     alike = joins_channels(op) and all(is_alike(part, value) for part in op.operands)
     return op if alike else None
@@ -189,10 +189,10 @@ def joins_channels(op: ComputeOp) -> bool:
 
 
 def reads_parts(reader: Operation, operand: int) -> bool:
-    """Return whether the reader of a joined value can read its parts, or is gathered itself."""
+    """Return whether the reader of a joined value can read its parts, or makes a virtual tensor."""
     if not isinstance(reader, ComputeOp):
         return False
-    return is_gathered(reader) if ALIAS in reader.attributes else reader.reads_parts(operand)
+    return makes_virtual(reader) if ALIAS in reader.attributes else reader.reads_parts(operand)
 
 
 def reads_stack(axis: int, reader: Operation, operand: int) -> bool:

@@ -46,7 +46,7 @@ After:
     }
 
 Exact: each channel is computed as it was, of the same elements, with its own weights. Each part
-dies once its own operator has run, and the results are to be gathered by their readers (`gather`),
+dies once its own operator has run, and the joined result becomes a virtual tensor (`gather`),
 so all of these must take parts. There are more operators then, and results take the place of other
 operands; so the rule is applied only where the least peak falls.
 
@@ -58,7 +58,7 @@ Before:
     !p = tensor<1x4x2x2xf32, #memgraph.encoding<nchw>>
     func.func @main(%a: !a, %b: !a) -> !p {
       %1 = memgraph.concat %a, %b axis 1 : (!a, !a) -> !c
-      %2 = memgraph.relu %1 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]}
+      %2 = memgraph.relu %1 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]}
              : (!c) -> !c
       %3 = memgraph.average_pool_2d %2 window<[2, 2], stride = [2, 2]> : (!c) -> !p
       %4 = memgraph.tanh %3 : (!p) -> !p
@@ -67,9 +67,9 @@ Before:
 After:
     !q = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
     func.func @main(%a: !a, %b: !a) -> !p {
-      %1 = memgraph.relu %a {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]}
+      %1 = memgraph.relu %a {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]}
              : (!a) -> !a
-      %2 = memgraph.relu %b {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]}
+      %2 = memgraph.relu %b {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]}
              : (!a) -> !a
       %3 = memgraph.average_pool_2d %1 window<[2, 2], stride = [2, 2]> : (!a) -> !q
       %4 = memgraph.average_pool_2d %2 window<[2, 2], stride = [2, 2]> : (!a) -> !q
@@ -151,14 +151,14 @@ from xdsl.rewriter import InsertPoint
 from memopt.dialects.attributes.channels import channels_of_result
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import numbers
-from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
 from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.constant_channels import slim_type
-from memopt.rewrites.gather import gathered_of, is_read, joined, reads_parts
+from memopt.rewrites.gather import is_read, joined, reads_parts, virtual_aliases
 
 
 class KernelWise(Rule):
@@ -172,7 +172,7 @@ class KernelWise(Rule):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
         joining = joined(op.operands[0]) if op.operands else None
-        if joining is None or (ALIAS in op.attributes and not is_gathered(op)):
+        if joining is None or (ALIAS in op.attributes and not makes_virtual(op)):
             return
         channels = channels_of_parts(op, joining)
         if channels is None or not is_read(op.results[0], takes_parts) or not self.takes(op):
@@ -188,8 +188,8 @@ class KernelWise(Rule):
             result_types=[result.type],
             properties={"axis": IntegerAttr(channel_axis(result), i64)},
         )
-        if is_gathered(op):
-            joint.attributes[ALIAS] = gathered_of(len(joint.operands))
+        if makes_virtual(op):
+            joint.attributes[ALIAS] = virtual_aliases(len(joint.operands))
         rewriter.insert(joint)
         self.replaced(op, joint, rewriter)
         erase_unread(joining.results, rewriter.erase, lambda o: o is joining)
@@ -197,7 +197,7 @@ class KernelWise(Rule):
 
 def takes_parts(reader: Operation, operand: int) -> bool:
     """Return whether the reader reads parts, or joins channels of its operands, and so may be
-    gathered itself."""
+    virtual itself."""
     joins = isinstance(reader, ConcatOp) and joined(reader.result) is reader
     return joins or reads_parts(reader, operand)
 

@@ -17,7 +17,7 @@ After:
       %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
       %2 = memgraph.conv_2d %1, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1
              rounding<tflm_double>
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!x, !w) -> !x
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]} : (!x, !w) -> !x
       %3 = memgraph.add %x, %2 activation<relu> rounding<tflm_double> : (!x, !x) -> !x
       func.return %3 : !x
     }
@@ -80,7 +80,7 @@ from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.plan import ALIAS, model_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.rewrites import Applied, Exact, Rule
-from memopt.rewrites.gather import gathered_of
+from memopt.rewrites.gather import virtual_aliases
 
 
 class ResidualEpilogue(Rule):
@@ -99,7 +99,7 @@ class ResidualEpilogue(Rule):
             return
         if not self.takes(op):
             return
-        op.attributes[ALIAS] = gathered_of(1)
+        op.attributes[ALIAS] = virtual_aliases(1)
         self.changed(op, rewriter)
 
 

@@ -70,8 +70,8 @@ Left alone:
     !h = tensor<1x2x4x4xf32, #memgraph.encoding<nhwc>>
     func.func @main(%x: !x, %i: tensor<6xi4>) -> (!h, tensor<3xi4>) {
       %1 = memgraph.concat %x, %x axis 3
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!x, !x) -> !c
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!x, !x) -> !c
       %2 = memgraph.slice %1 starts [0, 2, 0, 0] strides [1, 1, 1, 1] : (!c) -> !h
       %3 = memgraph.relu %2 : (!h) -> !h
       %4 = memgraph.slice %i starts [3] strides [1] : (tensor<6xi4>) -> tensor<3xi4>
@@ -89,7 +89,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.attributes.model import AliasAttr
-from memopt.dialects.memgraph.plan import ALIAS, is_gathered
+from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
 from memopt.dialects.memgraph.tensors import element_bits
 from memopt.dialects.operators.base import ComputeOp
 from memopt.rewrites import Applied, Exact, Rule
@@ -132,5 +132,5 @@ def can_be_cut(op: ComputeOp) -> bool:
     """Return whether results are stored as operand 0 is, which is a buffer that is made at run
     time."""
     source = op.operands[0]
-    gathered = isinstance(source.owner, Operation) and is_gathered(source.owner)
-    return not gathered and all(is_alike(source, v) for v in op.results)
+    virtual = isinstance(source.owner, Operation) and makes_virtual(source.owner)
+    return not virtual and all(is_alike(source, v) for v in op.results)

@@ -16,8 +16,8 @@ Before:
 After:
     func.func @main(%x: !x, %w: !w, %v: !v) -> (!y, !h) {
       %1, %2 = memgraph.split %x axis 3
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>],
-                                [#memgraph.alias<operand = 0, kind = gather>]]}
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>],
+                                [#memgraph.alias<operand = 0, kind = virtual>]]}
              : (!x) -> (!h, !h)
       %3 = memgraph.conv_2d %1, %w, %v window<[3, 3]> groups 1 rounding<tflm_double>
              : (!h, !w, !v) -> !y
@@ -29,7 +29,7 @@ Exact: who reads the operand reads the same numbers. But all of it lives until i
 where a copy of a small one would have let it die; so a slice is left to its readers only where the
 least peak does not rise. One stretch of the operand is a view instead (slice-as-view).
 
-Rows and columns may be taken with a step, and of what is gathered or a slice itself:
+Rows and columns may be taken with a step, and of what is virtual or a slice itself:
 
 Before:
     !x = tensor<1x2x5x5xf32, #memgraph.encoding<nchw>>
@@ -41,21 +41,21 @@ Before:
       %2 = memgraph.slice %1 starts [0, 0, 0, 0] strides [1, 1, 1, 2] : (!h) -> !q
       %3 = memgraph.relu %2 : (!q) -> !q
       %4 = memgraph.concat %2, %3 axis 1
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!q, !q) -> !c
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!q, !q) -> !c
       %5 = memgraph.relu %4 : (!c) -> !c
       func.return %5 : !c
     }
 After:
     func.func @main(%x: !x) -> !c {
       %1 = memgraph.slice %x starts [0, 0, 0, 1] strides [1, 1, 2, 1]
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!x) -> !h
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]} : (!x) -> !h
       %2 = memgraph.slice %1 starts [0, 0, 0, 0] strides [1, 1, 1, 2]
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!h) -> !q
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]} : (!h) -> !q
       %3 = memgraph.relu %2 : (!q) -> !q
       %4 = memgraph.concat %2, %3 axis 1
-             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!q, !q) -> !c
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                                 #memgraph.alias<operand = 1, kind = virtual>]]} : (!q, !q) -> !c
       %5 = memgraph.relu %4 : (!c) -> !c
       func.return %5 : !c
     }
@@ -100,7 +100,7 @@ from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import element_steps
 from memopt.rewrites import Applied, Exact, Rule
-from memopt.rewrites.gather import gathered_of, is_alike, is_read, reads_parts
+from memopt.rewrites.gather import is_alike, is_read, reads_parts, virtual_aliases
 from memopt.rewrites.slice_as_view import stretches
 
 
@@ -119,7 +119,7 @@ class SliceByReaders(Rule):
             return
         if not all(is_read(v, reads_parts) for v in op.results) or not self.takes(op):
             return
-        op.attributes[ALIAS] = gathered_of(1, len(op.results))
+        op.attributes[ALIAS] = virtual_aliases(1, len(op.results))
         self.changed(op, rewriter)
 
 

@@ -67,8 +67,8 @@ class Reading:
     bytes from its start); `overwrites` lists (step, group of the result, group of the operand) of
     what is in place; `views` has the aliases of what costs nothing; `parts` says of each part that
     comes or dies alone what it is a part of, and how many bytes from its start; `joined` are the
-    tensors of which parts come alone; `gathered` are those that are no buffers, with what they are
-    gathered of. `reads` has the parts of these. `added` says which operation adds up a value that
+    tensors of which parts come alone; `virtual` has the virtual tensors, each with its
+    operands. `reads` has the parts of these. `added` says which operation adds up a value that
     is written over others."""
 
     walk: list[tuple[Operation, int | None]] = field(
@@ -89,14 +89,14 @@ class Reading:
         default_factory=dict[SSAValue, tuple[SSAValue, int]]
     )
     joined: set[SSAValue] = field(default_factory=set[SSAValue])
-    gathered: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+    virtual: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
     added: dict[SSAValue, Operation] = field(default_factory=dict[SSAValue, Operation])
 
     def taken_apart(self, values: Iterable[SSAValue]) -> list[SSAValue]:
-        """The values, those that are gathered of others as these."""
+        """The values, a virtual tensor as its parts."""
         parts: list[SSAValue] = []
         for value in values:
-            parts += self.taken_apart(self.gathered[value]) if value in self.gathered else [value]
+            parts += self.taken_apart(self.virtual[value]) if value in self.virtual else [value]
         return parts
 
 
@@ -215,7 +215,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
-        tied = tuple(a for a in free if not a.of_part and a.kind != "gather") if free else ()
+        tied = tuple(a for a in free if not a.of_part and a.kind != "virtual") if free else ()
         if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
             reading.walk.append((op, len(reading.operations)))
             reading.operations.append(op)
@@ -227,11 +227,11 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             reading.views[op] = memory.aliases
             pieces.tie(op, tied)
             for a in free:
-                if a.kind == "gather":
+                if a.kind == "virtual":
                     if op.results[a.result] in returned:
                         text = f"{name_of(op.results[a.result])} is returned, but no buffer"
                         raise MemoptError(text, place_of(op))
-                    parts = reading.gathered.setdefault(op.results[a.result], [])
+                    parts = reading.virtual.setdefault(op.results[a.result], [])
                     parts.append(op.operands[a.operand])
                 elif a.kind == "part":
                     reading.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
@@ -383,7 +383,7 @@ def _touch(found: Reading, step: int, op: Operation) -> None:
             text = f"in place {b} B into {groups[old].name}, which it leaves"
             raise MemoptError(text, place_of(op))
         size = bytes_of(operand.type)
-        apart = {p for v in op.operands if v in found.gathered for p in found.taken_apart([v])}
+        apart = {p for v in op.operands if v in found.virtual for p in found.taken_apart([v])}
         for v in found.reads[step]:
             group, at = found.of_value.get(v, (-1, 0))
             if group == old and (at != b or bytes_of(v.type) != size or v in apart):

@@ -96,8 +96,8 @@ def _check_unplaced(
     if group is None:
         constant = is_buffer(value.type) and is_constant_expression(value, model)
         expected = "constant" if constant else "runtime"
-        if value in memory.gathered:
-            expected = "gathered"
+        if value in memory.virtual:
+            expected = "virtual"
         if place.data != expected:
             raise MemoptError(f"{name_of(value)} is {expected}, not {place}", place_of(op))
     elif not memory.groups[group[0]].in_arena:

@@ -15,7 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind
 from memopt.dialects.memgraph.names import full_name, name_of, place_of
-from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.memgraph.tensors import rows_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, StateOp
@@ -121,7 +121,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         reader = walk.readers[operator] = reader_of(op.operation)
     operation, r = reader.whole, op.index.data
     done = walk.done.setdefault(operator, [])
-    if is_gathered(op) or op.shows_sums:  # no step: others make it, whenever they run
+    if makes_virtual(op) or op.shows_sums:  # no step: others make it, whenever they run
         if r in done:
             raise MemoptError(f"{_row_text(op)} is there twice", place_of(op))
     elif done and r <= done[-1]:

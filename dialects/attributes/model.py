@@ -25,8 +25,9 @@ from memopt.dialects.attributes.operators import (
 )
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.attributes.runtimes import scratch_words
+from memopt.dialects.memgraph.old_forms import current_word
 
-AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
+AliasKind = Literal["view", "inplace", "slice", "part", "join", "virtual"]
 IO_KINDS = ("arena", "kept", "caller")
 
 
@@ -35,8 +36,8 @@ class AliasAttr(ParametrizedAttribute):
     """The result lies at `address(operand) + byte_offset`; a zero-copy concat has negative ones.
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
-    dies here. gather: the result is no buffer, who reads it reads all operands, or what a slice
-    takes of its own, where they are; what a function of an element makes, it computes itself.
+    dies here. virtual: the result is no buffer; its readers read the operands where they lie (of a
+    slice the elements that it takes) and compute a function of an element themselves.
     `strides` (elements) when the slice is not contiguous: it then counts the whole group.
     """
 
@@ -71,7 +72,7 @@ class AliasAttr(ParametrizedAttribute):
             parser,
             {
                 "operand": number_of(parser),
-                "kind": parser.parse_identifier,
+                "kind": lambda: current_word(parser, cls.name, parser.parse_identifier()),
                 "byte_offset": number_of(parser),
                 "strides": lambda: parse_int_list(parser),
             },

@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.quick import fill, index, numbers
 from memopt.dialects.memgraph.errors import nearest
+from memopt.dialects.memgraph.old_forms import current_word
 
 Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
 Rounding = Literal["tflm_double", "tflite_single", "onnx_even"]
@@ -138,7 +139,7 @@ class WordAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return (StringAttr(parse_word(parser)),)
+            return (StringAttr(current_word(parser, cls.name, parse_word(parser))),)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

@@ -17,13 +17,13 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.attributes.operators import WordAttr, need_counts, one_of, parse_number
 from memopt.dialects.attributes.quick import fill, word
 
-Why = Literal["constant", "caller", "runtime", "gathered"]
+Why = Literal["constant", "caller", "runtime", "virtual"]
 
 
 @irdl_attr_definition
 class UnplacedAttr(WordAttr):
-    """Why a tensor has no offset: flash, the caller's memory, the run time's own planning, or it is
-    gathered by its readers from where its parts are."""
+    """Why a tensor has no offset: it lies in flash or in the caller's memory, the run time plans
+    it, or it is virtual and its readers read its parts."""
 
     name = "memgraph.unplaced"
 

@@ -3,8 +3,8 @@
     #memgraph.alias<operand = 0, kind = slice, byte_offset = 32>
 
 A `memgraph.conv_2d` is never a view, a `memgraph.slice` starts where its `starts` say. Of opaque
-and foreign operations the sizes are all that can be checked. A row may be gathered where its
-operator may be, of rows: operand 0 is the operator.
+and foreign operations the sizes are all that can be checked. A row may be virtual where its
+operator may be, made of rows: operand 0 is the operator.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from memopt.dialects.memgraph.interface import Alias
 from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.traits import Gathers, View
+from memopt.dialects.operators.traits import Concatenates, View
 from memopt.dialects.rows.operations import RowOp
 
 
@@ -26,24 +26,25 @@ def check_alias(op: Operation, alias: Alias, strided: bool) -> None:
     fault = _size_fault(op, alias, strided)
     if fault is None and isinstance(op, ComputeOp):
         fault = _kind_fault(op, alias)
-    if fault is None and isinstance(op, RowOp) and alias.kind == "gather":
+    if fault is None and isinstance(op, RowOp) and alias.kind == "virtual":
         fault = _row_fault(op, alias)
     if fault is not None:
         raise MemoptError(f"memgraph.alias: {fault}", place_of(op))
 
 
-def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
-    """The results that are no buffers. Raise MemoptError for one that is one in part, or not made
-    of just its operands."""
-    gathered = frozenset(a.result for a in aliases if a.kind == "gather")
-    for result in gathered:
-        its = [a for a in aliases if a.result == result]
+def check_virtual(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
+    """Return the results that are virtual. Raises MemoptError for one that is virtual in part, or
+    not made of just its operands."""
+    virtual = frozenset(a.result for a in aliases if a.kind == "virtual")
+    for result in virtual:
+        of_result = [a for a in aliases if a.result == result]
         by_reader = _by_reader(op)
         first = 1 if isinstance(op, RowOp) else 0
         known = by_reader and isinstance(op, ComputeOp)  # the weights, which a row has inside
         read = range(first, 1 if known else len(op.operands))
-        if any(a.kind != "gather" for a in its) or [a.operand for a in its] != list(read):
-            text = f"memgraph.alias: result {result} is gathered of all operands or of none"
+        kinds = {a.kind for a in of_result}
+        if kinds != {"virtual"} or [a.operand for a in of_result] != list(read):
+            text = f"memgraph.alias: result {result} is virtual in all operands or in none"
             raise MemoptError(text, place_of(op))
         if by_reader:
             continue
@@ -52,7 +53,7 @@ def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
         if size > total or (size < total and not _takes(op, result)):
             text = f"memgraph.alias: operands of {total} B are not the {size} B of the result"
             raise MemoptError(text, place_of(op))
-    return gathered
+    return virtual
 
 
 def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
@@ -62,29 +63,22 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
     offset = alias.byte_offset
     match alias.kind:
         case "view":
-            return None if a == b else f"{a} B are no view of {b} B"
+            fits, fault = a == b, f"{a} B are no view of {b} B"
         case "inplace":
-            return None if a <= b else f"{a} B do not fit in place of {b} B"
-        case "gather":
-            taken = _takes(op, alias.result) or _by_reader(op)
-            return None if b <= a or taken else f"{b} B are no part of {a} B"
+            fits, fault = a <= b, f"{a} B do not fit in place of {b} B"
+        case "virtual":
+            fits = b <= a or _takes(op, alias.result) or _by_reader(op)
+            fault = f"{b} B are no part of {a} B"
         case "part":
-            inside = 0 <= offset <= b - a
-            return (
-                None if inside else f"a part of {a} B at {offset} B leaves the {b} B of its operand"
-            )
+            fits = 0 <= offset <= b - a
+            fault = f"a part of {a} B at {offset} B leaves the {b} B of its operand"
         case "join":
-            inside = a - b >= -offset >= 0
-            return (
-                None if inside else f"a part of {b} B at {-offset} B leaves the {a} B of its result"
-            )
+            fits = a - b >= -offset >= 0
+            fault = f"a part of {b} B at {-offset} B leaves the {a} B of its result"
         case "slice":
-            inside = 0 <= offset <= b if strided else 0 <= offset <= b - a
-            around = b - a <= offset <= 0
-            fits = inside or around
-            return (
-                None if fits else f"a slice of {a} B at {offset} B leaves the {b} B of its operand"
-            )
+            fits = 0 <= offset <= (b if strided else b - a) or b - a <= offset <= 0
+            fault = f"a slice of {a} B at {offset} B leaves the {b} B of its operand"
+    return None if fits else fault
 
 
 def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
@@ -94,37 +88,35 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         runs = op.may_overwrite(alias.operand) or (op.has_trait(View) and same)
         return None if runs else f"{op.name} cannot run in place"
-    if alias.kind == "gather":
-        taken = (
-            op.has_trait(Gathers) or op.is_function or _takes(op, alias.result) or _by_reader(op)
-        )
-        return None if taken else f"{op.name} makes more than its operands are"
+    if alias.kind == "virtual":
+        possible = _may_be_virtual(op, op, alias.result)
+        return None if possible else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
         return f"{op.name} is no contiguous slice"
     expected = _bytes(op, alias, abs(begin)) * (1 if begin >= 0 else -1)
-    return (
-        None
-        if expected == alias.byte_offset
-        else f"{op.name} lies at byte_offset {expected}, not {alias.byte_offset}"
-    )
+    fault = f"{op.name} lies at byte_offset {expected}, not {alias.byte_offset}"
+    return None if expected == alias.byte_offset else fault
 
 
 def _row_fault(op: RowOp, alias: Alias) -> str | None:
-    """A row of what readers may make is made by them too, of rows; a sum over rows is none."""
+    """Return why a row is not virtual: its operator is not, or adds up over rows."""
     whole = op.operation
     if not isinstance(whole, ComputeOp):
         return f"rows of {full_name(whole)} are no rows of its operands"
-    taken = (
-        whole.has_trait(Gathers) or whole.is_function or _takes(op, alias.result) or _by_reader(op)
-    )
-    by_rows = taken and not whole.accumulates
+    by_rows = _may_be_virtual(op, whole, alias.result) and not whole.accumulates
     return None if by_rows else f"rows of {whole.name} are no rows of its operands"
 
 
+def _may_be_virtual(op: Operation, computed: ComputeOp, result: int) -> bool:
+    """Return whether readers can read what `op`, an operation or a row of `computed`, reads."""
+    if computed.has_trait(Concatenates) or computed.is_function:
+        return True
+    return _takes(op, result) or _by_reader(op)
+
+
 def _takes(op: Operation, result: int) -> bool:
-    """Return whether a result is some elements of operand 0, of which it is known where they
-    lie."""
+    """Return whether a result is elements of operand 0 that lie at known places."""
     whole = op.operation if isinstance(op, RowOp) else op
     return isinstance(whole, ComputeOp) and whole.lies_at(result, 0) is not None
 
@@ -137,14 +129,14 @@ def _by_reader(op: Operation) -> bool:
     readers = [use.operation for use in op.results[0].uses]
     if len(readers) != 1 or not isinstance(reader := readers[0], RowOp):
         return False
-    whole, its = op.operation, reader.operation
-    if not isinstance(whole, ComputeOp) or not isinstance(its, ComputeOp):
+    whole, reading = op.operation, reader.operation
+    if not isinstance(whole, ComputeOp) or not isinstance(reading, ComputeOp):
         return False
-    return reader.index == op.index and whole.may_be_made_by(its)
+    return reader.index == op.index and whole.may_be_made_by(reading)
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:
-    """Bytes of so many elements of the operand; of the result, where the operand has none."""
+    """Return the bytes of `elements` of the operand; of the result, where the operand has none."""
     values = op.operands[alias.operand], op.results[alias.result]
     value = next((v for v in values if prod(shape_of(v))), values[0])
     count, size = prod(shape_of(value)), bytes_of(value.type) or 0

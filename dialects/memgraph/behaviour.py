@@ -16,7 +16,7 @@ from xdsl.traits import IsTerminator, Pure
 from memopt.dialects.attributes.model import AliasKind, ModelAttr
 from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.foreign import memory_described
-from memopt.dialects.memgraph.alias_rules import check_alias, check_gathered
+from memopt.dialects.memgraph.alias_rules import check_alias, check_virtual
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import (
     BARRIER,
@@ -52,9 +52,9 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
             check_alias(op, alias, (alias.result, alias.operand) in strided)
         runs = answer.executes or bool(answer.aliases)  # by itself, or if it were no view
         answer = replace(answer, aliases=aliases, executes=runs and not covers(op, aliases))
-        if gathered := check_gathered(op, aliases):
+        if virtual := check_virtual(op, aliases):
             sizes = enumerate(answer.results)
-            results = tuple(None if r in gathered else size for r, size in sizes)
+            results = tuple(None if r in virtual else size for r, size in sizes)
             requests = scratch_requests(model)
             if (requests and requests(op, model)) or scratch_list(op) or answer.workspace:
                 raise MemoptError("it works in scratch, so no reader can make it", place_of(op))

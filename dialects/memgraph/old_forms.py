@@ -12,30 +12,31 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 
 OBJECTS, BANKS = "--place=shared-objects", "--memory=NAME:BYTES,NAME:BYTES"
+ROWS, REWRITTEN = "--rows=auto --place=auto", "--rewrite=all --place=auto"
 INSTEAD = {"memgraph.object": OBJECTS, "memgraph.memories": BANKS}  # the option that plans so now
 RENAMED = {"memgraph.row_op": "memgraph.row_kernel", "memgraph.rows": "memgraph.split_rows"}
+VIRTUAL = (("memgraph.alias", "gather"), ("memgraph.unplaced", "gathered"))  # "virtual" now
 
 
-def old_form(what: str, place: str) -> str:
-    """The sentence for a plan in an old form; `place` is the option that makes such a plan."""
+def old_form(what: str, options: str) -> str:
+    """Return the sentence for a plan in an old form; `options` make such a plan."""
     return (
         f"a plan in an old form ({what}): plan the model again, such as "
-        f"memopt-opt MODEL --schedule=auto {place} -o PLAN.mlir"
+        f"memopt-opt MODEL --schedule=auto {options} -o PLAN.mlir"
     )
 
 
-def old_operation(name: str) -> str:
-    """Return the sentence for an operation of `RENAMED`, by its old name."""
-    return (
-        f"a plan in an old form ({name}, now {RENAMED[name]}): plan the model again, such as "
-        "memopt-opt MODEL --rows=auto --schedule=auto --place=auto -o PLAN.mlir"
-    )
+def current_word(parser: AttrParser, attribute: str, word: str) -> str:
+    """Return `word` of an attribute. Raises ParseError if it has another name now."""
+    if (attribute, word) in VIRTUAL:
+        parser.raise_error(old_form(f"{word} in #{attribute}, now virtual", REWRITTEN))
+    return word
 
 
 def old_attribute(func: FuncOp) -> str:
-    """The sentence for a function that carries its memories beside its plan; else empty."""
-    found = OldMemoriesAttr.name in func.attributes
-    return old_form(OldMemoriesAttr.name, BANKS) if found else ""
+    """Return the sentence for a function that carries its memories beside its plan, or ""."""
+    is_old = OldMemoriesAttr.name in func.attributes
+    return old_form(OldMemoriesAttr.name, BANKS) if is_old else ""
 
 
 class _OldAttr(ParametrizedAttribute):

@@ -241,23 +241,23 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
     return tuple(lists)
 
 
-def is_gathered(op: Operation) -> bool:
+def makes_virtual(op: Operation) -> bool:
     """Return whether a result is no buffer: its readers read the operands that it is made of."""
-    return any(alias.kind.data == "gather" for its in alias_lists(op) for alias in its)
+    return any(alias.kind.data == "virtual" for its in alias_lists(op) for alias in its)
 
 
-def is_pulled(value: SSAValue) -> bool:
+def is_virtual(value: SSAValue) -> bool:
     """Return whether a value is no buffer, so that its reader makes it."""
-    return isinstance(value, OpResult) and is_gathered(value.op)
+    return isinstance(value, OpResult) and makes_virtual(value.op)
 
 
-def pulled_by(op: Operation) -> list[OpResult]:
+def inlined_by(op: Operation) -> list[OpResult]:
     """The values that an operation makes itself as it reads them, each behind those that it is made
     of."""
     found: dict[OpResult, None] = {}
     for value in op.operands:
-        if isinstance(value, OpResult) and is_gathered(value.op):
-            found |= dict.fromkeys([*pulled_by(value.op), value])
+        if isinstance(value, OpResult) and makes_virtual(value.op):
+            found |= dict.fromkeys([*inlined_by(value.op), value])
     return list(found)
 
 

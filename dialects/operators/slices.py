@@ -45,8 +45,8 @@ from memopt.dialects.operators.reordering import with_axis, with_entries
 from memopt.dialects.operators.traits import (
     Alike,
     ByPixel,
+    Concatenates,
     Folds,
-    Gathers,
     IgnoresActivation,
     KeepsDimensions,
     Monotone,
@@ -101,7 +101,7 @@ class ConcatOp(JoiningOp):
     """Operands one after the other along `axis`."""
 
     name = "memgraph.concat"
-    traits = traits_def(Moves(), Gathers(), Folds())
+    traits = traits_def(Moves(), Concatenates(), Folds())
 
     def begins_at(self, result: int, operand: int) -> int | None:
         if prod(shape_of(self.result)[: self.axis.value.data]) != 1 or self.activation is not None:

@@ -46,7 +46,7 @@ class View(OpTrait):
     """The result is operand 0 with another shape."""
 
 
-class Gathers(OpTrait):
+class Concatenates(OpTrait):
     """The result is its operands one beside the other, so that it need not be a buffer."""
 
 

@@ -47,14 +47,14 @@ class Extracted:
                 text = f"{who}: {g.name} is a part of a tensor, which is placed in one arena only"
                 raise MemoptError(text, f"@{self.func.sym_name.data}")
 
-    def refuse_gathered(self, who: str) -> None:
-        """Raise MemoptError if a tensor is gathered where it is read, or added up in place, which
+    def refuse_virtual(self, who: str) -> None:
+        """Raise MemoptError if a tensor is virtual, or added up in place, which
         `who` does not know."""
         for its in self.memory.sums:
             text = f"{who}: {name_of(its.values[0])} is added to in place, which is not modelled"
             raise MemoptError(text, f"@{self.func.sym_name.data}")
-        for value in self.memory.gathered:
-            text = f"{who}: {name_of(value)} is gathered by its readers, which is not modelled"
+        for value in self.memory.virtual:
+            text = f"{who}: {name_of(value)} is a virtual tensor, which is not modelled"
             raise MemoptError(text, f"@{self.func.sym_name.data}")
 
 

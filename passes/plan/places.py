@@ -43,8 +43,8 @@ def write_places(
             return number(found) if isinstance(found, int) else found
         if at:
             return UnplacedAttr("caller")
-        if value in memory.gathered:
-            return UnplacedAttr("gathered")
+        if value in memory.virtual:
+            return UnplacedAttr("virtual")
         constant = is_buffer(value.type) and is_constant_expression(value, model)
         return UnplacedAttr("constant" if constant else "runtime")
 

@@ -24,7 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.attributes.rewrites import RewrittenAttr
 from memopt.dialects.memgraph.functions import body_of
-from memopt.dialects.memgraph.plan import drop_plan, pulled_by
+from memopt.dialects.memgraph.plan import drop_plan, inlined_by
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.passes.plan.extract import extract
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
@@ -33,7 +33,7 @@ from memopt.rewrites import Sites, apply_rules, rule_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
-from memopt.targets.core.kernels import runs_pulling
+from memopt.targets.core.kernels import can_inline
 from memopt.targets.core.planned_for import target_of
 
 Allowed = Mapping[str, frozenset[int] | None]
@@ -215,8 +215,8 @@ def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
     while True:
         copy, numbers = copy_of(func), dict[Operation, int]()
         found = applied(copy, allowed, numbers)
-        wrong = [op for op in body_of(copy).ops if not runs_pulling(op, target)]
-        sites = {numbers.get(value.op, -1) for op in wrong for value in pulled_by(op)}
+        wrong = [op for op in body_of(copy).ops if not can_inline(op, target)]
+        sites = {numbers.get(value.op, -1) for op in wrong for value in inlined_by(op)}
         if not any(sites & its for its in found.values()):
             return found
         allowed = {rule: its - sites for rule, its in found.items()}

@@ -31,10 +31,10 @@ from memopt.dialects.memgraph.names import is_named, name_of, operator_kind, ren
 from memopt.dialects.memgraph.plan import (
     ALIAS,
     drop_plan,
-    is_gathered,
-    is_pulled,
+    inlined_by,
+    is_virtual,
+    makes_virtual,
     model_of,
-    pulled_by,
 )
 from memopt.dialects.memgraph.structure import YieldOp
 from memopt.dialects.memgraph.tensors import MOST_ROWS, encoding_of, has_few_rows, rows_of, shape_of
@@ -118,10 +118,10 @@ def cut(func: FuncOp, positions: Collection[int], deadline: float | None = None)
     computes them; their positions. Raises TimeIsOverError at `deadline`, with the function half
     cut."""
     found, target = computing(func), target_of(func)
-    wanted = {k: found[k] for k in sorted(positions) if not is_gathered(found[k])}
+    wanted = {k: found[k] for k in sorted(positions) if not makes_virtual(found[k])}
     together = _cut_together(found, frozenset(wanted.values()), target)
     wanted = {k: op for k, op in wanted.items() if op not in together}
-    if gathers := any(map(is_gathered, found)):
+    if virtual := any(map(makes_virtual, found)):
         forget_scratch(func)  # who reads them in rows makes rows of them in scratch
     for op in wanted.values():
         if computes_rows(op, target):
@@ -129,7 +129,7 @@ def cut(func: FuncOp, positions: Collection[int], deadline: float | None = None)
     chosen = {k: _with_rows(op, target) for k, op in wanted.items() if op.parent}
     _expand(func, [op for made in chosen.values() for op in made], deadline)
     _drop_image(func)
-    if gathers:
+    if virtual:
         ask_scratch(func)
     return tuple(k for k, made in chosen.items() if made)
 
@@ -188,7 +188,7 @@ def _can_be_cut(op: Operation, target: Target) -> bool:
     known = (is_constant_value(v) or is_constant_expression(v, GENERIC) for v in op.operands)
     if all(known):
         return False
-    return computes_rows(op, target) and all(_makes_rows(value.op) for value in pulled_by(op))
+    return computes_rows(op, target) and all(_makes_rows(value.op) for value in inlined_by(op))
 
 
 def _makes_rows(op: Operation) -> bool:
@@ -221,7 +221,7 @@ def _expand(func: FuncOp, cut: Sequence[Operation], deadline: float | None) -> N
         clock.in_time(deadline)
         _cut(op, rows)
     for op in reversed(computing(func)):
-        unread = is_gathered(op) and not any(r.first_use for r in op.results)
+        unread = makes_virtual(op) and not any(r.first_use for r in op.results)
         if op not in rows.cut and not unread:
             continue
         known = [v for v in op.operands if is_constant_expression(v, rows.model)]
@@ -285,8 +285,8 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
             inputs.append(last)
         unfinished = sums and r != steps[-1]
         row = RowOp(made.operator, r, inputs, [whole.accumulator] if unfinished else types)
-        if is_gathered(op):
-            its = ArrayAttr([AliasAttr(k, "gather") for k in range(1, len(row.operands))])
+        if makes_virtual(op):
+            its = ArrayAttr([AliasAttr(k, "virtual") for k in range(1, len(row.operands))])
             row.attributes[ALIAS] = ArrayAttr([its] * len(types))
         _insert(before, row)
         if sums:
@@ -300,7 +300,7 @@ def _reads_whole(use: Use, rows: _Rows) -> bool:
     """Return whether a tensor is read as a whole here: by an operator that is not cut, or by each
     row of one that is."""
     reader = use.operation
-    if is_gathered(reader):
+    if makes_virtual(reader):
         return any(_reads_whole(other, rows) for r in reader.results for other in r.uses)
     whole = operator_of(reader) if reader in rows.cut else None
     steps = None if whole is None else steps_of(reader)
@@ -336,7 +336,7 @@ def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
     if value not in rows.of_value:
         if (received := received_rows(value)) is not None:
             rows.of_value[value] = received
-        elif isinstance(op := value.owner, ComputeOp) and is_pulled(value):
+        elif isinstance(op := value.owner, ComputeOp) and is_virtual(value):
             for result, parts in zip(op.results, _made_rows(op, reader, rows), strict=True):
                 name_rows(result, parts)
                 rows.of_value[result] = parts
@@ -365,7 +365,7 @@ def _row_kernel(op: Operation, model: ModelAttr) -> RowKernelOp:
         else:
             operands.append(_copied(value, block, inside))
     whole = op.clone()
-    if is_gathered(whole):
+    if makes_virtual(whole):
         del whole.attributes[ALIAS]  # its rows have it
     whole.operands = operands
     block.add_ops([whole, YieldOp(list(whole.results))])

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.foreign.foreign_operator import asked
 from memopt.dialects.memgraph.functions import body_of
-from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.rows.operations import RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.plan.extract import Extracted, extract
@@ -101,7 +101,7 @@ def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = N
     several = [1 if steps_of(op) is not None else len(op.results) for op in running]
     done = cut(copy, positions, deadline)
     made = [op for op in body_of(copy).ops if isinstance(op, RowKernelOp) and op not in there]
-    made = [op for op in made if not any(is_gathered(use.operation) for use in op.operator.uses)]
+    made = [op for op in made if not any(makes_virtual(use.operation) for use in op.operator.uses)]
     number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
     number |= zip(made, (k for k in done for _ in range(several[k])), strict=True)
     extracted = extract(copy, deadline=deadline)

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, has_kind
 from memopt.dialects.memgraph.names import full_name, is_named, name_of, place_of, rename
-from memopt.dialects.memgraph.plan import drop_plan, is_gathered
+from memopt.dialects.memgraph.plan import drop_plan, makes_virtual
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
@@ -29,7 +29,7 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
     if has_kind(block.ops, StateOp):
         raise MemoptError("memgraph-slide: rows are kept from run to run already", place)
     for op in block.ops:
-        if isinstance(op, RowOp) and is_gathered(op):
+        if isinstance(op, RowOp) and makes_virtual(op):
             text = "memgraph-slide: a row that is no buffer, made by its readers, is not kept"
             raise MemoptError(text, place_of(op))
         whole = op.operation if isinstance(op, RowOp) else None

@@ -2,7 +2,7 @@
 
     workspace_of(op, target)      # bytes of scratch, 0 for none
     computes_rows(op, target)     # whether it may be cut into rows
-    runs_pulling(op, target)      # whether it may read what is no buffer
+    can_inline(op, target)      # whether it may read what is no buffer
     fast_forms(op, target)        # bytes of scratch in which it would be faster, by form
     may_be_fast(target)           # whether any operation would
 
@@ -32,7 +32,7 @@ class Asked:
 
     workspace: Callable[["Operation", tuple[str, ...]], int]
     rows: Callable[["Operation", tuple[str, ...]], bool]
-    pulls: Callable[["Operation", tuple[str, ...]], bool]
+    inlines: Callable[["Operation", tuple[str, ...]], bool]
     fast: Callable[["Operation", tuple[str, ...]], dict[str, int]]
     any_fast: Callable[[tuple[str, ...]], bool]
 
@@ -57,10 +57,10 @@ def computes_rows(op: "Operation", target: Target) -> bool:
     return asked is None or asked.rows(op, target.isa)
 
 
-def runs_pulling(op: "Operation", target: Target) -> bool:
+def can_inline(op: "Operation", target: Target) -> bool:
     """Return whether the target's kernels make operands of an operation that are no buffers."""
     asked = _ASKED.get(target.output)
-    return asked is None or asked.pulls(op, target.isa)
+    return asked is None or asked.inlines(op, target.isa)
 
 
 def fast_forms(op: "Operation", target: Target) -> dict[str, int]:

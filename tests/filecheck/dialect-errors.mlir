@@ -388,6 +388,12 @@ func.func @alias_missing() attributes {a = #memgraph.alias<operand = 0>}
 // expected-error@+1 {{key 'operand' given twice}}
 func.func @alias_twice() attributes {a = #memgraph.alias<operand = 0, operand = 0, kind = view>}
 // -----
+// expected-error@+1 {{a plan in an old form (gathered in #memgraph.unplaced, now virtual): plan the model again}}
+func.func @gathered() attributes {a = #memgraph.unplaced<gathered>}
+// -----
+// expected-error@+1 {{a plan in an old form (gather in #memgraph.alias, now virtual): plan the model again}}
+func.func @gather() attributes {a = #memgraph.alias<operand = 0, kind = gather>}
+// -----
 // expected-error@+1 {{unplaced 'flash' is not one of: constant, caller, runtime}}
 func.func @unplaced() attributes {a = #memgraph.unplaced<flash>}
 // -----
@@ -556,7 +562,7 @@ func.func @rewritten_key() attributes {a = #memgraph.rewritten<"gather", flash =
 func.func @rewritten_twice() attributes {a = #memgraph.rewritten<"gather", sites = 1, sites = 1>}
 // -----
 func.func @renamed(%x: tensor<1x8x8x4xf32>) {
-  // expected-error@+1 {{a plan in an old form (memgraph.rows, now memgraph.split_rows): plan the model again, such as memopt-opt MODEL --rows=auto --schedule=auto --place=auto -o PLAN.mlir}}
+  // expected-error@+1 {{a plan in an old form (memgraph.rows, now memgraph.split_rows): plan the model again, such as memopt-opt MODEL --schedule=auto --rows=auto --place=auto -o PLAN.mlir}}
   %0 = memgraph.rows %x : tensor<1x8x8x4xf32>
   func.return
 }

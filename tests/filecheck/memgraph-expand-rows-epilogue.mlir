@@ -28,12 +28,12 @@
 // LEFT: memgraph.row %y[5]
 // NO-SCRATCH: mlir:26:5: error: C backend: planned with 0 B of scratch, it works in 16 B
 // SLIDE: memgraph-slide: a row that is no buffer, made by its readers, is not kept
-// MEMORY: b is gathered by its readers, which is not modelled
+// MEMORY: b is a virtual tensor, which is not modelled
 // CHECK: rewritten<"residual-epilogue", sites = 1, peak = [296, 264] proven>
 // CHECK-SAME: peak = 264, lower_bound = 264
 // CHECK: memgraph.row %b[1] (%a_1, %a_2, %a_3)
-// CHECK-SAME: [{{\[}}#memgraph.alias<operand = 1, kind = gather>, #memgraph.alias<operand = 2, kind = gather>, #memgraph.alias<operand = 3, kind = gather>{{\]}}]
-// CHECK-SAME: #memgraph.unplaced<gathered>
+// CHECK-SAME: [{{\[}}#memgraph.alias<operand = 1, kind = virtual>, #memgraph.alias<operand = 2, kind = virtual>, #memgraph.alias<operand = 3, kind = virtual>{{\]}}]
+// CHECK-SAME: #memgraph.unplaced<virtual>
 // CHECK: memgraph.row %y[1] (%b_2, %x_2)
 // CHECK-SAME: #memgraph.alias<operand = 2, kind = inplace>
 !t = tensor<1x6x4x2xf32, #memgraph.encoding<nhwc>>

@@ -13,10 +13,10 @@
 // C-NEXT: {memopt_copy, &op2_1_params, op2_1_from, 1, 4, 8, 16, 8, 64},
 // C-NEXT: {memopt_conv_2d_f32,
 // C: CONV_2D y
-// C-NEXT: {memopt_pulled_row, &op2_params, {{[{].*[}]}}, op2_out_at, op2_scratch_at, 2, 1, 1, 3, 4, 1, 64, 32},
+// C-NEXT: {memopt_inlined_row, &op2_params, {{[{].*[}]}}, op2_out_at, op2_scratch_at, 2, 1, 1, 3, 4, 1, 64, 32},
 // What is not cut reads the whole, which is there as well.
 // SOME: memgraph.concat %x, %a axis 3
-// SOME-SAME: kind = gather
+// SOME-SAME: kind = virtual
 // SOME: memgraph.row %c_1[0]
 // SOME: memgraph.row %y[3]
 // SOME: memgraph.average_pool_2d %c
@@ -26,8 +26,8 @@
 // CHECK-SAME: peak = 368, lower_bound = 368
 // CHECK: memgraph.concat
 // CHECK: %c_1 = memgraph.row %c[0] (%x_1, %a_1)
-// CHECK-SAME: [{{\[}}#memgraph.alias<operand = 1, kind = gather>, #memgraph.alias<operand = 2, kind = gather>{{\]}}]
-// CHECK-SAME: #memgraph.unplaced<gathered>
+// CHECK-SAME: [{{\[}}#memgraph.alias<operand = 1, kind = virtual>, #memgraph.alias<operand = 2, kind = virtual>{{\]}}]
+// CHECK-SAME: #memgraph.unplaced<virtual>
 // CHECK: memgraph.row %y[0] (%c_1, %c_2)
 !h = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
 !c = tensor<1x4x4x4xf32, #memgraph.encoding<nhwc>>

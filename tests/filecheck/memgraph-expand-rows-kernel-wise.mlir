@@ -16,11 +16,11 @@
 // CHECK: memgraph.row %max_pool_2d[3] (%x_7, %x_8)
 // CHECK: memgraph.row %max_pool_2d_1[0] (%b_1, %b_2)
 // CHECK: memgraph.row %y[0] (%1, %11)
-// CHECK-SAME: kind = gather
+// CHECK-SAME: kind = virtual
 // C: /* MAX_POOL_2D max_pool_2d_0 */
 // C: /* MAX_POOL_2D max_pool_2d_0 */
 // C: /* CONV_2D z */
-// C-NEXT: {memopt_pulled_row,
+// C-NEXT: {memopt_inlined_row,
 !t = tensor<1x8x4x4xf32, #memgraph.encoding<nhwc>>
 !p = tensor<1x1x1x4xf32, #memgraph.encoding<nhwc>>
 !c = tensor<1x8x4x8xf32, #memgraph.encoding<nhwc>>

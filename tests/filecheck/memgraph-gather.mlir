@@ -8,8 +8,8 @@
 
 // C: {memopt_average_pool_2d_f32, &op2_2_params,
 // C: AVERAGE_POOL_2D
-// C: memopt_pulled(&op2_params, NULL, in, arena + {{[0-9]+}}, arena + {{[0-9]+}});
-// BANKS: memgraph-memory: c is gathered by its readers, which is not modelled
+// C: memopt_inlined(&op2_params, NULL, in, arena + {{[0-9]+}}, arena + {{[0-9]+}});
+// BANKS: memgraph-memory: c is a virtual tensor, which is not modelled
 !h = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
 !c = tensor<1x4x4x4xf32, #memgraph.encoding<nhwc>>
 !y = tensor<1x2x2x4xf32, #memgraph.encoding<nhwc>>
@@ -19,7 +19,7 @@ func.func @main(%x: !h) -> !y {
   %a = memgraph.relu %x : (!h) -> !h
   %b = memgraph.tanh %x : (!h) -> !h
   // CHECK: memgraph.concat %a, %b axis 3
-  // CHECK-SAME: memgraph.alias = {{.*}}kind = gather{{.*}}kind = gather
+  // CHECK-SAME: memgraph.alias = {{.*}}kind = virtual{{.*}}kind = virtual
   %c = memgraph.concat %a, %b axis 3 {memgraph.names = ["c"]} : (!h, !h) -> !c
   // CHECK: memgraph.average_pool_2d
   %y = memgraph.average_pool_2d %c window<[2, 2], stride = [2, 2]> : (!c) -> !y

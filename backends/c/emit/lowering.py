@@ -11,13 +11,13 @@ from xdsl.ir import Operation, SSAValue
 from memopt.analysis.function_memory import executing
 from memopt.backends.c.emit.call import Constants, KernelCall, Table, refuse, tensor_or_table
 from memopt.backends.c.emit.registry import Kernel, matching, own_workspace
-from memopt.backends.c.inline.inlined_producers import pulling_of, pulls
+from memopt.backends.c.inline.inlined_producers import inlining_of, reads_virtual
 from memopt.backends.c.inline.sums import computed
 from memopt.backends.c.rows.row_calls import RowCall
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import name_of
-from memopt.dialects.memgraph.plan import is_gathered, model_of
+from memopt.dialects.memgraph.plan import makes_virtual, model_of
 from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
@@ -27,10 +27,10 @@ from memopt.dialects.rows.state import MOVING
 def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel."""
     for op in body_of(func).ops:
-        if is_gathered(op):
+        if makes_virtual(op):
             matching(op.whole if isinstance(op, RowOp) else op, isa)
-        elif pulls(op) and not isinstance(op, RowOp):
-            pulling_of(op, partial(own_workspace, isa=isa))
+        elif reads_virtual(op) and not isinstance(op, RowOp):
+            inlining_of(op, partial(own_workspace, isa=isa))
     seen: set[SSAValue] = set()
     for op, _ in executing(body_of(func), model_of(func)):
         if isinstance(op, RowOp):

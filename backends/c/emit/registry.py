@@ -19,12 +19,12 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import kernels
 from memopt.backends.c.emit.call import Lower, element_kind, need_layout, need_rounding, refuse
-from memopt.backends.c.inline.inlined_producers import Pulling, pulling_of, pulls
-from memopt.backends.c.inline.pulled_rows import can_make, row_scratch
+from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of, reads_virtual
+from memopt.backends.c.inline.inlined_rows import can_make, row_scratch
 from memopt.backends.c.rows.row_calls import RowForm
 from memopt.dialects.memgraph.custom import PREFIX, is_declared, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, is_gathered
+from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, makes_virtual
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.dialects.operators.accumulation import sum_of
@@ -180,11 +180,11 @@ def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
     that is no better than one that is not marked, and none if the operation reads what is no
     buffer, which is made in scratch."""
     if isinstance(op, RowOp):
-        if is_gathered(op) or row_scratch(op):
+        if makes_virtual(op) or row_scratch(op):
             return {}
         op = op.operation
         known = [k for k in kernels_of(type(op)) if k.rows is not None]
-    elif pulls(op):
+    elif reads_virtual(op):
         return {}
     else:
         known = list(kernels_of(type(op)))
@@ -201,27 +201,27 @@ def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
     if it needs none or there is no kernel: a plan is made all the same."""
     if isinstance(op, RowOp):
         return row_scratch(op) or _fast_row(op, isa)
-    if pulls(op):
-        pulling = _pulling(op, isa)
-        return 0 if pulling is None else pulling.scratch
+    if reads_virtual(op):
+        inlining = _inlining(op, isa)
+        return 0 if inlining is None else inlining.scratch
     return own_workspace(op, isa)
 
 
 def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
     """Bytes in which the fast kernel of a row works, if its operator is marked."""
-    runs = FAST in row.operation.attributes and not is_gathered(row)
+    runs = FAST in row.operation.attributes and not makes_virtual(row)
     return own_workspace(row.whole, isa) if runs else 0
 
 
-def runs_pulling(op: Operation, isa: tuple[str, ...]) -> bool:
+def can_inline(op: Operation, isa: tuple[str, ...]) -> bool:
     """Return whether kernels make the operands of an operation that are no buffers, if it has
     such."""
-    return not pulls(op) or _pulling(op, isa) is not None
+    return not reads_virtual(op) or _inlining(op, isa) is not None
 
 
-def _pulling(op: Operation, isa: tuple[str, ...]) -> Pulling | None:
+def _inlining(op: Operation, isa: tuple[str, ...]) -> Inlining | None:
     try:
-        return pulling_of(op, partial(own_workspace, isa=isa))
+        return inlining_of(op, partial(own_workspace, isa=isa))
     except MemoptError:
         return None
 
@@ -239,7 +239,7 @@ def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
     """Return whether the kernel that would run an operation computes single rows, in no scratch;
     also if there is no kernel: a plan is made all the same. It makes rows of operands that are no
     buffers itself."""
-    if isinstance(op, ComputeOp) and pulls(op):
+    if isinstance(op, ComputeOp) and reads_virtual(op):
         return can_make(op, partial(_computes_rows, isa=isa))
     return _computes_rows(op, isa)
 

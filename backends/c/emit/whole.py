@@ -23,8 +23,8 @@ from memopt.backends.c.emit.calls import (
 from memopt.backends.c.emit.header import bytes_in
 from memopt.backends.c.emit.lowering import lower
 from memopt.backends.c.emit.registry import own_workspace, workspace_of
-from memopt.backends.c.inline.inlined_producers import pulling_of, pulls
-from memopt.backends.c.inline.pulled_calls import add_pulled
+from memopt.backends.c.inline.inlined_calls import add_inlined
+from memopt.backends.c.inline.inlined_producers import inlining_of, reads_virtual
 from memopt.backends.c.inline.sums import part_of
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.operators.accumulation import sum_of
@@ -75,14 +75,14 @@ def _check_scratch(out: Source, op: Operation) -> None:
 def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) -> None:
     """Add operation number `index`, while which the groups `live` are in memory. Raises
     MemoptError if there is no kernel."""
-    pulling = pulling_of(op, partial(own_workspace, isa=out.isa)) if pulls(op) else None
+    inlining = inlining_of(op, partial(own_workspace, isa=out.isa)) if reads_virtual(op) else None
     calls = lower(op, out.constants, out.isa)
     _check_scratch(out, op)
     text = _comment(out, op, index, live)
     for number, call in enumerate(calls):
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
-        if pulling is not None and any(inlined.value in call.operands for inlined in pulling.made):
-            text += add_pulled(out, op, call, pulling, prefix)
+        if inlining is not None and any(made.value in call.operands for made in inlining.made):
+            text += add_inlined(out, op, call, inlining, prefix)
         else:
             text += _add_call(out, op, call, prefix)
     out.calls.append(text + _trace(out, op))

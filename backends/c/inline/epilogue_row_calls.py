@@ -19,7 +19,7 @@ from memopt.backends.c.emit.calls import Source, add_parameters
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.emit.lowering import lower, lower_rows
 from memopt.backends.c.inline.epilogue_rows import columns_of, made_sums
-from memopt.backends.c.inline.pulled_rows import row_scratch
+from memopt.backends.c.inline.inlined_rows import row_scratch
 from memopt.backends.c.rows.row_calls import RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, shape_of

@@ -1,7 +1,7 @@
 """A row of an operation of two tensors that makes one of them itself: sums of products, which are
 no buffer. It makes some columns of the row in scratch, computes the operation of these, and so on.
 
-    %b0 = memgraph.row %conv[0] (%a0, %a1) {gathered}     a quarter of %b0 at a time
+    %b0 = memgraph.row %conv[0] (%a0, %a1) {virtual}     a quarter of %b0 at a time
     %y0 = memgraph.row %add[0] (%b0, %x0)                 may take the place of %x0
 
 From types alone, so that the scratch is known before the order. A whole row in scratch would be as
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from xdsl.ir import OpResult, SSAValue
 
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.memgraph.plan import is_gathered, pulled_by
+from memopt.dialects.memgraph.plan import inlined_by, makes_virtual
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import ConvBase
@@ -30,13 +30,13 @@ def made_sums(values: Sequence[SSAValue]) -> list[int]:
 
 def _is_sum(value: OpResult) -> bool:
     operator = value.op.whole if isinstance(value.op, RowOp) else value.op
-    return is_gathered(value.op) and isinstance(operator, WeighingOp)
+    return makes_virtual(value.op) and isinstance(operator, WeighingOp)
 
 
 def can_be_epilogue(op: ComputeOp) -> bool:
     """Return whether rows of a whole operation can make the sums that it reads: of a convolution of
     buffers, beside one other buffer, all of one shape."""
-    sums = pulled_by(op)
+    sums = inlined_by(op)
     if len(op.operands) != 2 or len(sums) != 1 or not isinstance(sums[0].op, ConvBase):
         return False
     shape = shape_of(op.results[0])

@@ -1,6 +1,6 @@
 """Operands that an operation makes itself, because they are no buffers: which rows, and where.
 
-    %c = memgraph.concat %a, %b axis 3 {gathered}      made by its reader, a row at a time
+    %c = memgraph.concat %a, %b axis 3 {virtual}      made by its reader, a row at a time
     %y = memgraph.conv_2d %c, %w window<[3, 3]> ...    in scratch: three rows of %c
 
 From types alone, so that the scratch is known before the order. Rows that a window leaves are
@@ -16,12 +16,12 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from memopt.backends.c.emit.call import refuse, scratch_rounded
 from memopt.backends.c.rows.row_calls import Window, window_under
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.memgraph.plan import is_gathered, is_pulled, pulled_by
+from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual
 from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 
 WHOLE = Window(0, 0, 1)
-MOST_OPERANDS = 2  # of a step: MEMOPT_PULL_OPERANDS of kernels/memopt_pull.h
+MOST_OPERANDS = 2  # of a step: MEMOPT_INLINED_OPERANDS of kernels/memopt_inlined.h
 
 Workspace = Callable[[Operation], int]
 
@@ -38,7 +38,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Pulling:
+class Inlining:
     """`calls` calls of a reader, of which each reads the rows under `window`, of `rows` that are
     made. `made` has the makers before who reads what they make; the first value that the operation
     itself reads lies under the window. `scratch` is bytes."""
@@ -50,12 +50,12 @@ class Pulling:
     scratch: int
 
 
-def pulls(op: Operation) -> bool:
+def reads_virtual(op: Operation) -> bool:
     """Return whether an operation that runs reads a value that is no buffer."""
-    return not is_gathered(op) and any(map(is_pulled, op.operands))
+    return not makes_virtual(op) and any(map(is_virtual, op.operands))
 
 
-def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
+def inlining_of(op: Operation, workspace: Workspace) -> Inlining:
     """How an operation makes what it reads that is no buffer. `workspace` says in how many bytes
     the kernel of an operation works by itself.
 
@@ -63,8 +63,8 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
     """
     if not isinstance(op, ComputeOp):
         raise refuse(op, f"{op.name} reads a tensor in parts, which no kernel does")
-    read = [v for v in dict.fromkeys(op.operands) if is_pulled(v)]
-    makers = {v: _maker(op, v) for v in pulled_by(op)}
+    read = [v for v in dict.fromkeys(op.operands) if is_virtual(v)]
+    makers = {v: _maker(op, v) for v in inlined_by(op)}
     for each in (op, *makers.values()):
         if workspace(each):
             raise refuse(each, "it works in scratch, and what it reads or makes is no buffer")
@@ -80,7 +80,7 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
         size = _row_bytes(value, rows)
         inlined.append(Made(value, maker, size, 0 if value is read[0] else at))
         at += 0 if value is read[0] else scratch_rounded(size)
-    return Pulling(tuple(inlined), rows, calls, window, at)
+    return Inlining(tuple(inlined), rows, calls, window, at)
 
 
 def _maker(reader: ComputeOp, value: OpResult) -> ComputeOp:
@@ -105,7 +105,7 @@ def _is_by_rows(value: OpResult, op: ComputeOp, rows: int) -> bool:
     made, too, or as a kernel makes them of buffers."""
     if _is_row_to_row(op, rows):
         return True
-    alone = not any(map(is_pulled, op.operands))
+    alone = not any(map(is_virtual, op.operands))
     return alone and op.is_made_by_reader and _rows(value) == rows and not op.accumulates
 
 

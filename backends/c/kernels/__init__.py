@@ -2,8 +2,8 @@
 
 `<family>/memopt_<kernel>.c` is a kernel, its parameters' type at the top; what several kernels
 include are headers beside them. A family's `__init__.py` registers which operators its kernels run.
-`memopt_pulled.c`, `memopt_pulled_row.c` and `memopt_epilogue_row.c`, of no family, call kernels of
-all of them.
+`memopt_inlined.c`, `memopt_inlined_row.c` and `memopt_epilogue_row.c`, of no family, call kernels
+of all of them.
 
 All kernels have one signature: `KERNEL {` stands for it and for `p`, the pointer to parameters of
 this kernel's type; `KERNEL(rows, scratch) {` says also which arguments it does not use.

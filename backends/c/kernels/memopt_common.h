@@ -53,7 +53,7 @@
  * be null.
  *
  * An operand that is no buffer, such as tensors joined where they are read, is made row by row in
- * scratch (memopt_pulled.c), so that kernels need no form for it.
+ * scratch (memopt_inlined.c), so that kernels need no form for it.
  */
 typedef struct {
   int32_t out_begin;  /* first output row to compute: `out` points at it */

@@ -2,7 +2,7 @@
  * columns of it at a time are made in scratch, then the operation's own kernel computes these: so
  * the result may take the place of the other tensor's row.
  */
-#include "memopt_pull.h"
+#include "memopt_inlined.h"
 
 typedef struct {
   memopt_kernel *maker, *reader;

@@ -261,10 +261,10 @@ def _entry(
 ) -> str:
     call, window = o.call.call, o.call.window
     scratch = "NULL"
-    if o.pulled is None:
+    if o.inlined is None:
         add_parameters(out, call, o.prefix)
     else:
-        o.pulled.add(out, call, o.prefix)
+        o.inlined.add(out, call, o.prefix)
     if o.works_at:
         scratch = _table(out, o.works_at, f"{o.prefix}_scratch_at", numbers)
     result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
@@ -288,7 +288,7 @@ def _entry(
         1,
     )
     words = [
-        f"memopt_{(o.pulled or call).kernel}",
+        f"memopt_{(o.inlined or call).kernel}",
         f"&{o.prefix}_params",
         "{" + ", ".join(operands) + "}",
         result,

@@ -39,7 +39,7 @@ class RowsCalled:
 def are_pair(layout: Layout, o: RowOperator, first: RowOp, second: RowOp) -> bool:
     """Return whether a call may compute both rows of an operator, between which nothing runs."""
     follows = second.index.data == first.index.data + 1
-    if not (follows and o.call.by_twos and o.pulled is None and sum_row_of(first) is None):
+    if not (follows and o.call.by_twos and o.inlined is None and sum_row_of(first) is None):
         return False
     results = {layout.addresses[v].base for r in (first, second) for v in r.outputs}
     read = {layout.addresses[v].base for r in (first, second) for v in r.inputs}

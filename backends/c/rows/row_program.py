@@ -15,8 +15,8 @@ from memopt.backends.c.emit.lowering import lower_rows
 from memopt.backends.c.emit.registry import workspace_of
 from memopt.backends.c.inline.epilogue_row_calls import EpilogueRow, epilogue_row, makers_of
 from memopt.backends.c.inline.epilogue_rows import made_sums
-from memopt.backends.c.inline.pulled_row_calls import PulledRows, pulled_rows
-from memopt.backends.c.inline.pulled_rows import makes_operands
+from memopt.backends.c.inline.inlined_row_calls import InlinedRows, inlined_rows
+from memopt.backends.c.inline.inlined_rows import makes_operands
 from memopt.backends.c.inline.sums import computed, sum_row_of
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
@@ -31,7 +31,7 @@ from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 class RowOperator:
     """One kernel call of all `rows` of an operator, or of those that are not kept from the run
     before: where the rows lie that it reads and writes, and whether it is the last one that writes
-    into them. `pulled`: what it makes of `operands` first. The last `aligned` of these are read at
+    into them. `inlined`: what it makes of `operands` first. The last `aligned` of these are read at
     the row itself, whatever the window of the others is."""
 
     prefix: str
@@ -40,7 +40,7 @@ class RowOperator:
     operands: tuple[Places | ConstantRows, ...]
     results: Places
     completes: bool
-    pulled: PulledRows | EpilogueRow | None = None
+    inlined: InlinedRows | EpilogueRow | None = None
     aligned: int = 0
     scratch: Places = ()
 
@@ -66,7 +66,7 @@ class RowOperator:
     @property
     def works_at(self) -> Places:
         """Where the scratch of each row is; nothing if it has none."""
-        return self.scratch if self.pulled is None else self.pulled.scratch
+        return self.scratch if self.inlined is None else self.inlined.scratch
 
 
 def rows_of_operators(layout: Layout) -> dict[SSAValue, list[RowOp]]:
@@ -94,28 +94,27 @@ def row_operators(
             o if isinstance(o, ConstantRows) else _values(row_call, o, rows)
             for o in row_call.operands
         ]
-        pulled: PulledRows | EpilogueRow | None = None
+        inlined: InlinedRows | EpilogueRow | None = None
         if made_sums(rows[0].inputs):
             under = _tensor_under(makers_of(rows))
-            row_call, operands, pulled = epilogue_row(layout, constants, isa, rows, under)
+            row_call, operands, inlined = epilogue_row(layout, constants, isa, rows, under)
             operators.append(
-                RowOperator(prefix, row_call, rows, operands, results, True, pulled, 1)
+                RowOperator(prefix, row_call, rows, operands, results, True, inlined, 1)
             )
             continue
         if any(map(makes_operands, rows)):
-            operands, pulled = pulled_rows(layout, constants, isa, row_call, read, rows)
+            operands, inlined = inlined_rows(layout, constants, isa, row_call, read, rows)
         else:
             operands = tuple(
                 o if isinstance(o, ConstantRows) else numbered(layout, o, call.in_offset)
                 for o in read
             )
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
-        later = calls[number + 1 :]
-        completes = not is_part and all(c.call.result != call.result for c in later)
+        completes = not is_part and call.result not in {c.call.result for c in calls[number + 1 :]}
         fast = FAST in rows[0].whole.attributes
         scratch = scratch_of(layout, rows, partial(workspace_of, isa=isa)) if fast else ()
         operators.append(
-            RowOperator(name, row_call, rows, operands, results, completes, pulled, scratch=scratch)
+            RowOperator(name, row_call, rows, operands, results, completes, inlined, 0, scratch)
         )
     return operators
 

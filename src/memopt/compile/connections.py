@@ -27,10 +27,10 @@ def _c_rows(op: "Operation", isa: tuple[str, ...]) -> bool:
     return computes_rows(op, isa)
 
 
-def _c_pulls(op: "Operation", isa: tuple[str, ...]) -> bool:
-    from memopt.backends.c.emit.registry import runs_pulling
+def _c_inlines(op: "Operation", isa: tuple[str, ...]) -> bool:
+    from memopt.backends.c.emit.registry import can_inline
 
-    return runs_pulling(op, isa)
+    return can_inline(op, isa)
 
 
 def _c_fast(op: "Operation", isa: tuple[str, ...]) -> dict[str, int]:
@@ -48,4 +48,4 @@ def _c_any_fast(isa: tuple[str, ...]) -> bool:
 def connect() -> None:
     """Say which backend knows the kernels of which targets, and who knows the runtimes."""
     connect_runtimes(RUNTIMES)
-    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls, _c_fast, _c_any_fast))
+    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_inlines, _c_fast, _c_any_fast))

@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from memopt.dialects.memgraph.errors import nearest
-from memopt.dialects.memgraph.old_forms import RENAMED, old_operation
+from memopt.dialects.memgraph.old_forms import RENAMED, ROWS, old_form
 
 MOST_BITS: Final = (1 << 24) - 1  # of an integer type, as in MLIR
 MOST_ELEMENTS: Final = 1 << 22  # of a dense attribute, each of which xDSL makes an object of
@@ -28,7 +28,7 @@ class BoundedParser(Parser):
     def _get_op_by_name(self, name: str) -> type[Operation]:
         operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if operation is None and name in RENAMED:
-            self.raise_error(old_operation(name))
+            self.raise_error(old_form(f"{name}, now {RENAMED[name]}", ROWS))
         if operation is None:
             known = (operation.name for operation in self.ctx.loaded_ops)
             self.raise_error(f"Operation {name} is not registered{nearest(name, known)}")

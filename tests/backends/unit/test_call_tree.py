@@ -18,7 +18,7 @@ CODE = """
  208:\tb005      \tadd\tsp, #20
  20a:\te8bd 8030 \tldmia.w\tsp!, {r4, r5, pc}
 
-00000300 <net_memopt_pulled>:
+00000300 <net_memopt_inlined>:
  300:\tb510      \tpush\t{r4, lr}
  302:\t47a0      \tblx\tr4
  304:\tbd10      \tpop\t{r4, pc}
@@ -52,12 +52,12 @@ def test_every_way_to_take_stack_is_counted() -> None:
     assert {name: f.frame for name, f in found.functions.items()} == {
         "model_main": 24,
         "net_run": 32,
-        "net_memopt_pulled": 8,
+        "net_memopt_inlined": 8,
         "net_memopt_copy": 24,
         "helper": 8,
         "behind": 4,
     }
-    assert found.kernels == {"net_memopt_pulled", "net_memopt_copy"}
+    assert found.kernels == {"net_memopt_inlined", "net_memopt_copy"}
     assert found.below("model_main") == 32 + 8 + 24 + 8 + 4
 
 

@@ -130,7 +130,7 @@ def row_kernels(quantized: bool) -> set[str]:
     found = {k for k in found if "_in_place_" not in k}  # whole: test_c_row_networks.py
     sums = {k for k in found if "_sum_" in k and not k.startswith("reduce_")}
     found -= sums  # of several operators: test_c_sums.py
-    found -= {"pulled", "pulled_row", "epilogue_row", "regrouped"}  # call others: test_c_pulled.py
+    found -= {"inlined", "inlined_row", "epilogue_row", "regrouped"}  # test_c_inlined.py
     of_no_host = ("_packed_", "_blocks_", "_strips_", "_narrow_", "table_")  # test_c_fast.py
     found = {k for k in found if not any(part in k for part in of_no_host)}
     found -= {"gather", "strided", "picked"}  # whole: test_c_moves.py, test_c_picked.py

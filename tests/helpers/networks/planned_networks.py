@@ -27,7 +27,7 @@ REFUSALS = (  # what the options ask for cannot be; all else that is refused is 
     "is a part of a tensor, which is placed in one arena only",
     "nothing reads x",
     "the buffers do not fit into",
-    "is gathered by its readers, which is not modelled",
+    "is a virtual tensor, which is not modelled",
     "is added to in place, which is not modelled",
     "no greedy assignment fits",
     "no assignment was found within the limit",

@@ -91,6 +91,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "channel-wise": {
         "claims_channels: op.parent is not None": NARROWS,
         "parts_of: alone": "what is joined may be one part or several",
-        "parts_of: is_gathered(inner)": "what is joined may be one part or several",
+        "parts_of: makes_virtual(inner)": "what is joined may be one part or several",
     },
 }

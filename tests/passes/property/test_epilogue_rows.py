@@ -1,5 +1,5 @@
 """Rows of sums of products that the row which reads them makes: what is in rows, plans in which a
-row is missing or another one. Random networks are in test_gathered_rows.py."""
+row is missing or another one. Random networks are in test_virtual_rows.py."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ func.func @main(%x: !t) -> !t {
   %w = memgraph.constant dense<1.0> : !w
   %a = memgraph.tanh %x : (!t) -> !t
   %b = memgraph.conv_2d %a, %w window<[3, 1], pad = [1, 0, 1, 0]> groups 1
-         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!t, !w) -> !t
+         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>]]} : (!t, !w) -> !t
   %y = memgraph.add %b, %x : (!t, !t) -> !t
   func.return %y : !t
 }
@@ -67,7 +67,7 @@ BY_READER = "rows of memgraph.conv_2d are no rows of its operands"
         (one(READER_1, r"\1(\2, %x_3)"), "is not row 1 of operand 1 of memgraph.add"),
         (one(READER_1, r"\1(%b_1, \3)"), BY_READER),
         (one(READER_1, r"\1(\2, \2)"), BY_READER),
-        (one(r", #memgraph\.alias<operand = 3, kind = gather>", ""), "of all operands or of none"),
+        (one(r", #memgraph\.alias<operand = 3, kind = virtual>", ""), "in all operands or in none"),
         (
             one(
                 r"%b_1 = memgraph.row (.*)\n",

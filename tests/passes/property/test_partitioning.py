@@ -21,7 +21,7 @@ from memopt.compile.driver import load_text, new_context
 from memopt.dialects.arithmetic.stored import dtype_of, is_stored
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.functions import only_function
-from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -103,7 +103,7 @@ def buffers(value: SSAValue) -> frozenset[Buffer]:
     op = value.owner
     if isinstance(op, AccumulateOp) and not is_stored(op.result):
         return frozenset([op])
-    if isinstance(op, ComputeOp) and is_gathered(op):
+    if isinstance(op, ComputeOp) and makes_virtual(op):
         return frozenset[Buffer]().union(*map(buffers, op.operands))
     for use in value.uses:
         if isinstance(use.operation, AccumulateOp) and value in use.operation.sums:
@@ -118,7 +118,7 @@ def size_of(buffer: Buffer) -> int:
 
 def runs(op: Operation) -> bool:
     finished = isinstance(op, AccumulateOp) and not is_stored(op.result)
-    return isinstance(op, ComputeOp) and not is_gathered(op) and not finished
+    return isinstance(op, ComputeOp) and not makes_virtual(op) and not finished
 
 
 def makers(value: SSAValue) -> frozenset[Operation]:

@@ -25,6 +25,7 @@ OLD = {
     "placed": (PLACED, "", "0 : i64"),
     "objects": (f"{PLACED}, objects = [32, 16], objects_lower_bound = 48", "", "0 : i64"),
     "object": (PLACED, "", "#memgraph.object<0>"),
+    "virtual": (PLACED, "", "#memgraph.unplaced<gathered>"),
     "memories": (f"{PLACED}, family = order", f", {BANKS}", "#memgraph.slot<a, 0>"),
 }
 

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.c.emit.source import emit
-from memopt.backends.c.inline.inlined_producers import pulls
+from memopt.backends.c.inline.inlined_producers import reads_virtual
 from memopt.backends.c.inline.sums import part_of
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
@@ -51,8 +51,8 @@ def ways(func: FuncOp) -> Counter[str]:
             part, kind = part_of(op), op.name.removeprefix("memgraph.")
             stored = "int8" if is_stored(whole.result) else "real"
             found[f"{kind} {stored} {'adds' if part.adds else 'overwrites'}"] += 1
-            found["pulls"] += pulls(op)
-            found["another order"] += part.adds and whole.sums[0].owner is op
+            found["inline"] += reads_virtual(op)
+            found["order"] += part.adds and whole.sums[0].owner is op
         elif isinstance(op, AccumulateOp):
             stored = "int8" if is_stored(op.result) else "real"
             in_place = stored == "int8" and "inplace" in str(op.attributes.get("memgraph.alias"))
@@ -114,7 +114,7 @@ def test_random_networks_compute_the_same(
     record_property("added up in C", dict(seen))
     kinds = ("conv_2d int8", "conv_2d real", "fully_connected real", "mean real")
     usual = [f"{kind} {how}" for kind in kinds for how in ("adds", "overwrites")]
-    usual += ["sum int8", "sum real", "in place", "three or more", "another order", "even", "pulls"]
+    usual += ["sum int8", "sum real", "in place", "three or more", "order", "even", "inline"]
     missing = [way for way in usual if not seen[way]]
     assert not missing, seen
     assert fuzz < 1 or min(seen[way] for way in usual) >= LEAST, seen

@@ -1,6 +1,6 @@
 """A residual network in rows of which sums make the rows of their convolutions: the same bits as
 of rows that are buffers, with less RAM and few more instructions. Random ones are in
-test_c_pulled_rows.py."""
+test_c_inlined_rows.py."""
 
 from pathlib import Path
 from typing import Any

@@ -13,7 +13,7 @@ from sum_networks import INT8, REAL, assert_alike, expected, numbers
 from unbuffered_networks import ROW_RULES, planned, text_of
 from xdsl.dialects.func import FuncOp
 
-from memopt.backends.c.inline.pulled_rows import makes_operands
+from memopt.backends.c.inline.inlined_rows import makes_operands
 from memopt.backends.c.inline.sums import overwriting, sum_row_of
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
@@ -41,7 +41,7 @@ def ways(func: FuncOp) -> Counter[str]:
             found["even"] += "onnx_even" in str(row.whole.properties.get("rounding"))
         else:
             found["both"] += len(overwriting(its)) > 1
-            found["pulls"] += makes_operands(row)
+            found["inline"] += makes_operands(row)
     return found
 
 
@@ -98,7 +98,7 @@ def test_random_networks_compute_the_same(
                 assert_alike(b, c, seed)
         assert not output
     record_property("rows added up in C", dict(seen))
-    usual = ("integers", "reals", "in place", "three or more", "both", "even", "pulls")
+    usual = ("integers", "reals", "in place", "three or more", "both", "even", "inline")
     missing = [way for way in usual if not seen[way]]
     assert not missing, seen
     assert fuzz < 1 or all(seen[way] >= LEAST for way in usual), seen

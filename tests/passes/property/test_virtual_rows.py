@@ -20,7 +20,7 @@ from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
-from memopt.dialects.memgraph.plan import is_gathered
+from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.plan.extract import extract
@@ -48,9 +48,9 @@ def results(func: FuncOp, image: Array) -> list[bytes]:
     return [values[v].tobytes() for v in last.operands]
 
 
-def gathered(func: FuncOp) -> Counter[str]:
+def virtual_rows(func: FuncOp) -> Counter[str]:
     """The operators of which rows are no buffers."""
-    rows = [op for op in body_of(func).ops if isinstance(op, RowOp) and is_gathered(op)]
+    rows = [op for op in body_of(func).ops if isinstance(op, RowOp) and makes_virtual(op)]
     return Counter(op.whole.name.removeprefix("memgraph.") for op in rows if not op.index.data)
 
 
@@ -67,7 +67,7 @@ def test_rows_are_the_whole_network(fuzz: float) -> None:
         cut_some(func, seed, rng)
         module.verify()
         check_rows(body_of(func))
-        seen += gathered(func)
+        seen += virtual_rows(func)
         assert results(func, image) == want, seed
         for step in build_pipeline(PLANNED.format("on" if seed % 3 else "off")):
             step.apply(new_context(), module)
@@ -110,8 +110,8 @@ BUGS = """
 func.func @main(%x: !t) -> !c {
   %a = memgraph.relu %x : (!t) -> !t
   %c = memgraph.concat %x, %a axis 3
-         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                             #memgraph.alias<operand = 1, kind = gather>]]} : (!t, !t) -> !c
+         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                             #memgraph.alias<operand = 1, kind = virtual>]]} : (!t, !t) -> !c
   %y = memgraph.max_pool_2d %c window<[3, 1], pad = [1, 0, 1, 0]> : (!c) -> !c
   func.return %y : !c
 }
@@ -141,7 +141,7 @@ def one(pattern: str, to: str) -> Callable[[str], str]:
 
 
 ROW_1 = r"(memgraph\.row %c\[1\] )\((%\w+), (%\w+)\)"
-SECOND = r", #memgraph\.alias<operand = 2, kind = gather>"
+SECOND = r", #memgraph\.alias<operand = 2, kind = virtual>"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ SECOND = r", #memgraph\.alias<operand = 2, kind = gather>"
         (one(ROW_1, r"\1(%x_1, \3)"), "is not row 1 of operand 0 of memgraph.concat"),
         (one(r"row %c\[1\]", "row %c[2]"), "is not row 2 of operand 0 of memgraph.concat"),
         (one(r"(row %y\[1\] \(%\w+), %\w+", r"\1, %c_1"), "is not row 1 of operand 0"),
-        (one(SECOND, ""), "gathered of all operands or of none"),
+        (one(SECOND, ""), "virtual in all operands or in none"),
         (one(r"operand = 1, kind", "operand = 0, kind"), "must be buffers"),
     ],
 )
@@ -176,8 +176,8 @@ READERS = """
 func.func @main(%x: !t) -> (!c, !h, !m, !c) {
   %a = memgraph.relu %x : (!t) -> !t
   %c = memgraph.concat %x, %a axis 3
-         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
-                             #memgraph.alias<operand = 1, kind = gather>]]} : (!t, !t) -> !c
+         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>,
+                             #memgraph.alias<operand = 1, kind = virtual>]]} : (!t, !t) -> !c
   %d = memgraph.max_pool_2d %c window<[2, 1], dilation = [2, 1], pad = [1, 0, 1, 0]>
          : (!c) -> !c
   %e = memgraph.concat %c, %d axis 1 : (!c, !c) -> !h

@@ -13,7 +13,7 @@ from unbuffered_networks import RULES, planned, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.inline.inlined_producers import Pulling, pulling_of, pulls
+from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of, reads_virtual
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import plan_of
@@ -26,10 +26,10 @@ LEAST = 100  # of each way of making what is read, in the full count
 PROGRAM = 25  # networks
 
 
-def pulled(module: ModuleOp, seed: int, rules: tuple[str, ...]) -> list[Pulling]:
-    """What is pulled of a network that is planned with rules."""
+def inlined(module: ModuleOp, seed: int, rules: tuple[str, ...]) -> list[Inlining]:
+    """What is inlined of a network that is planned with rules."""
     func = planned(module, seed, rules)
-    return [pulling_of(op, lambda _: 0) for op in body_of(func).ops if pulls(op)]
+    return [inlining_of(op, lambda _: 0) for op in body_of(func).ops if reads_virtual(op)]
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,12 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
     return compiled(lab.OBJECTS, lab.SANITIZE)
 
 
-def ways(pulling: Pulling) -> list[str]:
+def ways(inlining: Inlining) -> list[str]:
     """How what is read is made: as a whole, row by row, or several rows of it at a time."""
-    window = pulling.window
+    window = inlining.window
     how = "whole" if not window.step else "row" if window.size == 1 else "window"
-    found = [how, *(made.op.name.removeprefix("memgraph.") for made in pulling.made)]
-    return [*found, "several"] if len(pulling.made) > 1 else found
+    found = [how, *(made.op.name.removeprefix("memgraph.") for made in inlining.made)]
+    return [*found, "several"] if len(inlining.made) > 1 else found
 
 
 @pytest.mark.deep
@@ -61,7 +61,7 @@ def test_random_networks_compute_the_same_bits(
             text = text_of(rng, seed % 3 != 1, 2 if seed % 4 == 3 else 1)
             module = load_text(new_context(), text, "net.mlir")
             rules = tuple(r for r in RULES if rng.random() < 0.7)
-            found = pulled(module, seed, rules)
+            found = inlined(module, seed, rules)
             if not found:
                 continue
             whole = load_text(new_context(), text, "net.mlir")
@@ -74,13 +74,13 @@ def test_random_networks_compute_the_same_bits(
             given += image.tobytes()
             want.append((seed, sum(sizes)))
             program.add(whole, f"whole{seed}", [image.nbytes, *sizes])
-            program.add(module, f"pulled{seed}", [image.nbytes, *sizes])
+            program.add(module, f"inlined{seed}", [image.nbytes, *sizes])
         output = program.run(flags[0], given, flags[1])
         for seed, size in want:
             before, after, output = output[:size], output[size : 2 * size], output[2 * size :]
             assert before == after, seed
         assert not output
-    record_property("pulled in C", dict(seen))
+    record_property("inlined in C", dict(seen))
     assert all(seen[way] for way in ("whole", "row", "window", "several", "concat")), seen
     rare = ("whole", "row", "window", "several", "concat", "slice", "split", "conv_2d", "relu")
     assert fuzz < 1 or all(seen[way] >= LEAST for way in rare), seen
@@ -103,7 +103,7 @@ def test_an_element_for_each_pixel(tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     module = load_text(new_context(), JOINED_TIMES_MAP, "net.mlir")
     planned(module, 0, ("gather",))
-    assert any(pulls(op) for op in body_of(only_function(module)).ops)
+    assert any(reads_virtual(op) for op in body_of(only_function(module)).ops)
     x, by = lab.random_inputs(module, 2, 3)
     run = lab.run_project(lab.write(module, tmp_path, "net", "host"), [x, by], lab.SANITIZE)
     assert run.code == 0, run.messages
@@ -143,7 +143,7 @@ def test_real_models_compute_the_same(
     flags = lab.SANITIZE if target == "host" else None
     projects = [
         lab.write(m, tmp_path / folder, "net", target)
-        for m, folder in zip(forms, ("whole", "pulled"), strict=True)
+        for m, folder in zip(forms, ("whole", "inlined"), strict=True)
     ]
     runs = [lab.run_project(p, inputs, flags, trace=False) for p in projects]
     assert [r.code for r in runs] == [0, 0], runs[1].messages

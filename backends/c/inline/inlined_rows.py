@@ -1,7 +1,7 @@
 """Rows that a row makes itself, because they are no buffers: how many, and where.
 
-    %c0 = memgraph.row %concat[0] (%a0, %b0) {gathered}
-    %c1 = memgraph.row %concat[1] (%a1, %b1) {gathered}
+    %c0 = memgraph.row %concat[0] (%a0, %b0) {virtual}
+    %c1 = memgraph.row %concat[1] (%a1, %b1) {virtual}
     %y0 = memgraph.row %conv[0] (%c0, %c1)        makes c0 and c1 in scratch, one behind the other
 
 From types alone, so that the scratch is known before the order. A row that several rows of a reader
@@ -17,7 +17,7 @@ from memopt.backends.c.emit.call import scratch_rounded
 from memopt.backends.c.inline.epilogue_rows import can_be_epilogue, columns_bytes, made_sums
 from memopt.backends.c.rows.row_calls import window_under
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.memgraph.plan import is_gathered, is_pulled, pulled_by
+from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import ConvBase
@@ -36,7 +36,7 @@ class Slot:
 
 def makes_operands(row: RowOp) -> bool:
     """Return whether a row that runs reads one that is no buffer."""
-    return not is_gathered(row) and any(map(is_pulled, row.inputs))
+    return not makes_virtual(row) and any(map(is_virtual, row.inputs))
 
 
 def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
@@ -49,7 +49,7 @@ def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
     """
     if op.accumulates or not computes(op):
         return False
-    makers = [value.op for value in pulled_by(op)]
+    makers = [value.op for value in inlined_by(op)]
     if made_sums(op.operands):
         return can_be_epilogue(op) and all(isinstance(m, ComputeOp) and computes(m) for m in makers)
     if not all(isinstance(m, ComputeOp) and _has_one(m) and computes(m) for m in makers):
@@ -77,7 +77,7 @@ def _has_one(op: ComputeOp, least: int = 1) -> bool:
 
 def made_for(value: OpResult) -> list[OpResult]:
     """The values that are made to make one that is no buffer, itself last."""
-    return [*pulled_by(value.op), value]
+    return [*inlined_by(value.op), value]
 
 
 def slots_of(row: RowOp) -> dict[int, list[Slot]]:
@@ -120,7 +120,7 @@ def _operands(row: RowOp) -> list[tuple[int, OpResult]]:
         needed = row.whole.rows_needed(k, row.index.data)
         count = 1 if needed is None else len(needed)
         value = row.inputs[at] if count else None
-        if isinstance(value, OpResult) and is_pulled(value):
+        if isinstance(value, OpResult) and is_virtual(value):
             operands.append((number, value))
         at += count
     return operands

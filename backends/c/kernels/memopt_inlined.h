@@ -1,10 +1,10 @@
-/* Kernels as steps of memopt_pulled.c, memopt_pulled_row.c and memopt_epilogue_row.c. */
-#ifndef MEMOPT_PULL_H
-#define MEMOPT_PULL_H
+/* Kernels as steps of memopt_inlined.c, memopt_inlined_row.c and memopt_epilogue_row.c. */
+#ifndef MEMOPT_INLINED_H
+#define MEMOPT_INLINED_H
 
 #include "memopt_common.h"
 
-#define MEMOPT_PULL_OPERANDS 2
+#define MEMOPT_INLINED_OPERANDS 2
 
 /* A kernel that is called row by row. */
 typedef struct {
@@ -18,9 +18,9 @@ typedef struct {
   int32_t in_stride, out_stride;
   int32_t to;      /* where in scratch it writes row `first` of the window, */
   int32_t advance; /* and how many bytes further the next */
-} memopt_pull_step;
+} memopt_inlined_step;
 
-/* A kernel as a step of memopt_pulled_row.c. */
+/* A kernel as a step of memopt_inlined_row.c. */
 typedef struct {
   memopt_kernel *kernel;
   const void *params;
@@ -30,7 +30,7 @@ typedef struct {
   int32_t in_stride, out_stride;
   int32_t to;      /* where in scratch it writes the first row, */
   int32_t advance; /* and how many bytes further the next */
-} memopt_pulled_row_step;
+} memopt_inlined_row_step;
 
 /* Some columns of a row as a step of memopt_epilogue_row.c. */
 typedef struct {

@@ -1,10 +1,10 @@
 """A row that reads rows which are no buffers, in the generated file: what it makes them of.
 
 static const int32_t op5_0_from[] = {-1};        the first operand of the call: it is a buffer
-static const memopt_pulled_row_step op5_steps[] = {
+static const memopt_inlined_row_step op5_steps[] = {
     {memopt_copy, &op5_0_params, op5_0_from, 1, 1, 8, 12, 0, 12},
     ...
-memopt_pulled_row runs them for each row under the window, then the kernel of the reader.
+memopt_inlined_row runs them for each row under the window, then the kernel of the reader.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from memopt.backends.c.emit.calls import Source, add_parameters
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.emit.lowering import lower_rows
 from memopt.backends.c.inline.inlined_producers import MOST_OPERANDS
-from memopt.backends.c.inline.pulled_rows import (
+from memopt.backends.c.inline.inlined_rows import (
     Slot,
     made_for,
     makes_operands,
@@ -26,10 +26,10 @@ from memopt.backends.c.inline.pulled_rows import (
 )
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
-from memopt.dialects.memgraph.plan import is_pulled
+from memopt.dialects.memgraph.plan import is_virtual
 from memopt.dialects.rows.operations import RowOp
 
-KERNEL = "pulled_row"
+KERNEL = "inlined_row"
 
 Operands = tuple[Places | ConstantRows, ...]
 
@@ -46,7 +46,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class PulledRows:
+class InlinedRows:
     """The calls that make what a row reads, where that is, and where the scratch of each row is."""
 
     steps: tuple[Step, ...]
@@ -60,17 +60,17 @@ class PulledRows:
 
     def add(self, out: Source, reader: KernelCall, prefix: str) -> None:
         """The parameters of a row operator, `<prefix>_params`."""
-        add_pulled_row(out, reader, self, prefix)
+        add_inlined_row(out, reader, self, prefix)
 
 
-def pulled_rows(
+def inlined_rows(
     layout: Layout,
     constants: Constants,
     isa: tuple[str, ...],
     made: RowCall,
     read: Sequence[ConstantRows | Mapping[int, SSAValue]],
     rows: Sequence[RowOp],
-) -> tuple[Operands, PulledRows]:
+) -> tuple[Operands, InlinedRows]:
     """The buffers and constants that a call of a row reads in the end, and what it makes of them.
     `read` are the operands of the call, tensors by number of row. Raises MemoptError where kernels
     do not make them row by row, and for a plan with other scratch."""
@@ -88,7 +88,7 @@ def pulled_rows(
             sources.append(given(values))
             continue
         some = next(iter(values.values()))
-        if not isinstance(some, OpResult) or not is_pulled(some):
+        if not isinstance(some, OpResult) or not is_virtual(some):
             sources.append(given(numbered(layout, values, made.call.in_offset)))
             continue
         assert isinstance(number, int)
@@ -117,7 +117,7 @@ def pulled_rows(
                 steps.append(Step(call.call, tuple(sources_of_step), slot, call.call.out_offset))
     if len(sources) > MOST_OPERANDS or any(len(s.sources) > MOST_OPERANDS for s in steps):
         raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no row of no buffer")
-    return tuple(operands), PulledRows(
+    return tuple(operands), InlinedRows(
         tuple(steps), tuple(sources), scratch_of(layout, rows, row_scratch)
     )
 
@@ -128,10 +128,10 @@ def _row(value: OpResult) -> RowOp:
     return value.op
 
 
-def add_pulled_row(out: Source, reader: KernelCall, pulled: PulledRows, prefix: str) -> None:
-    """The parameters of `memopt_pulled_row` for a row operator, `<prefix>_params`."""
+def add_inlined_row(out: Source, reader: KernelCall, inlined: InlinedRows, prefix: str) -> None:
+    """The parameters of `memopt_inlined_row` for a row operator, `<prefix>_params`."""
     lines: list[str] = []
-    for k, step in enumerate(pulled.steps):
+    for k, step in enumerate(inlined.steps):
         name, call = f"{prefix}_{k}", step.call
         add_parameters(out, call, name)
         numbers = (
@@ -145,9 +145,9 @@ def add_pulled_row(out: Source, reader: KernelCall, pulled: PulledRows, prefix: 
         lines.append(_step(out, call, step.sources, name, numbers))
     name = f"{prefix}_{len(lines)}"
     add_parameters(out, reader, name)
-    lines.append(_step(out, reader, pulled.sources, name, (len(pulled.sources), 0, 0, 0, 0, 0)))
+    lines.append(_step(out, reader, inlined.sources, name, (len(inlined.sources), 0, 0, 0, 0, 0)))
     text = "".join(f"    {line},\n" for line in lines)
-    out.data.append(f"static const memopt_pulled_row_step {prefix}_steps[] = {{\n{text}}};\n")
+    out.data.append(f"static const memopt_inlined_row_step {prefix}_steps[] = {{\n{text}}};\n")
     out.data.append(
         f"static const memopt_{KERNEL}_params {prefix}_params = {{\n"
         f"    .steps = {prefix}_steps,\n    .makers = {len(lines) - 1},\n}};\n"

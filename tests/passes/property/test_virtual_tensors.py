@@ -1,5 +1,5 @@
-"""What is gathered by its readers, slices, functions and sums that are no buffers: the least peak
-by a definition of its own, the same numbers, and gathered never more bytes than with a buffer for
+"""Virtual tensors: concatenations, slices, functions and sums that are no buffers: the least peak
+by a definition of its own, the same numbers, and never more bytes than with a buffer for
 the whole."""
 
 from collections import Counter
@@ -124,7 +124,7 @@ def module_of(
 
 def shows(op: Operation) -> bool:
     """Whether results are no bytes of their own: who reads them keeps all operands alive."""
-    return any(a.kind.data in ("gather", "slice") for its in alias_lists(op) for a in its)
+    return any(a.kind.data in ("virtual", "slice") for its in alias_lists(op) for a in its)
 
 
 def least_peak(func: FuncOp) -> int:

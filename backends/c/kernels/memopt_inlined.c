@@ -2,33 +2,33 @@
  * that the reader makes. Rows of it are made in scratch, each once, as the window of the reader
  * comes to them; then the reader's own kernel computes the rows that it can.
  */
-#include "memopt_pull.h"
+#include "memopt_inlined.h"
 
 #include <string.h>
 
 typedef struct {
-  const memopt_pull_step *steps; /* makers of a row in their order, then the reader */
+  const memopt_inlined_step *steps; /* makers of a row in their order, then the reader */
   int32_t makers;
   int32_t rows;               /* that can be made */
   int32_t calls;              /* of the reader */
   int32_t step, before, size; /* call r reads rows r * step - before and the `size` from there on */
   int32_t row_bytes;          /* of the window, which lies at the beginning of scratch */
-} memopt_pulled_params;
+} memopt_inlined_params;
 
-/* Row `row`; what is pulled begins at row `first`. */
-static void pulled_run(const memopt_pull_step *s, int32_t row, int32_t first,
-                       const void *const *in, const uint8_t *scratch, void *out) {
-  const void *at[MEMOPT_PULL_OPERANDS];
+/* Row `row`; what is inlined begins at row `first`. */
+static void inlined_run(const memopt_inlined_step *s, int32_t row, int32_t first,
+                        const void *const *in, const uint8_t *scratch, void *out) {
+  const void *at[MEMOPT_INLINED_OPERANDS];
   memopt_rows rows;
-  int32_t pulls = 0;
+  int32_t inside = 0;
   int32_t i;
   for (i = 0; i < s->operands; ++i) {
-    pulls |= s->from[i] >= 0;
+    inside |= s->from[i] >= 0;
   }
   rows.out_begin = row * s->per_row;
   rows.out_end = rows.out_begin + s->per_row;
   rows.out_stride = s->out_stride;
-  rows.in_first = pulls ? first * s->per_row : 0;
+  rows.in_first = inside ? first * s->per_row : 0;
   rows.in_count = 1;
   rows.in_stride = s->in_stride;
   for (i = 0; i < s->operands; ++i) {
@@ -43,7 +43,7 @@ static void pulled_run(const memopt_pull_step *s, int32_t row, int32_t first,
 }
 
 KERNEL {
-  const memopt_pull_step *const reader = p->steps + p->makers;
+  const memopt_inlined_step *const reader = p->steps + p->makers;
   uint8_t *const window = (uint8_t *)scratch;
   int32_t first = 0; /* the window has rows [first, end) */
   int32_t end = 0;
@@ -65,11 +65,11 @@ KERNEL {
     for (; end < high; ++end) {
       int32_t i;
       for (i = 0; i < p->makers; ++i) {
-        const memopt_pull_step *const s = p->steps + i;
-        pulled_run(s, end, end, in, window, window + s->to + (end - first) * s->advance);
+        const memopt_inlined_step *const s = p->steps + i;
+        inlined_run(s, end, end, in, window, window + s->to + (end - first) * s->advance);
       }
     }
-    pulled_run(reader, call, first, in, window,
+    inlined_run(reader, call, first, in, window,
                (uint8_t *)out + call * reader->per_row * reader->out_stride);
   }
 }

@@ -1,9 +1,9 @@
 """An operation that reads what is no buffer, in the generated file: its steps, and one call.
 
-static const memopt_pull_step op3_steps[] = {
+static const memopt_inlined_step op3_steps[] = {
     {memopt_copy, &op3_0_params, op3_0_from, 1, 0, 8, 3, 5, 0, 40},
     ...
-memopt_pulled(&op3_params, NULL, in, arena + 1024, arena + 512);
+memopt_inlined(&op3_params, NULL, in, arena + 1024, arena + 512);
 """
 
 from collections.abc import Mapping
@@ -19,39 +19,39 @@ from memopt.backends.c.emit.calls import (
     scratch_text,
 )
 from memopt.backends.c.emit.lowering import lower
-from memopt.backends.c.inline.inlined_producers import MOST_OPERANDS, Made, Pulling
+from memopt.backends.c.inline.inlined_producers import MOST_OPERANDS, Inlining, Made
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import bytes_of
 
-KERNEL = "pulled"
+KERNEL = "inlined"
 
 
-def add_pulled(
-    out: Source, op: Operation, reader: KernelCall, pulling: Pulling, prefix: str
+def add_inlined(
+    out: Source, op: Operation, reader: KernelCall, inlining: Inlining, prefix: str
 ) -> str:
     """Add what a call of an operation needs that makes what it reads; the lines of it. Raises
     MemoptError where kernels do not."""
-    at: dict[SSAValue, int] = {inlined.value: inlined.at for inlined in pulling.made}
+    at: dict[SSAValue, int] = {inlined.value: inlined.at for inlined in inlining.made}
     pointers: list[str] = []
     steps = [
-        _step(out, inlined.op, call, f"{prefix}_{k}", pulling.rows, at, pointers, inlined)
-        for k, (call, inlined) in enumerate(_makers(out, pulling))
+        _step(out, inlined.op, call, f"{prefix}_{k}", inlining.rows, at, pointers, inlined)
+        for k, (call, inlined) in enumerate(_makers(out, inlining))
     ]
-    steps.append(_step(out, op, reader, f"{prefix}_{len(steps)}", pulling.calls, at, pointers))
+    steps.append(_step(out, op, reader, f"{prefix}_{len(steps)}", inlining.calls, at, pointers))
     lines = "".join(f"    {step},\n" for step in steps)
-    out.data.append(f"static const memopt_pull_step {prefix}_steps[] = {{\n{lines}}};\n")
-    window = pulling.window
+    out.data.append(f"static const memopt_inlined_step {prefix}_steps[] = {{\n{lines}}};\n")
+    window = inlining.window
     fields = (
         ("steps", f"{prefix}_steps"),
         ("makers", len(steps) - 1),
-        ("rows", pulling.rows),
-        ("calls", pulling.calls),
+        ("rows", inlining.rows),
+        ("calls", inlining.calls),
         ("step", window.step),
         ("before", window.before),
         ("size", window.size),
-        ("row_bytes", next(m.row_bytes for m in pulling.made if m.at == 0)),
+        ("row_bytes", next(m.row_bytes for m in inlining.made if m.at == 0)),
     )
-    call = KernelCall(KERNEL, fields, (), Rows(pulling.calls, 0, 0))
+    call = KernelCall(KERNEL, fields, (), Rows(inlining.calls, 0, 0))
     add_parameters(out, call, prefix)
     out.made.append(call)
     out.pointers = max(out.pointers, len(pointers))
@@ -60,10 +60,10 @@ def add_pulled(
     return f"{text}  memopt_{KERNEL}(&{prefix}_params, NULL, in, {', '.join(places)});\n"
 
 
-def _makers(out: Source, pulling: Pulling) -> list[tuple[KernelCall, Made]]:
+def _makers(out: Source, inlining: Inlining) -> list[tuple[KernelCall, Made]]:
     return [
         (call, inlined)
-        for inlined in pulling.made
+        for inlined in inlining.made
         for call in lower(inlined.op, out.constants, out.isa)
         if call.result == inlined.value.index
     ]

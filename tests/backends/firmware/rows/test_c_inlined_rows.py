@@ -12,10 +12,10 @@ from row_networks import cut_some, image_of
 from unbuffered_networks import ROW_RULES, planned, text_of
 
 from memopt.backends.c.inline.epilogue_rows import made_sums
-from memopt.backends.c.inline.pulled_rows import makes_operands
+from memopt.backends.c.inline.inlined_rows import makes_operands
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
-from memopt.dialects.memgraph.plan import is_pulled, pulled_by
+from memopt.dialects.memgraph.plan import inlined_by, is_virtual
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.rows.operations import RowOp
 
@@ -30,10 +30,10 @@ def ways(func: Any) -> Counter[str]:
     for op in body_of(func).ops:
         if isinstance(op, RowOp) and makes_operands(op):
             found["reader", op.operator] = None
-            for value in pulled_by(op):
+            for value in inlined_by(op):
                 assert isinstance(value.op, RowOp)
                 found[value.op.whole.name.removeprefix("memgraph."), op.operator] = None
-            several = any(is_pulled(v) for m in pulled_by(op) for v in m.op.operands[1:])
+            several = any(is_virtual(v) for m in inlined_by(op) for v in m.op.operands[1:])
             if several:
                 found["several", op.operator] = None
             if made_sums(op.inputs):

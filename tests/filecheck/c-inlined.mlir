@@ -14,9 +14,9 @@
 // IMAGES-NOT: memgraph.alias
 // NO-C: several images, of which one is in parts or made by its reader
 // NO-SCRATCH: planned with 0 B of scratch, its kernel works in 384 B
-// GENERIC: kind = gather
+// GENERIC: kind = virtual
 // GENERIC-NOT: memgraph.scratch
-// C: static const memopt_pull_step op2_steps[] = {
+// C: static const memopt_inlined_step op2_steps[] = {
 // C-NEXT: {memopt_copy, &op2_0_params, op2_0_from, 1, 0, 4, 16, 32, 0, 128},
 // C-NEXT: {memopt_copy, &op2_1_params, op2_1_from, 1, 1, 4, 16, 32, 16, 128},
 // C-NEXT: {memopt_max_pool_2d_f32, &op2_2_params, op2_2_from, 1, 2, 1, 128, 64, 0, 0},
@@ -28,7 +28,7 @@
 func.func @main(%x: !h) -> tensor<1x7x2x8xf32, #memgraph.encoding<nhwc>> {
   %a = memgraph.relu %x : (!h) -> !h
   %b = memgraph.tanh %x : (!h) -> !h
-  // CHECK: memgraph.concat %a, %b axis 3 {{.*}}kind = gather
+  // CHECK: memgraph.concat %a, %b axis 3 {{.*}}kind = virtual
   %c = memgraph.concat %a, %b axis 3 : (!h, !h) -> !c
   // CHECK: memgraph.max_pool_2d {{.*}}memgraph.scratch = [#memgraph.scratch<384
   %y = memgraph.max_pool_2d %c window<[3, 1], stride = [2, 2]> : (!c) -> tensor<1x7x2x8xf32, #memgraph.encoding<nhwc>>
