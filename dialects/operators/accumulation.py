@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    opt_prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import irdl_op_definition, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even

@@ -3,24 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerType,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType, i64
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-)
+from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.arithmetic.even_rounding import (
-    dequantized,
-    quantized,
-    real_type,
-    rounds_even,
-)
+from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, real_type, rounds_even
 from memopt.dialects.arithmetic.scalars import quantized_range
 from memopt.dialects.arithmetic.stored import (
     Array,

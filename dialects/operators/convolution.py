@@ -9,13 +9,7 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32
-from memopt.dialects.arithmetic.stored import (
-    Array,
-    element_of,
-    is_stored,
-    per_tensor,
-    unknown,
-)
+from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, per_tensor, unknown
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError

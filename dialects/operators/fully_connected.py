@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    UnitAttr,
-)
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -15,12 +13,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic.stored import (
-    Array,
-    is_stored,
-    need_reals,
-    per_tensor,
-)
+from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.memgraph.tensors import (

@@ -2,13 +2,7 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.stored import Array, unknown

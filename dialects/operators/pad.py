@@ -2,18 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import (
-    Float32Type,
-    FloatAttr,
-)
+from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.stored import Array, is_stored, numbers_of, unknown

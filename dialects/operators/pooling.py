@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Literal
 
-from xdsl.dialects.builtin import (
-    UnitAttr,
-)
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,

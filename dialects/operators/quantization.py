@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from xdsl.irdl import (
-    irdl_op_definition,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table

@@ -4,10 +4,7 @@ from collections.abc import Callable, Sequence
 from math import erf, sqrt
 from typing import Any, ClassVar, cast
 
-from xdsl.irdl import (
-    irdl_op_definition,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,

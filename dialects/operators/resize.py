@@ -2,16 +2,8 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    UnitAttr,
-)
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.stored import (

@@ -3,10 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import (
-    I64,
-    IntegerAttr,
-)
+from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,

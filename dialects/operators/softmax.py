@@ -3,20 +3,9 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from xdsl.dialects.builtin import (
-    I64,
-    Float32Type,
-    FloatAttr,
-    IntegerAttr,
-)
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift

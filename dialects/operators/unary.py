@@ -5,13 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import copysign, floor, frexp
 from typing import Any, ClassVar
 
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import int16_tables

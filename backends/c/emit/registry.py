@@ -1,7 +1,7 @@
 """Kernels, found by walking backends/c/kernels/: which one runs which operator.
 
-    @kernel(AddOp, "s8", rounding="tflm_double")
-    def add_s8(op: AddOp, constants: Constants) -> KernelCall: ...
+    @kernel((AddOp, SubOp), "s8, u8", rounding="tflm_double")
+    def sum_of_bytes(op: SumOp, constants: Constants) -> KernelCall: ...
 
     found = matching(op, ("dsp", "c"))    # the best one of the target's instruction sets
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
+from itertools import product
 from pkgutil import iter_modules
 from typing import Any
 
@@ -34,6 +35,7 @@ from memopt.dialects.rows.operations import RowOp
 from memopt.formats.accelerators import npu_of
 
 ANY = "any"  # a kernel that moves bytes of any type
+ROUNDINGS = ("tflm_double", "onnx_even")  # of kernels that round as the operation says
 
 Workspace = Callable[[Any], int]
 """Bytes of scratch that a kernel needs for an operation, from its types alone."""
@@ -88,7 +90,7 @@ _REGISTERED: list[Kernel] = []
 
 
 def kernel(
-    op: type[Operation],
+    ops: type[Operation] | tuple[type[Operation], ...],
     types: str,
     layout: str = "",
     rounding: str | tuple[str, ...] = (),
@@ -100,16 +102,18 @@ def kernel(
     where: Callable[[Any], bool] | None = None,
     stays: Callable[[Any], str] | None = None,
 ) -> Callable[[Lower], Lower]:
-    """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
-    C has a form for each instruction set `isa`."""
+    """Registers the function below as what lowers each of `ops` to a kernel for each of `types`,
+    which are separated by commas, see Kernel; to several, if its C has a form for each instruction
+    set `isa`."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
+    given_ops = ops if isinstance(ops, tuple) else (ops,)
+    isas = (isa,) if isinstance(isa, str) else isa
+    options = workspace, rows, sums, fast, where, stays
 
     def register(lower: Lower) -> Lower:
         _REGISTERED.extend(
-            Kernel(
-                op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where, stays
-            )
-            for each in ((isa,) if isinstance(isa, str) else isa)
+            Kernel(op, each, lower, layout, roundings, one, *options)
+            for op, each, one in product(given_ops, types.split(", "), isas)
         )
         return lower
 

@@ -16,14 +16,14 @@ from memopt.backends.c.emit.int8 import (
     need_int32,
     requantization,
 )
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.rows.row_calls import sum_rows
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.weighing import WeighingOp
 
 
-@kernel(AccumulateOp, "i32 to s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=sum_rows)
+@kernel(AccumulateOp, "i32 to s8", "nhwc", rounding=ROUNDINGS, rows=sum_rows)
 def finish_sum_s8(op: AccumulateOp, constants: Constants) -> KernelCall:
     """With bias and multiplier of each channel; beside the sums or, element by element, over them.
 

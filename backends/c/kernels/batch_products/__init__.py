@@ -19,7 +19,7 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.int8 import Fields, codes
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero, wide_codes
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.memgraph.tensors import elements_of, encoding_of, shape_of
 from memopt.dialects.operators.batch_products import BatchMatmulOp
@@ -116,7 +116,7 @@ def batch_matmul_f32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     return _call(op, constants)
 
 
-@kernel(BatchMatmulOp, "s8", rounding=("tflm_double", "onnx_even"))
+@kernel(BatchMatmulOp, "s8", rounding=ROUNDINGS)
 def batch_matmul_s8(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     values = op.lhs, op.rhs, op.result
     return _call(op, constants, _products(op, op.sizes[1], op.real, values))
@@ -127,8 +127,7 @@ def batch_matmul_s16(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     return _call(op, constants, _wide_products(op, op.sizes[1] << 30, op.real))
 
 
-@kernel(BatchMatmulOp, "s8 to i32")
-@kernel(BatchMatmulOp, "u8 to i32")
+@kernel(BatchMatmulOp, "s8 to i32, u8 to i32")
 def batch_matmul_i32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     kinds = element_kind(op.lhs), element_kind(op.rhs)
     if kinds[1] not in ("s8", "u8") or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):

@@ -21,7 +21,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.scalars import multiply_all, quantize_multiplier
@@ -39,19 +39,8 @@ from memopt.dialects.operators.binary import (
     SubOp,
     SumOp,
 )
-from memopt.dialects.operators.comparison import (
-    ComparisonOp,
-    LogicalAndOp,
-    LogicalOp,
-    LogicalOrOp,
-)
-from memopt.dialects.operators.powers import (
-    Atan2Op,
-    FloorDivOp,
-    FloorModOp,
-    PowOp,
-    RemainderOp,
-)
+from memopt.dialects.operators.comparison import ComparisonOp, LogicalAndOp, LogicalOp, LogicalOrOp
+from memopt.dialects.operators.powers import Atan2Op, FloorDivOp, FloorModOp, PowOp, RemainderOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 
 
@@ -144,20 +133,15 @@ def _sum(op: SumOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-@kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-@kernel(AddOp, "u8", rounding="tflm_double", rows=own_rows)
-@kernel(SubOp, "u8", rounding="tflm_double", rows=own_rows)
-@kernel(AddOp, "s16", rounding="tflm_double", rows=own_rows)
-@kernel(SubOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, rows=own_rows)
+@kernel((AddOp, SubOp), "u8, s16", rounding="tflm_double", rows=own_rows)
 def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
     if element_kind(op.result) == "s16":
         need_zero_points_of_zero(op, op.lhs, op.rhs, op.result)
     return _sum(op, constants)
 
 
-@kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), isa="dsp", rows=own_rows)
-@kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), isa="dsp", rows=own_rows)
+@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, isa="dsp", rows=own_rows)
 def table_sum_s8(op: SumOp, constants: Constants) -> KernelCall:
     """By tables of what each operand adds, where the rounding can be one: the sum of two numbers
     below 2**28 is small, and the last shift is to the right unless the scales are far apart."""
@@ -191,9 +175,8 @@ def _added(
     return Table("int32_t", np.array([2 * sign * x for x in added], np.int64).astype(np.int32))
 
 
-@kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-@kernel(MulOp, "u8", rounding="tflm_double", rows=own_rows)
-@kernel(MulOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(MulOp, "s8", rounding=ROUNDINGS, rows=own_rows)
+@kernel(MulOp, "u8, s16", rounding="tflm_double", rows=own_rows)
 def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     if rounds_even(op):
         return _even_call(op, constants, is_product=True)
@@ -213,8 +196,7 @@ def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel(DivOp, "s8", rounding="tflm_double", rows=own_rows)
-@kernel(DivOp, "u8", rounding="tflm_double", rows=own_rows)
+@kernel(DivOp, "s8, u8", rounding="tflm_double", rows=own_rows)
 def quotient_stored(op: DivOp, constants: Constants) -> KernelCall:
     multiplier, shift = op.multiplier
     numbers = (("multiplier", multiplier), ("shift", shift))
@@ -222,18 +204,7 @@ def quotient_stored(op: DivOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel(MaximumOp, "s8", rows=own_rows)
-@kernel(MinimumOp, "s8", rows=own_rows)
-@kernel(MaximumOp, "u8", rows=own_rows)
-@kernel(MinimumOp, "u8", rows=own_rows)
-@kernel(MaximumOp, "s16", rows=own_rows)
-@kernel(MinimumOp, "s16", rows=own_rows)
-@kernel(MaximumOp, "f32", rows=own_rows)
-@kernel(MinimumOp, "f32", rows=own_rows)
-@kernel(MaximumOp, "i32", rows=own_rows)
-@kernel(MinimumOp, "i32", rows=own_rows)
-@kernel(MaximumOp, "i64", rows=own_rows)
-@kernel(MinimumOp, "i64", rows=own_rows)
+@kernel((MaximumOp, MinimumOp), "s8, u8, s16, f32, i32, i64", rows=own_rows)
 def selected(op: SelectOp, constants: Constants) -> KernelCall:
     """One of two elements, as it is."""
     need_same_numbers(op, op.lhs, op.rhs, op.result)
@@ -242,10 +213,7 @@ def selected(op: SelectOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), ())
 
 
-@kernel(AddOp, "i32", rows=own_rows)
-@kernel(SubOp, "i32", rows=own_rows)
-@kernel(MulOp, "i32", rows=own_rows)
-@kernel(DivOp, "i32", rows=own_rows)
+@kernel((AddOp, SubOp, MulOp, DivOp), "i32", rows=own_rows)
 def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
     """Return the call for integers that stand for themselves; they wrap."""
     if any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
@@ -256,8 +224,7 @@ def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), ends)
 
 
-@kernel(PreluOp, "s8", rounding="tflm_double", rows=own_rows)
-@kernel(PreluOp, "u8", rounding="tflm_double", rows=own_rows)
+@kernel(PreluOp, "s8, u8", rounding="tflm_double", rows=own_rows)
 def prelu_stored(op: PreluOp, constants: Constants) -> KernelCall:
     (above, first), (below, second) = op.slopes
     if first > 22 or second > 14:
@@ -273,8 +240,7 @@ def prelu_stored(op: PreluOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel(SquaredDifferenceOp, "s8", rounding="tflm_double", rows=own_rows)
-@kernel(SquaredDifferenceOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(SquaredDifferenceOp, "s8, s16", rounding="tflm_double", rows=own_rows)
 def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> KernelCall:
     bits = 16 if element_kind(op.result) == "s16" else 8
     left_shift, (a, b, (multiplier, shift)) = op.common_scale(bits)
@@ -289,23 +255,10 @@ def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> 
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel(PowOp, "f32", rows=own_rows)
-@kernel(Atan2Op, "f32", rows=own_rows)
-@kernel(FloorDivOp, "f32", rows=own_rows)
-@kernel(FloorModOp, "f32", rows=own_rows)
-@kernel(FloorDivOp, "i32", rows=own_rows)
-@kernel(FloorModOp, "i32", rows=own_rows)
-@kernel(PreluOp, "f32", rows=own_rows)
-@kernel(SquaredDifferenceOp, "f32", rows=own_rows)
-@kernel(SquaredDifferenceOp, "i32", rows=own_rows)
-@kernel(AddOp, "i64", rows=own_rows)
-@kernel(SubOp, "i64", rows=own_rows)
-@kernel(MulOp, "i64", rows=own_rows)
-@kernel(DivOp, "i64", rows=own_rows)
-@kernel(FloorModOp, "i64", rows=own_rows)
-@kernel(RemainderOp, "f32", rows=own_rows)
-@kernel(RemainderOp, "i32", rows=own_rows)
-@kernel(RemainderOp, "i64", rows=own_rows)
+@kernel((PowOp, Atan2Op, PreluOp), "f32", rows=own_rows)
+@kernel((FloorDivOp, SquaredDifferenceOp), "f32, i32", rows=own_rows)
+@kernel((FloorModOp, RemainderOp), "f32, i32, i64", rows=own_rows)
+@kernel((AddOp, SubOp, MulOp, DivOp), "i64", rows=own_rows)
 def bent(op: BinaryOp, constants: Constants) -> KernelCall:
     """Their kernels clamp nothing."""
     if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
@@ -313,11 +266,7 @@ def bent(op: BinaryOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), ())
 
 
-@kernel(ComparisonOp, "f32 to bool", rows=own_rows)
-@kernel(ComparisonOp, "i32 to bool", rows=own_rows)
-@kernel(ComparisonOp, "i64 to bool", rows=own_rows)
-@kernel(ComparisonOp, "bool", rows=own_rows)
-@kernel(ComparisonOp, "s16 to bool", rows=own_rows)
+@kernel(ComparisonOp, "f32 to bool, i32 to bool, i64 to bool, bool, s16 to bool", rows=own_rows)
 def compared(op: ComparisonOp, constants: Constants) -> KernelCall:
     if is_stored(op.lhs) or is_stored(op.rhs):
         raise refuse(op, "quantized integers of more than a byte")
@@ -334,8 +283,7 @@ PLAIN_BYTES = {"u8": "bool", "s8": "plain_s8"}
 """Kernels of bytes that stand for themselves; others bring both to a common scale."""
 
 
-@kernel(ComparisonOp, "s8 to bool", rounding="tflm_double", rows=own_rows)
-@kernel(ComparisonOp, "u8 to bool", rounding="tflm_double", rows=own_rows)
+@kernel(ComparisonOp, "s8 to bool, u8 to bool", rounding="tflm_double", rows=own_rows)
 def compared_stored(op: ComparisonOp, constants: Constants) -> KernelCall:
     if not is_stored(op.lhs) and not is_stored(op.rhs):
         return _compared_as_they_are(op, constants)
@@ -349,18 +297,14 @@ def compared_stored(op: ComparisonOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, f"compare_{element_kind(op.lhs)}", fields)
 
 
-@kernel(LogicalAndOp, "bool", rows=own_rows)
-@kernel(LogicalOrOp, "bool", rows=own_rows)
+@kernel((LogicalAndOp, LogicalOrOp), "bool", rows=own_rows)
 def logical(op: LogicalOp, constants: Constants) -> KernelCall:
     """The smaller or the larger of 0 and 1."""
     name = "minimum_u8" if isinstance(op, LogicalAndOp) else "maximum_u8"
     return binary_call(op, constants, name, ())
 
 
-@kernel(AddOp, "f32", rows=own_rows)
-@kernel(SubOp, "f32", rows=own_rows)
-@kernel(MulOp, "f32", rows=own_rows)
-@kernel(DivOp, "f32", rows=own_rows)
+@kernel((AddOp, SubOp, MulOp, DivOp), "f32", rows=own_rows)
 def binary_f32(op: BinaryOp, constants: Constants) -> KernelCall:
     """Their kernels are called as they are; without an activation what is infinite stays so."""
     ends: Fields = (("act_min", "-INFINITY"), ("act_max", "INFINITY"))

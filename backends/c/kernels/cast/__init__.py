@@ -14,36 +14,28 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.quantization import CastOp
 
 
-@kernel(CastOp, "f32 to s8", rows=own_rows)
-@kernel(CastOp, "f32 to u8", rows=own_rows)
-@kernel(CastOp, "f32 to i32", rows=own_rows)
-@kernel(CastOp, "s8 to f32", rows=own_rows)
-@kernel(CastOp, "u8 to f32", rows=own_rows)
-@kernel(CastOp, "i32 to f32", rows=own_rows)
-@kernel(CastOp, "s8 to i32", rows=own_rows)
-@kernel(CastOp, "u8 to i32", rows=own_rows)
+@kernel(
+    CastOp,
+    "f32 to s8, f32 to u8, f32 to i32, s8 to f32, u8 to f32, i32 to f32, s8 to i32, u8 to i32",
+    rows=own_rows,
+)
 def cast(op: CastOp, constants: Constants) -> KernelCall:
     """The kernel of the two types."""
     return rowwise(op, f"cast_{element_kind(op.input)}_{element_kind(op.result)}")
 
 
-@kernel(CastOp, "bool to f32", rows=own_rows)
-@kernel(CastOp, "bool to i32", rows=own_rows)
+@kernel(CastOp, "bool to f32, bool to i32", rows=own_rows)
 def cast_of_truth(op: CastOp, constants: Constants) -> KernelCall:
     """Return the call for an operand that is true or false: a byte of 1 or 0."""
     return rowwise(op, f"cast_u8_{element_kind(op.result)}")
 
 
-@kernel(CastOp, "i32 to s8", rows=own_rows)
-@kernel(CastOp, "i32 to u8", rows=own_rows)
+@kernel(CastOp, "i32 to s8, i32 to u8", rows=own_rows)
 def lowest_byte(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, "cast_i32_s8")
 
 
-@kernel(CastOp, "s8 to u8", rows=own_rows)
-@kernel(CastOp, "u8 to s8", rows=own_rows)
-@kernel(CastOp, "bool to u8", rows=own_rows)
-@kernel(CastOp, "bool to s8", rows=own_rows)
+@kernel(CastOp, "s8 to u8, u8 to s8, bool to u8, bool to s8", rows=own_rows)
 def same_bytes(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, "copy")
 
@@ -60,8 +52,7 @@ def any_cast(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, "cast_any", fields)
 
 
-@kernel(CastOp, "i32 to ui32", rows=own_rows)
-@kernel(CastOp, "ui32 to i32", rows=own_rows)
+@kernel(CastOp, "i32 to ui32, ui32 to i32", rows=own_rows)
 def same_type(op: CastOp, constants: Constants) -> KernelCall:
     """One type, or two of the same bits."""
     rows, row_n = split_rows(shape_of(op.result))

@@ -145,27 +145,55 @@ def _lower_pooled(op: Pooled, constants: Constants, workspace: Callable[[Any], i
     return _adapter(own, _window(op, own, workspace(op)))
 
 
-@kernel(Conv2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN, _dsp, where=_is_filtered)
-@kernel(DepthwiseConv2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN, _dsp, where=_is_filtered)
+@kernel(
+    (Conv2DOp, DepthwiseConv2DOp),
+    "s8",
+    "nhwc",
+    rounding="tflm_double",
+    isa=CMSIS_NN,
+    workspace=_dsp,
+    where=_is_filtered,
+)
 def cmsis_conv_2d_s8(op: Filtered, constants: Constants) -> KernelCall:
     """On cores with the DSP extension, and those with less."""
     return _lower_filtered(op, constants, _dsp)
 
 
-@kernel(Conv2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN_MVE, _mve, where=_is_filtered)
-@kernel(DepthwiseConv2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN_MVE, _mve, where=_is_filtered)
+@kernel(
+    (Conv2DOp, DepthwiseConv2DOp),
+    "s8",
+    "nhwc",
+    rounding="tflm_double",
+    isa=CMSIS_NN_MVE,
+    workspace=_mve,
+    where=_is_filtered,
+)
 def cmsis_conv_2d_s8_mve(op: Filtered, constants: Constants) -> KernelCall:
     return _lower_filtered(op, constants, _mve)
 
 
-@kernel(AveragePool2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN, _dsp, where=_is_one_image)
-@kernel(MaxPool2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN, _dsp, where=_is_one_image)
+@kernel(
+    (AveragePool2DOp, MaxPool2DOp),
+    "s8",
+    "nhwc",
+    rounding="tflm_double",
+    isa=CMSIS_NN,
+    workspace=_dsp,
+    where=_is_one_image,
+)
 def cmsis_pool_2d_s8(op: Pooled, constants: Constants) -> KernelCall:
     return _lower_pooled(op, constants, _dsp)
 
 
-@kernel(AveragePool2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN_MVE, _mve, where=_is_one_image)
-@kernel(MaxPool2DOp, "s8", "nhwc", "tflm_double", CMSIS_NN_MVE, _mve, where=_is_one_image)
+@kernel(
+    (AveragePool2DOp, MaxPool2DOp),
+    "s8",
+    "nhwc",
+    rounding="tflm_double",
+    isa=CMSIS_NN_MVE,
+    workspace=_mve,
+    where=_is_one_image,
+)
 def cmsis_pool_2d_s8_mve(op: Pooled, constants: Constants) -> KernelCall:
     return _lower_pooled(op, constants, _mve)
 

@@ -1,6 +1,7 @@
-"""CONV_2D and DEPTHWISE_CONV_2D."""
+"""CONV_2D, DEPTHWISE_CONV_2D and TRANSPOSE_CONV."""
 
 from memopt.backends.c.emit.call import (
+    Array,
     Constants,
     KernelCall,
     Table,
@@ -10,29 +11,38 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
 from memopt.backends.c.emit.int8 import (
+    Fields,
     accumulation,
+    folded_bias,
     int8_range,
     int8_weights,
+    int32_bias,
     need_int32,
     offset_filters,
+    requantization,
     zero_points,
 )
 from memopt.backends.c.emit.int16 import wide_sums
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.inline.sums import part_of, real_part
 from memopt.backends.c.rows.row_calls import rows_in_turn, window_rows
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.hybrid import HybridConv2DOp, HybridDepthwiseConv2DOp
+from memopt.dialects.operators.hybrid import (
+    HybridConv2DOp,
+    HybridDepthwiseConv2DOp,
+    HybridTransposeConv2DOp,
+)
 from memopt.dialects.operators.products import convolution_reals
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 
-Fields = tuple[tuple[str, int], ...]
-Filtering = Conv2DOp | DepthwiseConv2DOp | HybridConv2DOp | HybridDepthwiseConv2DOp
+Filtered = Conv2DOp | DepthwiseConv2DOp | TransposeConv2DOp
+Filtering = Filtered | HybridConv2DOp | HybridDepthwiseConv2DOp | HybridTransposeConv2DOp
 
 
 def window_fields(op: Filtering) -> Fields:
-    """The shape fields of a convolution's parameters, in the order of its struct."""
+    """The shape fields of a convolution's parameters."""
     shape, out, weights = shape_of(op.input), shape_of(op.result), shape_of(op.weights)
     if len(shape) != 4:
         raise refuse(op, f"a convolution over {len(shape) - 2} spatial dimensions")
@@ -43,166 +53,148 @@ def window_fields(op: Filtering) -> Fields:
     if isinstance(op, DepthwiseConv2DOp | HybridDepthwiseConv2DOp):
         if groups != shape[3] or out[3] % shape[3] or weights[0] != 1 or weights[3] != out[3]:
             raise refuse(op, f"weights {weights} of a depthwise convolution {shape} -> {out}")
-        last = ("depth_multiplier", out[3] // shape[3])
+        own = {"depth_multiplier": out[3] // shape[3]}
         if isinstance(op, DepthwiseConv2DOp) and op.in_place is not None:
-            last = ("span", op.span)
-        channels: Fields = (("out_w", out[2]), last)
-        kernel_fields: Fields = (("k_h", kernel[0]), ("k_w", kernel[1]))
+            own = {"span": op.span}
+    elif isinstance(op, TransposeConv2DOp | HybridTransposeConv2DOp):
+        if groups != 1:
+            raise refuse(op, f"channels in {groups} groups")
+        own = {"out_c": out[3]}
     else:
         if weights[3] * groups != shape[3] or out[3] % groups or weights[0] != out[3]:
             raise refuse(op, f"weights {weights} in {groups} groups for {shape} -> {out}")
-        channels = (("out_w", out[2]), ("out_c", out[3]))
-        kernel_fields = (("k_h", kernel[0]), ("k_w", kernel[1]), ("k_c", weights[3]))
+        own = {"out_c": out[3], "k_c": weights[3]}
     return (
-        ("in_h", shape[1]),
-        ("in_w", shape[2]),
-        ("in_c", shape[3]),
-        *channels,
-        *kernel_fields,
-        ("stride_h", stride[0]),
-        ("stride_w", stride[1]),
-        ("dilation_h", dilation[0]),
-        ("dilation_w", dilation[1]),
-        ("pad_top", pad[0]),
-        ("pad_left", pad[1]),
+        *(("in_h", shape[1]), ("in_w", shape[2]), ("in_c", shape[3]), ("out_w", out[2])),
+        *(("k_h", kernel[0]), ("k_w", kernel[1]), ("stride_h", stride[0]), ("stride_w", stride[1])),
+        *(("dilation_h", dilation[0]), ("dilation_w", dilation[1])),
+        *(("pad_top", pad[0]), ("pad_left", pad[1]), *own.items()),
     )
 
 
-def _kept(op: DepthwiseConv2DOp) -> int:
-    return op.kept_in_place
+def weight_axes(op: Filtering) -> tuple[int, int, int]:
+    """Return the dimensions of the weights that a filter sums over. Refuses other layouts than the
+    kernels read."""
+    if isinstance(op, DepthwiseConv2DOp | HybridDepthwiseConv2DOp):
+        need_layout(op, op.weights, "ihwo", "1hwo")
+        return 0, 1, 2
+    need_layout(op, op.weights, "ohwi")
+    return 1, 2, 3
 
 
-def _kernel(op: Conv2DOp | DepthwiseConv2DOp, types: str) -> str:
-    if isinstance(op, Conv2DOp):
-        return f"conv_2d_{types}"
-    return f"depthwise_{'conv_2d' if op.in_place is None else 'in_place'}_{types}"
+def _kept(op: Conv2DOp | DepthwiseConv2DOp) -> int:
+    return op.kept_in_place if isinstance(op, DepthwiseConv2DOp) else 0
 
 
-@kernel(
-    Conv2DOp,
-    "s8",
-    "nhwc",
-    rounding=("tflm_double", "onnx_even"),
-    isa=("mve", "c"),
-    rows=rows_in_turn,
-)
+def _call(op: Filtered, types: str, fields: Fields) -> KernelCall:
+    """Return the call of the kernel of the operation's own name, or of the one in place."""
+    in_place = isinstance(op, DepthwiseConv2DOp) and op.in_place is not None
+    name = "depthwise_in_place" if in_place else op.name.removeprefix("memgraph.")
+    return image_call(op, f"{name}_{types}", (*window_fields(op), *fields))
+
+
+def _reals(op: Filtered) -> list[float]:
+    """Return a multiplier per channel."""
+    channels, scales = shape_of(op.result)[3], encoding_of(op.weights).scales
+    per_channel = scales if len(scales) == channels else scales[:1] * channels
+    return convolution_reals(op, op.input, per_channel)
+
+
+def _stored(op: Filtered, types: str, sums: Fields) -> KernelCall:
+    numbers = (*zero_points(op, op.input, op.result), *int8_range(op, op.result))
+    return _call(op, types, (*numbers, *sums))
+
+
+BOTH = (Conv2DOp, DepthwiseConv2DOp)
+
+
+@kernel(Conv2DOp, "s8", "nhwc", rounding=ROUNDINGS, isa=("mve", "c"), rows=rows_in_turn)
 @kernel(
     DepthwiseConv2DOp,
     "s8",
     "nhwc",
-    rounding=("tflm_double", "onnx_even"),
+    rounding=ROUNDINGS,
     isa=("mve", "c"),
     workspace=_kept,
     rows=rows_in_turn,
 )
 def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, with a multiplier per channel."""
-    depthwise = isinstance(op, DepthwiseConv2DOp)
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    channels = shape_of(op.result)[3]
-    weights, scales = int8_weights(op, op.weights, channels, constants)
-    axes = (0, 1, 2) if depthwise else (1, 2, 3)
-    per_channel = scales if len(scales) == channels else scales * channels
-    reals = convolution_reals(op, op.input, per_channel)
-    return image_call(
-        op,
-        _kernel(op, "s8"),
-        (
-            *window_fields(op),
-            *zero_points(op, op.input, op.result),
-            *int8_range(op, op.result),
-            ("weights", Table("int8_t", weights)),
-            *accumulation(op, op.input, op.bias, weights, axes, reals, constants),
-        ),
+    axes, channels = weight_axes(op), shape_of(op.result)[3]
+    weights, _ = int8_weights(op, op.weights, channels, constants)
+    sums = accumulation(op, op.input, op.bias, weights, axes, _reals(op), constants)
+    return _stored(op, "s8", (("weights", Table("int8_t", weights)), *sums))
+
+
+@kernel(TransposeConv2DOp, "s8", "nhwc", rounding=ROUNDINGS)
+def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
+    """With a multiplier per channel. Not every tap reaches every pixel, so that the zero point of
+    the input is not folded into the bias."""
+    import numpy as np
+
+    axes, channels = weight_axes(op), shape_of(op.result)[3]
+    weights, _ = int8_weights(op, op.weights, channels, constants)
+    bias = int32_bias(op, op.bias, channels, constants)
+    largest = np.abs(bias) + 255 * np.abs(weights.astype(np.int64)).sum(axis=axes)
+    need_int32(op, largest)
+    sums = (
+        ("weights", Table("int8_t", weights)),
+        ("bias", Table("int32_t", bias.astype(np.int32))),
     )
+    return _stored(op, "s8", (*sums, *requantization(op, largest, _reals(op))))
 
 
-@kernel(Conv2DOp, "u8", "nhwc", rounding="tflm_double", rows=window_rows)
-@kernel(
-    DepthwiseConv2DOp,
-    "u8",
-    "nhwc",
-    rounding="tflm_double",
-    workspace=_kept,
-    rows=window_rows,
-)
-def conv_2d_u8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """Either convolution, with one multiplier, which kernels have per channel."""
-    depthwise = isinstance(op, DepthwiseConv2DOp)
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    channels, axes = shape_of(op.result)[3], (0, 1, 2) if depthwise else (1, 2, 3)
-    reals = convolution_reals(op, op.input, encoding_of(op.weights).scales[:1] * channels)
-    return image_call(
-        op,
-        _kernel(op, "u8"),
-        (
-            *window_fields(op),
-            *zero_points(op, op.input, op.result),
-            *int8_range(op, op.result),
-            *offset_filters(op, op.weights, op.bias, channels, axes, reals, constants),
-        ),
-    )
+@kernel(BOTH, "u8", "nhwc", rounding="tflm_double", workspace=_kept, rows=window_rows)
+@kernel(TransposeConv2DOp, "u8", "nhwc", rounding="tflm_double")
+def conv_2d_u8(op: Filtered, constants: Constants) -> KernelCall:
+    """With one multiplier, which kernels have per channel."""
+    axes, channels = weight_axes(op), shape_of(op.result)[3]
+    sums = offset_filters(op, op.weights, op.bias, channels, axes, _reals(op), constants)
+    return _stored(op, "u8", sums)
 
 
-@kernel(Conv2DOp, "s16", "nhwc", rounding="tflm_double", rows=window_rows)
-@kernel(
-    DepthwiseConv2DOp,
-    "s16",
-    "nhwc",
-    rounding="tflm_double",
-    workspace=_kept,
-    rows=window_rows,
-)
-def conv_2d_s16(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """Either convolution, with int8 weights."""
-    depthwise = isinstance(op, DepthwiseConv2DOp)
+@kernel(BOTH, "s16", "nhwc", rounding="tflm_double", workspace=_kept, rows=window_rows)
+@kernel(TransposeConv2DOp, "s16", "nhwc", rounding="tflm_double")
+def conv_2d_s16(op: Filtered, constants: Constants) -> KernelCall:
+    """With int8 weights."""
     if isinstance(op, DepthwiseConv2DOp) and op.in_place is not None:
         raise refuse(op, "int16 in place")
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    channels, axes = shape_of(op.result)[3], (0, 1, 2) if depthwise else (1, 2, 3)
-    scales = encoding_of(op.weights).scales
-    per_channel = scales if len(scales) == channels else scales[:1] * channels
-    reals = convolution_reals(op, op.input, per_channel)
-    operands = (op.input, op.weights, op.bias)
-    sums = wide_sums(op, operands, axes, reals, constants, narrow=not depthwise)
-    return image_call(op, _kernel(op, "s16"), (*window_fields(op), *sums))
+    axes, operands = weight_axes(op), (op.input, op.weights, op.bias)
+    narrow = isinstance(op, Conv2DOp)
+    return _call(op, "s16", wide_sums(op, operands, axes, _reals(op), constants, narrow=narrow))
 
 
-@kernel(Conv2DOp, "f32", "nhwc", rows=window_rows)
-@kernel(DepthwiseConv2DOp, "f32", "nhwc", workspace=_kept, rows=window_rows)
-def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """Either convolution, images one after the other."""
-    depthwise = isinstance(op, DepthwiseConv2DOp)
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    channels = shape_of(op.result)[3]
-    return image_call(
-        op,
-        _kernel(op, "f32"),
-        (
-            *window_fields(op),
-            *float_result_range(op),
-            ("weights", Table("float", float_weights(op, op.weights, constants))),
-            ("bias", float_bias(op, op.bias, channels, constants)),
-        ),
-    )
+@kernel(BOTH, "f32", "nhwc", workspace=_kept, rows=window_rows)
+@kernel(TransposeConv2DOp, "f32", "nhwc")
+def conv_2d_f32(op: Filtered, constants: Constants) -> KernelCall:
+    """Return the call that takes images one after the other."""
+    weight_axes(op)
+    weights = Table("float", float_weights(op, op.weights, constants))
+    bias = float_bias(op, op.bias, shape_of(op.result)[3], constants)
+    return _call(op, "f32", (*float_result_range(op), ("weights", weights), ("bias", bias)))
+
+
+def filter_matrix(
+    op: Conv2DOp | DepthwiseConv2DOp, constants: Constants
+) -> tuple[Array, Array, list[float]]:
+    """Return int8 weights as filter, tap, the bias that the input's zero point is folded into, and
+    the multipliers, one or per channel."""
+    axes, channels = weight_axes(op), shape_of(op.result)[3]
+    weights, scales = int8_weights(op, op.weights, channels, constants)
+    matrix = weights.reshape(-1, channels).T if axes[0] == 0 else weights.reshape(channels, -1)
+    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
+    return matrix, bias, convolution_reals(op, op.input, scales)
 
 
 def _partial_fields(op: Conv2DOp) -> Fields:
     """Refuses what is more than sums of products, and channels in groups."""
-    need_layout(op, op.weights, "ohwi")
+    weight_axes(op)
     if op.bias is not None or op.groups.value.data != 1:
         raise refuse(op, "a partial sum with a bias, or of channels in groups")
     return window_fields(op)
 
 
-@kernel(
-    Conv2DOp,
-    "s8 to i32",
-    "nhwc",
-    rounding=("tflm_double", "onnx_even"),
-    rows=window_rows,
-    sums=True,
-)
+@kernel(Conv2DOp, "s8 to i32", "nhwc", rounding=ROUNDINGS, rows=window_rows, sums=True)
 def conv_2d_sum_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Sums of products, which others add to."""
     import numpy as np

@@ -14,8 +14,7 @@ from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.convolution_integer import ConvIntegerOp
 
 
-@kernel(ConvIntegerOp, "s8 to i32")
-@kernel(ConvIntegerOp, "u8 to i32")
+@kernel(ConvIntegerOp, "s8 to i32, u8 to i32")
 def conv_integer(op: ConvIntegerOp, constants: Constants) -> KernelCall:
     if any(is_stored(v) for v in (*op.operands, op.result)):
         raise refuse(op, "integers with a scale")

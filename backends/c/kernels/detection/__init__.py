@@ -15,8 +15,7 @@ def _list_and_boxes(op: DetectionPostprocessOp) -> int:
     return HEAD + ENTRY * op.most + BOX * shape_of(op.offsets)[1]
 
 
-@kernel(DetectionPostprocessOp, "f32", workspace=_list_and_boxes)
-@kernel(DetectionPostprocessOp, "u8 to f32", workspace=_list_and_boxes)
+@kernel(DetectionPostprocessOp, "f32, u8 to f32", workspace=_list_and_boxes)
 def detection_postprocess(op: DetectionPostprocessOp, constants: Constants) -> list[KernelCall]:
     """Return a call that finds the objects and one for each result; operands are float32 or uint8,
     each with its own scale."""
@@ -59,8 +58,7 @@ def _scores_and_candidates(op: NonMaxSuppressionOp) -> int:
     return HEAD + 4 * op.most + 8 * shape_of(op.boxes)[0]
 
 
-@kernel(NonMaxSuppressionOp, "f32 to i32", workspace=_scores_and_candidates)
-@kernel(NonMaxSuppressionOp, "f32 to f32 and i32", workspace=_scores_and_candidates)
+@kernel(NonMaxSuppressionOp, "f32 to i32, f32 to f32 and i32", workspace=_scores_and_candidates)
 def non_max_suppression(op: NonMaxSuppressionOp, constants: Constants) -> list[KernelCall]:
     """Return a call that finds the boxes, and those that write their scores and their number."""
     operands = tuple(tensor_or_table(op, v, constants) for v in op.operands)

@@ -18,7 +18,7 @@ from memopt.backends.c.emit.int8 import (
     zero_points,
 )
 from memopt.backends.c.emit.int16 import wide_sums
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.inline.sums import real_part
 from memopt.backends.c.kernels.batch_products import matrix_call
 from memopt.backends.c.rows.row_calls import summed_rows
@@ -28,13 +28,7 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
 
 
-@kernel(
-    FullyConnectedOp,
-    "s8",
-    rounding=("tflm_double", "onnx_even"),
-    isa=("mve", "c"),
-    rows=summed_rows,
-)
+@kernel(FullyConnectedOp, "s8", rounding=ROUNDINGS, isa=("mve", "c"), rows=summed_rows)
 def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):

@@ -3,20 +3,18 @@
 from collections.abc import Callable
 from math import prod
 
-from memopt.backends.c.emit.call import Constants, KernelCall, need_layout
-from memopt.backends.c.emit.int8 import folded_bias, int8_range, int8_weights, zero_points
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.call import Constants, KernelCall
+from memopt.backends.c.emit.int8 import int8_range, zero_points
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import a_few, image_call
-from memopt.backends.c.kernels.convolution import window_fields
+from memopt.backends.c.kernels.convolution import filter_matrix, window_fields
 from memopt.backends.c.rows.row_calls import window_rows
 from memopt.backends.c.weights.packing import channel_list, rounding_of
 from memopt.backends.c.weights.vectors import LANES, STEP, blocks_of, strips_of
 from memopt.dialects.memgraph.plan import NARROW, WIDE
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.products import convolution_reals
 
-ROUNDINGS = ("tflm_double", "onnx_even")
 SHAPE, WINDOW = "in_h in_w in_c out_w", "k_h k_w stride_h stride_w dilation_h"  # fields
 PAD = "pad_top pad_left"
 Filtering = Conv2DOp | DepthwiseConv2DOp
@@ -50,13 +48,8 @@ def _two_windows(op: Filtering) -> int:
 )
 def conv_2d_blocks_s8(op: Filtering, constants: Constants) -> KernelCall:
     """Weights in the order in which vectors of sixteen taps read them, four channels at a time."""
-    depthwise, channels = isinstance(op, DepthwiseConv2DOp), shape_of(op.result)[3]
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    weights, scales = int8_weights(op, op.weights, channels, constants)
-    matrix = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
-    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
-    reals = convolution_reals(op, op.input, scales)
-    fields = {**dict(window_fields(op)), "out_c": channels}
+    matrix, bias, reals = filter_matrix(op, constants)
+    fields = {**dict(window_fields(op)), "out_c": len(bias)}
     return image_call(
         op,
         "conv_2d_blocks_s8",
@@ -147,13 +140,9 @@ def depthwise_short_strips_s8(op: DepthwiseConv2DOp, constants: Constants) -> Ke
 
 def _strips(op: DepthwiseConv2DOp, constants: Constants, span: int) -> KernelCall:
     """The call of the kernel, with strips of so many pixels."""
-    need_layout(op, op.weights, "ihwo", "1hwo")
-    fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
-    weights, scales = int8_weights(op, op.weights, channels, constants)
-    k_h, k_w = op.window.sizes[0]
-    matrix = weights.reshape(k_h, k_w, channels).T.reshape(channels, -1)  # column by column
-    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
-    reals = convolution_reals(op, op.input, scales)
+    fields, (k_h, k_w) = dict(window_fields(op)), op.window.sizes[0]
+    rows, bias, reals = filter_matrix(op, constants)
+    matrix = rows.reshape(-1, k_h, k_w).swapaxes(1, 2).reshape(len(bias), -1)  # column by column
     return image_call(
         op,
         "depthwise_strips_s8",

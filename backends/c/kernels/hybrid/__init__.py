@@ -3,20 +3,11 @@
 import math
 from typing import Any
 
-from memopt.backends.c.emit.call import (
-    Constants,
-    KernelCall,
-    Rows,
-    Table,
-    need_layout,
-    refuse,
-    size_of,
-)
+from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse, size_of
 from memopt.backends.c.emit.float32 import float_bias, float_result_range
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.emit.rowwise import image_call
-from memopt.backends.c.kernels.convolution import window_fields
-from memopt.backends.c.kernels.transpose_convolution import transposed_fields
+from memopt.backends.c.kernels.convolution import weight_axes, window_fields
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
@@ -28,6 +19,8 @@ from memopt.dialects.operators.hybrid import (
 )
 
 Fields = tuple[tuple[str, Any], ...]
+Convolution = HybridConv2DOp | HybridDepthwiseConv2DOp | HybridTransposeConv2DOp
+CONVOLUTIONS = (HybridConv2DOp, HybridDepthwiseConv2DOp, HybridTransposeConv2DOp)
 
 
 def _image(op: HybridConvBase) -> int:
@@ -57,42 +50,19 @@ def _filters(op: HybridOp, channels: int, constants: Constants) -> Fields:
     )
 
 
-@kernel(HybridConv2DOp, "f32", "nhwc", workspace=_image)
-@kernel(HybridDepthwiseConv2DOp, "f32", "nhwc", workspace=_image)
-def hybrid_conv_2d(
-    op: HybridConv2DOp | HybridDepthwiseConv2DOp, constants: Constants
-) -> KernelCall:
+@kernel(CONVOLUTIONS, "f32", "nhwc", workspace=_image)
+def hybrid_conv_2d(op: Convolution, constants: Constants) -> KernelCall:
     """Images one after the other, in the same scratch."""
-    depthwise = isinstance(op, HybridDepthwiseConv2DOp)
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    weight_axes(op)
     channels = shape_of(op.result)[3]
-    if depthwise and len(op.scales) != channels:
+    if isinstance(op, HybridDepthwiseConv2DOp) and len(op.scales) != channels:
         raise refuse(op, "weights of one scale, which LiteRT takes of no depthwise convolution")
-    return image_call(
-        op,
-        f"{op.name.removeprefix('memgraph.')}_f32",
-        (
-            *window_fields(op),
-            *float_result_range(op),
-            ("symmetric", int(op.is_symmetric)),
-            *_filters(op, channels, constants),
-        ),
-    )
-
-
-@kernel(HybridTransposeConv2DOp, "f32", "nhwc", workspace=_image)
-def hybrid_transpose_conv_2d(op: HybridTransposeConv2DOp, constants: Constants) -> KernelCall:
-    channels = shape_of(op.result)[3]
-    return image_call(
-        op,
-        "hybrid_transpose_conv_2d_f32",
-        (
-            *transposed_fields(op),
-            *float_result_range(op),
-            ("scale_step", int(len(op.scales) > 1)),
-            *_filters(op, channels, constants),
-        ),
-    )
+    rule = ("symmetric", int(op.is_symmetric))
+    if isinstance(op, HybridTransposeConv2DOp):
+        rule = ("scale_step", int(len(op.scales) > 1))
+    fields = (*window_fields(op), *float_result_range(op), rule)
+    name = f"{op.name.removeprefix('memgraph.')}_f32"
+    return image_call(op, name, (*fields, *_filters(op, channels, constants)))
 
 
 @kernel(HybridFullyConnectedOp, "f32", workspace=_row)

@@ -57,18 +57,14 @@ def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
     return KernelCall("one_hot", fields, (indices, *values), Rows(1, 0, 0))
 
 
-@kernel(ScatterNdOp, "i32 to f32")
-@kernel(ScatterNdOp, "i64 to f32")
-@kernel(ScatterNdOp, "i32")
-@kernel(ScatterNdOp, "i64 to i32")
+@kernel(ScatterNdOp, "i32 to f32, i64 to f32, i32, i64 to i32")
 def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
     if is_stored(op.updates) or is_stored(op.result):
         raise refuse(op, "quantized int32")
     return _added(op, op.indices, op.updates, op.depth, constants)
 
 
-@kernel(SegmentSumOp, "f32")
-@kernel(SegmentSumOp, "i32")
+@kernel(SegmentSumOp, "f32, i32")
 def segment_sum(op: SegmentSumOp, constants: Constants) -> KernelCall:
     """Return the call that scatters pieces by one index each."""
     if is_stored(op.input) or is_stored(op.result):

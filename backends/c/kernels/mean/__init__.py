@@ -9,7 +9,7 @@ from memopt.backends.c.emit.call import (
     refuse,
 )
 from memopt.backends.c.emit.int8 import WIDE, even_steps
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
 from memopt.backends.c.inline.sums import part_of
 from memopt.backends.c.rows.row_calls import summed_rows
@@ -18,11 +18,8 @@ from memopt.dialects.arithmetic.stored import limits_of
 from memopt.dialects.operators.mean import MeanOp, divided
 
 
-@kernel(
-    MeanOp, "s8", rounding=("tflm_double", "onnx_even"), workspace=copied_bytes, rows=summed_rows
-)
-@kernel(MeanOp, "u8", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
-@kernel(MeanOp, "s16", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
+@kernel(MeanOp, "s8", rounding=ROUNDINGS, workspace=copied_bytes, rows=summed_rows)
+@kernel(MeanOp, "u8, s16", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
 def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
     outer, count, inner = over_axes(op)

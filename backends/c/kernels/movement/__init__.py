@@ -31,8 +31,7 @@ from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.operators.strided import StridedOp
 
 
-@kernel(ReshapeOp, ANY, rows=own_rows)
-@kernel(CopyOp, ANY, rows=own_rows)
+@kernel((ReshapeOp, CopyOp), ANY, rows=own_rows)
 def reshape(op: ReshapeOp | CopyOp, constants: Constants) -> KernelCall:
     """Row by row where rows stay rows, so that what is read can be made row by row."""
     rows = rows_of(op.result) if rows_of(op.input) == rows_of(op.result) else None
@@ -157,9 +156,7 @@ def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
     return KernelCall("gather", fields, _gathered(op, constants), rows)
 
 
-@kernel(TransposeOp, "i32")
-@kernel(TransposeOp, "i64")
-@kernel(TransposeOp, "bool")
+@kernel(TransposeOp, "i32, i64, bool")
 def transpose_any(op: TransposeOp, constants: Constants) -> KernelCall:
     """Return the call for elements of other types: a kernel that takes them at steps."""
     need_same_numbers(op, op.input, op.result)
@@ -169,10 +166,7 @@ def transpose_any(op: TransposeOp, constants: Constants) -> KernelCall:
     return strided_call(op, op.input, 0, shape_of(op.result), tuple(steps[v] for v in order))
 
 
-@kernel(TransposeOp, "s8", rows=own_rows, stays=_moved_images)
-@kernel(TransposeOp, "u8", rows=own_rows, stays=_moved_images)
-@kernel(TransposeOp, "s16", rows=own_rows, stays=_moved_images)
-@kernel(TransposeOp, "f32", rows=own_rows, stays=_moved_images)
+@kernel(TransposeOp, "s8, u8, s16, f32", rows=own_rows, stays=_moved_images)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]

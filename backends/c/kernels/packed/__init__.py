@@ -5,31 +5,19 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from memopt.backends.c.emit.call import (
-    Array,
-    Constants,
-    KernelCall,
-    Rows,
-    need_layout,
-    per_tensor,
-    size_of,
-)
-from memopt.backends.c.emit.int8 import (
-    folded_bias,
-    int8_weights,
-)
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.call import Array, Constants, KernelCall, Rows, per_tensor, size_of
+from memopt.backends.c.emit.int8 import folded_bias, int8_weights
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
-from memopt.backends.c.kernels.convolution import window_fields
+from memopt.backends.c.kernels.convolution import filter_matrix, window_fields
 from memopt.backends.c.rows.row_calls import rows_in_turn
 from memopt.backends.c.weights.packing import BLOCK, column_bytes, pack, pack_columns, padded
 from memopt.dialects.memgraph.plan import WIDE
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.products import convolution_reals, matrix_reals
+from memopt.dialects.operators.products import matrix_reals
 
-ROUNDINGS = ("tflm_double", "onnx_even")
 LONG = 128  # taps
 FIELDS = (
     *("in_h", "in_w", "in_c", "out_w", "out_c", "k_h", "k_w", "stride_h", "stride_w"),
@@ -98,25 +86,11 @@ def packed_windows(
 ) -> KernelCall:
     """The call of a kernel that reads such weights, of taps in this order, also of a depthwise one
     of one channel."""
-    depthwise = isinstance(op, DepthwiseConv2DOp)
-    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
-    weights, scales = int8_weights(op, op.weights, channels, constants)
-    matrix = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
-    return image_call(
-        op,
-        name,
-        (
-            *((field, fields.get(field, channels)) for field in FIELDS),
-            ("input_zero_point", per_tensor(op, op.input)[1]),
-            *pack(
-                op,
-                matrix if order is None else matrix[:, order],
-                folded_bias(op, op.input, op.bias, matrix, (1,), constants),
-                convolution_reals(op, op.input, scales),
-            ),
-        ),
-    )
+    fields, (matrix, bias, reals) = dict(window_fields(op)), filter_matrix(op, constants)
+    packed = pack(op, matrix if order is None else matrix[:, order], bias, reals)
+    numbers = ((field, fields.get(field, len(bias))) for field in FIELDS)
+    zero = ("input_zero_point", per_tensor(op, op.input)[1])
+    return image_call(op, name, (*numbers, zero, *packed))
 
 
 def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:
@@ -179,12 +153,9 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
 
 def packed_columns(op: DepthwiseConv2DOp, constants: Constants, twos: int) -> KernelCall:
     """The call of the kernel, with so many twos of a row at a time."""
-    need_layout(op, op.weights, "ihwo", "1hwo")
-    fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
-    weights, scales = int8_weights(op, op.weights, channels, constants)
-    matrix = weights.reshape(-1, channels).T
-    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
-    reals = convolution_reals(op, op.input, scales) * (channels if len(scales) == 1 else 1)
+    fields, (matrix, bias, reals) = dict(window_fields(op)), filter_matrix(op, constants)
+    channels = len(bias)
+    reals = reals * (channels if len(reals) == 1 else 1)
     fours = [min(at, channels - BLOCK) for at in range(0, channels, BLOCK)]  # the last may overlap
     order = [first + k for first in fours for k in range(BLOCK)]
     names = ("in_h", "in_w", "in_c", "out_w", "stride_h", "stride_w", "pad_top", "pad_left")
@@ -205,14 +176,7 @@ def _row_column(op: FullyConnectedOp) -> int:
     return column_bytes(taps, 1) if pays(op, taps) and not op.has_offset_weights else 0
 
 
-@kernel(
-    FullyConnectedOp,
-    "s8",
-    rounding=ROUNDINGS,
-    isa="dsp",
-    workspace=_row_column,
-    fast=WIDE,
-)
+@kernel(FullyConnectedOp, "s8", rounding=ROUNDINGS, isa="dsp", workspace=_row_column, fast=WIDE)
 def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     """Weights packed for four channels; of many taps by a kernel that costs flash, for cycles."""
     is_long = shape_of(op.weights)[1] >= LONG

@@ -15,10 +15,7 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.pad import PadOp
 
 
-@kernel(PadOp, "s8", rows=pad_rows, stays=no_image)
-@kernel(PadOp, "u8", rows=pad_rows, stays=no_image)
-@kernel(PadOp, "s16", rows=pad_rows, stays=no_image)
-@kernel(PadOp, "f32", rows=pad_rows, stays=no_image)
+@kernel(PadOp, "s8, u8, s16, f32", rows=pad_rows, stays=no_image)
 def pad(op: PadOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     if len(shape) > 4:

@@ -2,16 +2,10 @@
 
 from math import prod
 
-from memopt.backends.c.emit.call import (
-    Constants,
-    KernelCall,
-    element_kind,
-    per_tensor,
-    refuse,
-)
+from memopt.backends.c.emit.call import Constants, KernelCall, element_kind, per_tensor, refuse
 from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import even_steps, int8_range
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.rows.row_calls import window_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -52,12 +46,9 @@ def _pool_fields(op: PoolBase) -> str:
     return "{" + ", ".join(f".{name} = {value}" for name, value in values.items()) + "}"
 
 
-@kernel(AveragePool2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
-@kernel(MaxPool2DOp, "s8", "nhwc", rows=window_rows)
-@kernel(AveragePool2DOp, "u8", "nhwc", rounding="tflm_double", rows=window_rows)
-@kernel(MaxPool2DOp, "u8", "nhwc", rows=window_rows)
-@kernel(AveragePool2DOp, "s16", "nhwc", rounding="tflm_double", rows=window_rows)
-@kernel(MaxPool2DOp, "s16", "nhwc", rows=window_rows)
+@kernel(AveragePool2DOp, "s8", "nhwc", rounding=ROUNDINGS, rows=window_rows)
+@kernel(MaxPool2DOp, "s8, u8, s16", "nhwc", rows=window_rows)
+@kernel(AveragePool2DOp, "u8, s16", "nhwc", rounding="tflm_double", rows=window_rows)
 def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization; ONNX's means of two."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
@@ -80,8 +71,7 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
     return image_call(op, kernel, (("window", _pool_fields(op)), *int8_range(op, op.result)))
 
 
-@kernel(AveragePool2DOp, "f32", "nhwc", rows=window_rows)
-@kernel(MaxPool2DOp, "f32", "nhwc", rows=window_rows)
+@kernel((AveragePool2DOp, MaxPool2DOp), "f32", "nhwc", rows=window_rows)
 def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     """Return the call that pools float32; a mean may count padding."""
     fields = (("window", _pool_fields(op)), *float_result_range(op))

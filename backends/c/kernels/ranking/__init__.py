@@ -16,15 +16,11 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.top_k import TopKOp
 
 
-@kernel(TopKOp, "f32 to f32 and i32")
-@kernel(TopKOp, "s8 to i32 and s8")
-@kernel(TopKOp, "u8 to i32 and u8")
-@kernel(TopKOp, "i32")
-@kernel(TopKOp, "i64")
-@kernel(TopKOp, "f32 to f32 and i64")
-@kernel(TopKOp, "i32 to i32 and i64")
-@kernel(TopKOp, "s8 to i64 and s8")
-@kernel(TopKOp, "u8 to i64 and u8")
+@kernel(
+    TopKOp,
+    "f32 to f32 and i32, s8 to i32 and s8, u8 to i32 and u8, i32, i64, "
+    "f32 to f32 and i64, i32 to i32 and i64, s8 to i64 and s8, u8 to i64 and u8",
+)
 def top_k(op: TopKOp, constants: Constants) -> list[KernelCall]:
     need_same_numbers(op, op.input, op.values)
     kind, length, k = element_kind(op.input), shape_of(op.input)[-1], shape_of(op.values)[-1]

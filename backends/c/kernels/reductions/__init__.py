@@ -12,7 +12,7 @@ from memopt.backends.c.emit.call import (
     refuse,
 )
 from memopt.backends.c.emit.int8 import WIDE, even_steps
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -42,18 +42,9 @@ def _call(
     return KernelCall(kernel, (*fields, *more), (op.input,), rows)
 
 
-@kernel(ReduceMaxOp, "s8", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMinOp, "s8", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMaxOp, "u8", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMinOp, "u8", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMaxOp, "s16", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMinOp, "s16", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMaxOp, "f32", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMinOp, "f32", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMaxOp, "i32", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMaxOp, "bool", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMinOp, "bool", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceMinOp, "i32", workspace=copied_bytes, rows=own_rows)
+@kernel(
+    (ReduceMaxOp, ReduceMinOp), "s8, u8, s16, f32, i32, bool", workspace=copied_bytes, rows=own_rows
+)
 def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
     """Return the call for the largest or least element over axes; what is true is a byte of 1."""
     need_same_numbers(op, op.input, op.result)
@@ -62,10 +53,7 @@ def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
     return regrouped(op, _call(op, f"extreme_{kind}", over_axes(op), least))
 
 
-@kernel(ReduceSumOp, "f32", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceProdOp, "f32", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceSumOp, "i32", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceProdOp, "i32", workspace=copied_bytes, rows=own_rows)
+@kernel((ReduceSumOp, ReduceProdOp), "f32, i32", workspace=copied_bytes, rows=own_rows)
 def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
     if is_stored(op.input) or is_stored(op.result):
@@ -74,15 +62,8 @@ def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
     return regrouped(op, _call(op, name, over_axes(op)))
 
 
-@kernel(
-    ReduceSumOp,
-    "s8",
-    rounding=("tflm_double", "onnx_even"),
-    workspace=copied_bytes,
-    rows=own_rows,
-)
-@kernel(ReduceSumOp, "u8", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceSumOp, "s16", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceSumOp, "s8", rounding=ROUNDINGS, workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceSumOp, "u8, s16", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
 def sum_of_stored(op: ReduceSumOp, constants: Constants) -> KernelCall:
     """A mean that is not divided."""
     even = rounds_even(op)
@@ -116,22 +97,11 @@ def _sum_steps(op: ReduceSumOp, count: int) -> tuple[tuple[str, float], ...]:
     return ((name, scale * count), output)
 
 
-@kernel(ArgMaxOp, "s8 to i32", rows=own_rows)
-@kernel(ArgMinOp, "s8 to i32", rows=own_rows)
-@kernel(ArgMaxOp, "u8 to i32", rows=own_rows)
-@kernel(ArgMinOp, "u8 to i32", rows=own_rows)
-@kernel(ArgMaxOp, "f32 to i32", rows=own_rows)
-@kernel(ArgMinOp, "f32 to i32", rows=own_rows)
-@kernel(ArgMaxOp, "i32", rows=own_rows)
-@kernel(ArgMinOp, "i32", rows=own_rows)
-@kernel(ArgMaxOp, "s8 to i64", rows=own_rows)
-@kernel(ArgMinOp, "s8 to i64", rows=own_rows)
-@kernel(ArgMaxOp, "u8 to i64", rows=own_rows)
-@kernel(ArgMinOp, "u8 to i64", rows=own_rows)
-@kernel(ArgMaxOp, "f32 to i64", rows=own_rows)
-@kernel(ArgMinOp, "f32 to i64", rows=own_rows)
-@kernel(ArgMaxOp, "i32 to i64", rows=own_rows)
-@kernel(ArgMinOp, "i32 to i64", rows=own_rows)
+@kernel(
+    (ArgMaxOp, ArgMinOp),
+    "s8 to i32, u8 to i32, f32 to i32, i32, s8 to i64, u8 to i64, f32 to i64, i32 to i64",
+    rows=own_rows,
+)
 def arg(op: ArgOp, constants: Constants) -> KernelCall:
     axis, shape = op.axis.value.data, shape_of(op.input)
     if 0 in shape:

@@ -56,10 +56,7 @@ def resize_nearest(op: ResizeNearestOp, constants: Constants) -> KernelCall:
     return image_call(op, "resize_nearest", fields)
 
 
-@kernel(ResizeBilinearOp, "s8", "nhwc", rows=resized_rows)
-@kernel(ResizeBilinearOp, "s16", "nhwc", rows=resized_rows)
-@kernel(ResizeBilinearOp, "u8", "nhwc", rows=resized_rows)
-@kernel(ResizeBilinearOp, "f32", "nhwc", rows=resized_rows)
+@kernel(ResizeBilinearOp, "s8, s16, u8, f32", "nhwc", rows=resized_rows)
 def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
     import numpy as np
 

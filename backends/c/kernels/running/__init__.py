@@ -18,9 +18,7 @@ from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.running import CumulativeSumOp
 
 
-@kernel(CumulativeSumOp, "f32")
-@kernel(CumulativeSumOp, "i32")
-@kernel(CumulativeSumOp, "i64")
+@kernel(CumulativeSumOp, "f32, i32, i64")
 def cumulative_sum(op: CumulativeSumOp, constants: Constants) -> KernelCall:
     if is_stored(op.input) or is_stored(op.result):
         raise refuse(op, "quantized integers")
@@ -51,8 +49,7 @@ def _cumulative_sum(op: CumulativeSumOp, numbers: Fields = ()) -> KernelCall:
     return KernelCall(f"cumulative_sum_{element_kind(op.input)}", fields, (op.input,), rows)
 
 
-@kernel(AddNOp, "f32")
-@kernel(AddNOp, "i32")
+@kernel(AddNOp, "f32, i32")
 def add_n(op: AddNOp, constants: Constants) -> KernelCall:
     if any(is_stored(v) for v in (*op.inputs, op.result)):
         raise refuse(op, "quantized int32")

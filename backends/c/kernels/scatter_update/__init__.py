@@ -28,9 +28,7 @@ def scatter_update(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
     return _call(op, constants, "scatter_update", bytes_per_element(op, op.result))
 
 
-@kernel(ScatterUpdateOp, "f32", where=lambda op: bool(op.how))
-@kernel(ScatterUpdateOp, "i32", where=lambda op: bool(op.how))
-@kernel(ScatterUpdateOp, "i64", where=lambda op: bool(op.how))
+@kernel(ScatterUpdateOp, "f32, i32, i64", where=lambda op: bool(op.how))
 def scatter_reduced(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
     if any(is_stored(v) for v in (op.input, op.updates, op.result)):
         raise refuse(op, "quantized integers")

@@ -12,11 +12,7 @@ from memopt.backends.c.emit.call import (
     refuse,
 )
 from memopt.backends.c.emit.registry import ANY, kernel
-from memopt.backends.c.emit.rowwise import (
-    copy_call,
-    moved,
-    tensor_or_bytes,
-)
+from memopt.backends.c.emit.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.emit.strided import strided_call
 from memopt.backends.c.rows.row_calls import Lowered, RowCall, changed_rows, own_rows
 from memopt.dialects.attributes.model import GENERIC

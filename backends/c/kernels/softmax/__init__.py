@@ -38,9 +38,7 @@ def _softmax_call(
     )
 
 
-@kernel(SoftmaxOp, "s8", rows=own_rows)
-@kernel(SoftmaxOp, "u8", rows=own_rows)
-@kernel(SoftmaxOp, "s8 to s16", rows=own_rows)
+@kernel(SoftmaxOp, "s8, u8, s8 to s16", rows=own_rows)
 def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
     import numpy as np
 

@@ -37,9 +37,7 @@ def real_fft_2d(op: RealFft2DOp, constants: Constants) -> KernelCall:
     return KernelCall("real_fft_2d_f32", fields, (op.input,), Rows(1, 0, 0))
 
 
-@kernel(ComplexAbsOp, "complex<f32> to f32")
-@kernel(RealPartOp, "complex<f32> to f32")
-@kernel(ImaginaryPartOp, "complex<f32> to f32")
+@kernel((ComplexAbsOp, RealPartOp, ImaginaryPartOp), "complex<f32> to f32")
 def complex_part(op: ComplexPartOp, constants: Constants) -> KernelCall:
     part = (RealPartOp, ImaginaryPartOp, ComplexAbsOp).index(type(op))
     fields = (("count", elements_of(op.input)), ("part", part))

@@ -10,7 +10,7 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.int8 import WIDE
 from memopt.backends.c.emit.int16 import sigmoids
-from memopt.backends.c.emit.registry import kernel
+from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import lookup, rowwise
 from memopt.backends.c.kernels import functions_in_c
 from memopt.backends.c.rows.row_calls import own_rows
@@ -30,24 +30,20 @@ from memopt.dialects.operators.unary import (
 )
 
 
-@kernel(FunctionOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
+@kernel(FunctionOp, "s8", rounding=ROUNDINGS, rows=own_rows)
 @kernel(FunctionOp, "u8", rounding="tflm_double", rows=own_rows)
 def function_of_byte(op: FunctionOp, constants: Constants) -> KernelCall:
     return lookup(op)
 
 
-@kernel(LogisticOp, "s16", rounding="tflm_double", rows=own_rows)
-@kernel(TanhOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel((LogisticOp, TanhOp), "s16", rounding="tflm_double", rows=own_rows)
 def sigmoid_s16(op: SigmoidOp, constants: Constants) -> KernelCall:
     multiplier, shift = op.in_units()
     fields = (("multiplier", multiplier), ("shift", shift), ("table", sigmoids()))
     return rowwise(op, f"{op.name.removeprefix('memgraph.')}_s16", fields)
 
 
-@kernel(ReluOp, "s16", rounding="tflm_double", rows=own_rows)
-@kernel(Relu6Op, "s16", rounding="tflm_double", rows=own_rows)
-@kernel(LeakyReluOp, "s16", rounding="tflm_double", rows=own_rows)
-@kernel(AbsOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel((ReluOp, Relu6Op, LeakyReluOp, AbsOp), "s16", rounding="tflm_double", rows=own_rows)
 def rectifier_s16(op: ReluOp | Relu6Op | LeakyReluOp | AbsOp, constants: Constants) -> KernelCall:
     """A line on each side of zero, within what the function leaves."""
     op.of_stored(16, limits_of(op, op.input))  # refuses what has no meaning
@@ -77,15 +73,13 @@ def rsqrt_s16(op: RsqrtOp, constants: Constants) -> KernelCall:
     return rowwise(op, "rsqrt_s16", fields)
 
 
-@kernel(ReluOp, "f32", rows=own_rows)
-@kernel(Relu6Op, "f32", rows=own_rows)
+@kernel((ReluOp, Relu6Op), "f32", rows=own_rows)
 def relu_f32(op: ReluOp | Relu6Op, constants: Constants) -> KernelCall:
     high = 6.0 if isinstance(op, Relu6Op) else FLOAT32_MAX
     return rowwise(op, "clamp_range_f32", (("act_min", 0.0), ("act_max", high)))
 
 
-@kernel(ReluN1To1Op, "f32", rows=own_rows)
-@kernel(Relu0To1Op, "f32", rows=own_rows)
+@kernel((ReluN1To1Op, Relu0To1Op), "f32", rows=own_rows)
 def bounded_f32(op: BoundedOp, constants: Constants) -> KernelCall:
     low, high = op.ENDS
     return rowwise(op, "clamp_range_f32", (("act_min", low), ("act_max", high)))
@@ -114,10 +108,7 @@ for _function in functions_in_c():
     kernel(_function, "f32", rows=own_rows)(function_f32)
 
 
-@kernel(AbsOp, "i32", rows=own_rows)
-@kernel(NegOp, "i32", rows=own_rows)
-@kernel(AbsOp, "i64", rows=own_rows)
-@kernel(NegOp, "i64", rows=own_rows)
+@kernel((AbsOp, NegOp), "i32, i64", rows=own_rows)
 def function_of_integers(op: AbsOp | NegOp, constants: Constants) -> KernelCall:
     kind = element_kind(op.result)
     if is_stored(op.input) or is_stored(op.result):

@@ -31,14 +31,12 @@ def _call(op: VectorsOp, fields: Fields = ()) -> KernelCall:
     return KernelCall(name, (("depth", depth), *fields), (op.input,), rows)
 
 
-@kernel(L2NormalizationOp, "f32", rows=own_rows)
-@kernel(LogSoftmaxOp, "f32", rows=own_rows)
+@kernel((L2NormalizationOp, LogSoftmaxOp), "f32", rows=own_rows)
 def vectors_f32(op: VectorsOp, constants: Constants) -> KernelCall:
     return _call(op)
 
 
-@kernel(L2NormalizationOp, "s8", rows=own_rows)
-@kernel(L2NormalizationOp, "u8", rows=own_rows)
+@kernel(L2NormalizationOp, "s8, u8", rows=own_rows)
 def l2_normalization_s8(op: L2NormalizationOp, constants: Constants) -> KernelCall:
     need_unit_scale(op)
     return _call(op, (("input_zero_point", per_tensor(op, op.input)[1]),))
