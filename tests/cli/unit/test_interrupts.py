@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from deep import deep_but
 from processes import HANG, gone
 
 PYTHON = "import sys; from memopt.{} import main; sys.exit(main(sys.argv[1:]))"
@@ -84,7 +85,7 @@ def solving(process: "subprocess.Popen[str]", grandchildren: bool = False) -> in
         if grandchildren:
             found = [g for c in found for g in children(c)]
         if found:
-            time.sleep(1)  # into the solver
+            time.sleep(0.3)  # into the solver
             return found[0]
         time.sleep(0.05)
     return 0
@@ -102,31 +103,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 OPT = ["--model=alignment=1", "hard.json", "-o", "out"]
 
 
+INTERRUPTED = [
+    ("cli.opt", ["--schedule=ilp", *OPT]),
+    ("cli.opt", ["--schedule=ilp-olla", *OPT]),
+    ("cli.opt", ["-p", "memgraph-schedule{method=ilp solver=highs}", "hard.json", "-o", "out"]),
+    ("cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"]),
+    ("cli.opt", ["--schedule=source", "--place=ilp", *OPT]),
+    ("cli.opt", ["--schedule=source", "--place=shared-objects-exact", *OPT]),
+    ("cli", ["report", "hard.json", "--no-fuse", "--schedule=ilp", "--html", "out"]),
+    ("cli", ["compile", "hard.json", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
+]
+CASES = [(number, *case) for number in (signal.SIGINT, signal.SIGTERM) for case in INTERRUPTED]
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize(
-    ("module", "arguments"),
-    [
-        ("cli.opt", ["--schedule=ilp", *OPT]),
-        pytest.param("cli.opt", ["--schedule=ilp-olla", *OPT], marks=pytest.mark.deep),
-        pytest.param(
-            "cli.opt",
-            ["-p", "memgraph-schedule{method=ilp solver=highs}", "hard.json", "-o", "out"],
-            marks=pytest.mark.deep,
-        ),
-        pytest.param(
-            "cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"], marks=pytest.mark.deep
-        ),
-        pytest.param("cli.opt", ["--schedule=source", "--place=ilp", *OPT], marks=pytest.mark.deep),
-        pytest.param(
-            "cli.opt",
-            ["--schedule=source", "--place=shared-objects-exact", *OPT],
-            marks=pytest.mark.deep,
-        ),
-        ("cli", ["report", "hard.json", "--no-fuse", "--schedule=ilp", "--html", "out"]),
-        ("cli", ["compile", "hard.json", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
-    ],
+    ("number", "module", "arguments"),
+    deep_but([CASES[0], CASES[-1]], CASES, several=True),  # each signal, each command once
 )
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "term"])
 def test_a_signal_ends_the_command_and_writes_nothing(
     number: signal.Signals, module: str, arguments: list[str], folder: Path
 ) -> None:

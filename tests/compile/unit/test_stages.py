@@ -29,7 +29,7 @@ FILES, HOPS, STACK = 260, 27_000, 40  # of the model below, with advice left out
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     path = tmp_path / "net.tflite"
-    path.write_bytes(demo_model())
+    path.write_bytes(demo_model(size="small"))
     return path
 
 

@@ -7,6 +7,7 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -54,6 +55,7 @@ def files(*folders: str) -> list[Path]:
     return [p for p in found if not p.is_symlink() and "src" not in p.parts[-4:-2]]
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Full names of the modules that a file imports, anywhere in it."""
     names: set[str] = set()
@@ -99,6 +101,7 @@ def test_the_page_has_these_arrows() -> None:
     assert written == ALLOWED
 
 
+@cache
 def hidden_imports(path: Path) -> set[str]:
     """Modules of the project that a file imports inside a function."""
     return {
@@ -110,6 +113,7 @@ def hidden_imports(path: Path) -> set[str]:
     }
 
 
+@cache
 def shown_imports(path: Path) -> set[str]:
     """Modules of the project that a file imports when it is loaded."""
     names: set[str] = set()
@@ -151,6 +155,7 @@ def test_only_solvers_import_ortools() -> None:
     assert all(p.is_relative_to(ROOT / "solvers") for p in users)
 
 
+@cache
 def module_file(name: str) -> Path | None:
     """The file of `memopt.<room>...`, None if it is no module of the project."""
     path = ROOT.joinpath("src", *name.split("."))
