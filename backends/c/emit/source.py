@@ -27,7 +27,6 @@ from memopt.backends.c.emit.objects import define_objects
 from memopt.backends.c.emit.operators import add_operators
 from memopt.backends.c.emit.variables import define_reset, define_variables, first_run
 from memopt.backends.c.kernels import Form, declarations, inlined
-from memopt.backends.c.stream.sliding import sliding_functions, sliding_header
 from memopt.backends.c.stream.streaming import Parts, stream_functions, stream_header
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -160,11 +159,8 @@ def emit(
         functions = f"\n{run_signature(layout, name)} {{\n{body}}}\n"
     else:
         parts = Parts(runs, declared, before)
-        slides = layout.sliding is not None
-        write = sliding_functions if slides else stream_functions
-        declare = sliding_header if slides else stream_header
-        functions = write(layout, name, received, program.stream, parts)
-        streamed = declare(layout, name, received, program.stream)
+        functions = stream_functions(layout, name, received, program.stream, parts)
+        streamed = stream_header(layout, name, received, program.stream)
     objects = define_objects(layout, name) if layout.objects else ""
     reset = define_reset(out, weights)
     variables = define_variables(layout)

@@ -23,7 +23,6 @@ from memopt.backends.c.rows.row_program import (
     RowOperator,
     received_in_order,
 )
-from memopt.backends.c.stream.sliding import move_table
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.names import name_of
 
@@ -85,6 +84,15 @@ MOVING = """    if (calls[call] == MOVE) {
       memmove(ROW_AT(m->to), ROW_AT(m->from), m->bytes);
       continue;
     }
+"""
+
+MOVES = """/* What stays from window to window: copied in this order, whenever calls[] says so. */
+typedef struct {
+  row_place to, from;
+  uint32_t bytes;
+} row_move;
+static const row_move moves[@count@] = {
+@moves@};
 """
 
 STREAMED = {
@@ -186,8 +194,10 @@ def add_row_program(
         out.data.append(f"enum {{ {words} }}; /* in calls[]: {next_} */\n")
         out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
     if moves:
-        at = [(numbers.place(m.to), numbers.place(m.source)) for m in moves]
-        out.data.append(move_table(moves, at))
+        lines = "".join(
+            f"  {{{numbers.place(m.to)}, {numbers.place(m.source)}, {m.bytes}u}},\n" for m in moves
+        )
+        out.data.append(filled(MOVES, {"count": str(len(moves)), "moves": lines}))
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
     how = WHOLE if received is None else STREAMED

@@ -7,6 +7,11 @@
 What runs is one function that goes on from the call it had come to: rows by `run_rows`, which stops
 at a row to be received, and whole operators between them, each behind the number of calls that ran
 before it.
+
+Where a window slides, what is pushed is new, all else stays in the state, and pushing never ends:
+net_push_row returns 1 when the output is that of a whole window. A window begins when its first row
+is asked for or pushed, and not when the one before it ends: until then its output stays in the
+arena.
 """
 
 import re
@@ -32,27 +37,73 @@ int @name@_start(@name@_state *state@arguments@) {
     return 2;
   }
 @checks@  memset(state, 0, sizeof *state);
-@stored@  (void)go_on(state);
-  return 0;
+@stored@@begin@  return 0;
 }
 
-@type@ *@name@_row_place(const @name@_state *state) {
-@memory@  return state->rows < @NAME@_ROWS ? (@type@ *)ROW_AT(received_at[state->rows]) : NULL;
-}
+@type@ *@name@_row_place(@const@@name@_state *state) {
+@memory@@next_row@}
 
 int @name@_push_row(@name@_state *state, const @type@ *row) {
-  @type@ *const place = @name@_row_place(state);
-  if (place == NULL || row == NULL) {
-    return -1;
-  }
-  if (row != place) {
+@placed@  if (row != place) {
     memcpy(place, row, @NAME@_ROW_BYTES);
   }
   ++state->rows;
   ++state->call;
-  return go_on(state);
-}
+@pushed@}
+"""
 
+HEADER = """@says@typedef struct { /* what @come_to@; nothing of it is for the caller */
+@pointers@@kept@  int32_t call;
+  int32_t rows;
+@windows@  int@bits@_t next[@operators@];
+} @name@_state;
+
+@start_says@int @name@_start(@name@_state *state@arguments@);
+
+@push_says@int @name@_push_row(@name@_state *state, const @type@ *row);
+
+/* Where the next row will lie@after_last@. What is written there is pushed by
+ * @name@_push_row(state, @name@_row_place(state)), which copies nothing. */
+@type@ *@name@_row_place(@const@@name@_state *state);
+
+"""
+
+ONCE = {
+    "const": "const ",
+    "come_to": "a run has come to",
+    "kept": "",
+    "windows": "",
+    "after_last": ", null after the last",
+    "says": """/* One inference of rows that the caller pushes, from the top of the input on:
+ * @name@_start, then @name@_push_row @HEIGHT@ times. A row is @ROW@. */
+""",
+    "start_says": """\
+/* Begins a run, one that was not finished is given up. Returns as @name@_run. */
+""",
+    "push_says": """\
+/* Copies a row, which may be changed then, and runs what needs no later one. Returns 0; 1 when the
+ * output is ready; less than 0 after the last row, or if `row` is null. */
+""",
+    "begin": "  (void)go_on(state);\n",
+    "next_row": """\
+  return state->rows < @NAME@_ROWS ? (@type@ *)ROW_AT(received_at[state->rows]) : NULL;
+""",
+    "placed": """\
+  @type@ *const place = @name@_row_place(state);
+  if (place == NULL || row == NULL) {
+    return -1;
+  }
+""",
+    "pushed": "  return go_on(state);\n",
+}
+"""What is written of a single run, by the hole that it fills."""
+
+READ_ROW = """/* Writes row `number` to `row`; what it returns, if not 0, ends the run. */
+typedef int @name@_read_row(void *context, int32_t number, @type@ *row);
+
+"""
+
+RUN = """
 @run@ {
   @name@_state state;
   int done = 0;
@@ -71,6 +122,59 @@ int @name@_push_row(@name@_state *state, const @type@ *row) {
 }
 """
 
+SLIDING = {
+    "const": "",
+    "come_to": "runs have come to, and rows that stay",
+    "kept": """\
+  union {
+    uint8_t bytes[@NAME@_KEPT_BYTES];
+    @word@ alignment;
+  } kept;
+""",
+    "windows": "  int32_t windows;\n",
+    "after_last": "",
+    "says": """\
+/* Inference on a window of @HEIGHT@ rows that slides by @NEW@: @name@_start once, then
+ * @name@_push_row without end. A row is @ROW@. */
+""",
+    "start_says": """\
+/* Begins before the first row, whatever was pushed. Returns 0@answers@. */
+""",
+    "push_says": """\
+/* Copies a row, which may be changed then, and runs what needs no later one. Returns 1 when the
+ * output is that of the last @HEIGHT@ rows: after @NAME@_FIRST_ROWS, then after every @NEW@;
+ * else 0; less than 0 if `row` is null. Between a 1 and the next call the @where@ holds nothing
+ * but the output. */
+""",
+    "begin": "  state->rows = (int32_t)@NAME@_NEW_ROWS; /* the first row begins a window */\n",
+    "next_row": """\
+  if (state->rows == (int32_t)@NAME@_NEW_ROWS) {
+    state->rows = 0;
+    state->call = 0;
+    memset(state->next, 0, sizeof state->next);
+    (void)go_on(state);
+  }
+  return (@type@ *)ROW_AT(received_at[state->rows]);
+""",
+    "placed": """\
+  @type@ *place;
+  if (row == NULL) {
+    return -1;
+  }
+  place = @name@_row_place(state);
+""",
+    "pushed": """\
+  if (!go_on(state)) {
+    return 0;
+  }
+  if (state->windows < @NAME@_FIRST_WINDOW) {
+    ++state->windows; /* before that one, what is kept is not all of real rows */
+  }
+  return state->windows == @NAME@_FIRST_WINDOW;
+""",
+}
+"""What is written where a window slides, likewise."""
+
 
 @dataclass(frozen=True)
 class Stream:
@@ -79,55 +183,6 @@ class Stream:
 
     numbers: Numbers
     operators: int
-
-
-def stored_arguments(layout: Layout) -> list[tuple[str, str]]:
-    """(type, name) of the pointers that a run is started with, and that its state holds."""
-    memories = [("uint8_t", m.name) for m in layout.memories if m.given]
-    return memories + [(c_type_of(v), f"output_{i}") for i, v in enumerate(layout.outputs)]
-
-
-HEADER = """/* One inference of rows that the caller pushes, from the top of the input on:
- * @name@_start, then @name@_push_row @ROWS@ times. A row is @ROW@. */
-typedef struct { /* what a run has come to; nothing of it is for the caller */
-@pointers@  int32_t call;
-  int32_t rows;
-  int@bits@_t next[@operators@];
-} @name@_state;
-
-/* Begins a run, one that was not finished is given up. Returns as @name@_run. */
-int @name@_start(@name@_state *state@arguments@);
-
-/* Copies a row, which may be changed then, and runs what needs no later one. Returns 0; 1 when the
- * output is ready; less than 0 after the last row, or if `row` is null. */
-int @name@_push_row(@name@_state *state, const @type@ *row);
-
-/* Where the next row will lie, null after the last. What is written there is pushed by
- * @name@_push_row(state, @name@_row_place(state)), which copies nothing. */
-@type@ *@name@_row_place(const @name@_state *state);
-
-/* Writes row `number` to `row`; what it returns, if not 0, ends the run. */
-typedef int @name@_read_row(void *context, int32_t number, @type@ *row);
-
-"""
-
-
-def stream_header(layout: Layout, name: str, received: SSAValue, stream: Stream) -> str:
-    """Return the header's declarations of a streamed run."""
-    held, kind = stored_arguments(layout), c_type_of(received)
-    sizes = "][".join(map(str, shape_of(received)[2:]))
-    values = {
-        "name": name,
-        "NAME": name.upper(),
-        "ROWS": str(shape_of(received)[1]),
-        "ROW": f"{row_bytes(received)} bytes, {kind} [{sizes}]",
-        "type": kind,
-        "pointers": "".join(f"  {type_} *{word};\n" for type_, word in held),
-        "arguments": "".join(f", {type_} *{word}" for type_, word in held),
-        "bits": str(stream.numbers.row_bits),
-        "operators": str(stream.operators),
-    }
-    return filled(HEADER, values)
 
 
 @dataclass(frozen=True)
@@ -140,33 +195,28 @@ class Parts:
     checks: str
 
 
-def base_in_state(layout: Layout, base: str) -> str:
-    """A memory of the plan or an output, as a pointer to bytes that a state leads to."""
-    if base == KEPT:
-        return "state->kept.bytes"
-    own = any(m.name == base and not m.given for m in layout.memories)
-    return base if own else f"(uint8_t *)state->{base}"
+def _stored_arguments(layout: Layout) -> list[tuple[str, str]]:
+    """(type, name) of the pointers that a run is started with, and that its state holds."""
+    memories = [("uint8_t", m.name) for m in layout.memories if m.given]
+    return memories + [(c_type_of(v), f"output_{i}") for i, v in enumerate(layout.outputs)]
 
 
-def memory_of_state(layout: Layout, numbers: Numbers) -> str:
-    """The line that declares `memory`, from which places count."""
-    bases = [base_in_state(layout, b) for b in numbers.bases]
+def _memory_of_state(layout: Layout, numbers: Numbers) -> str:
+    """The line that declares `memory`, from which places count, by what a state leads to."""
+    own = {m.name for m in layout.memories if not m.given}
+    bases = [
+        "state->kept.bytes" if b == KEPT else b if b in own else f"(uint8_t *)state->{b}"
+        for b in numbers.bases
+    ]
     if len(bases) > 1:
         return f"  uint8_t *const memory[] = {{{', '.join(bases)}}};\n"
     return f"  uint8_t *const memory = {bases[0]};\n"
 
 
-def run_rows_streamed(last: int) -> str:
-    """The calls to before `last`, as far as rows are there."""
-    return (
-        f"  state->call = run_rows(memory, state->next, state->call, {last});\n"
-        f"  if (state->call < {last}) {{\n    return 0;\n  }}\n"
-    )
-
-
 def guarded(calls: Sequence[str], stretches: Sequence[tuple[int, int, int]]) -> list[str]:
-    """The texts of a run where `stretches` (index of the text, and the calls in it) run rows: whole
-    operators run once, when as many calls have run as stand before them."""
+    """The texts of a run where `stretches` (index of the text, and the calls in it) run rows, as
+    far as rows are there: whole operators run once, when as many calls have run as stand before
+    them."""
     of_text = {at: last for at, _, last in stretches}
     end = max(of_text.values())
     texts: list[str] = []
@@ -174,7 +224,10 @@ def guarded(calls: Sequence[str], stretches: Sequence[tuple[int, int, int]]) -> 
     for at, text in enumerate(calls):
         if at in of_text:
             ran = of_text[at]
-            texts.append(run_rows_streamed(ran))
+            texts.append(
+                f"  state->call = run_rows(memory, state->next, state->call, {ran});\n"
+                f"  if (state->call < {ran}) {{\n    return 0;\n  }}\n"
+            )
         elif ran == end:
             texts.append(text)
         else:
@@ -182,34 +235,62 @@ def guarded(calls: Sequence[str], stretches: Sequence[tuple[int, int, int]]) -> 
     return texts
 
 
-def declared_pointers(layout: Layout, parts: Parts) -> str:
-    """The pointers of a state that a run uses, by their names."""
-    used = "".join((parts.body, parts.declared))
-    return "".join(
-        f"  {kind} *const {word} = state->{word};\n"
-        for kind, word in stored_arguments(layout)
-        if re.search(rf"(?<!->)\b{word}\b", used)
-    )
+def _filled(
+    layout: Layout, name: str, value: SSAValue, stream: Stream, text: str, **more: str
+) -> str:
+    """Return a text of the stream that feeds `value`, its holes filled."""
+    held, sliding, kind = _stored_arguments(layout), layout.sliding, c_type_of(value)
+    sizes = "][".join(map(str, shape_of(value)[2:]))
+    values = {
+        **more,
+        "name": name,
+        "NAME": name.upper(),
+        "HEIGHT": str(shape_of(value)[1]),
+        "ROW": f"{row_bytes(value)} bytes, {kind} [{sizes}]",
+        "type": kind,
+        "pointers": "".join(f"  {type_} *{word};\n" for type_, word in held),
+        "arguments": "".join(f", {type_} *{word}" for type_, word in held),
+        "given": "".join(f", {word}" for _, word in held),
+        "stored": "".join(f"  state->{word} = {word};\n" for _, word in held),
+        "bits": str(stream.numbers.row_bits),
+        "operators": str(stream.operators),
+        "memory": _memory_of_state(layout, stream.numbers),
+        "run": run_signature(layout, name),
+    }
+    if sliding is not None:
+        values["NEW"], values["word"] = str(sliding.rows), f"int{8 * sliding.alignment}_t"
+        values["where"] = "memory" if layout.objects or layout.banks else "arena"
+        null = "" if layout.objects else "; 1 if a memory is null or not aligned"
+        values["answers"] = f"{null}; 2 if another pointer is null"
+    for key, fragment in (ONCE if sliding is None else SLIDING).items():
+        values[key] = filled(fragment, values)
+    return filled(text, values)
+
+
+def stream_header(layout: Layout, name: str, received: SSAValue, stream: Stream) -> str:
+    """Return the header's declarations of a streamed run, or of one on a window that slides."""
+    text = HEADER + (READ_ROW if layout.sliding is None else "")
+    return _filled(layout, name, received, stream, text)
 
 
 def stream_functions(
     layout: Layout, name: str, received: SSAValue, stream: Stream, parts: Parts
 ) -> str:
-    """The functions of a streamed model."""
-    held = stored_arguments(layout)
-    declared = declared_pointers(layout, parts)
-    memory = memory_of_state(layout, stream.numbers)
-    values = {
-        "name": name,
-        "NAME": name.upper(),
-        "type": c_type_of(received),
-        "arguments": "".join(f", {kind} *{word}" for kind, word in held),
-        "given": "".join(f", {word}" for _, word in held),
-        "stored": "".join(f"  state->{word} = {word};\n" for _, word in held),
-        "declared": declared + memory + parts.declared,
-        "memory": memory,
-        "run": run_signature(layout, name),
-        "checks": parts.checks,
-        "body": parts.body,
-    }
-    return filled(FUNCTIONS, values)
+    """The functions of a model that is fed row by row; of the pointers of a state, a run declares
+    those that it uses."""
+    used = parts.body + parts.declared
+    declared = "".join(
+        f"  {kind} *const {word} = state->{word};\n"
+        for kind, word in _stored_arguments(layout)
+        if re.search(rf"(?<!->)\b{word}\b", used)
+    )
+    return _filled(
+        layout,
+        name,
+        received,
+        stream,
+        FUNCTIONS + (RUN if layout.sliding is None else ""),
+        declared=declared + _memory_of_state(layout, stream.numbers) + parts.declared,
+        body=parts.body,
+        checks=parts.checks,
+    )
