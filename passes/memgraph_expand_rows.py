@@ -13,7 +13,7 @@ After:
 
 No multiplication is repeated and no bit changes. What needs a tensor as a whole, returned ones too,
 reads a `memgraph.join` of its rows. With `rows=auto` those are cut that have the least arena, and
-of such choices the fewest calls (`least_rows.py`), with `fit` as few as have an arena of so many
+of such choices the fewest calls (`least_arena.py`), with `fit` as few as have an arena of so many
 bytes. With `stream-input` the input is not `memgraph.split_rows` but `memgraph.receive`.
 """
 
@@ -27,8 +27,7 @@ from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.passes.plan.seconds import check_seconds
 from memopt.passes.rows.expand import cut, expand
-from memopt.passes.rows.explain_misfit import helping_text
-from memopt.passes.rows.fit import fitting_rows
+from memopt.passes.rows.fit import fitting_rows, helping_text
 from memopt.passes.rows.least_arena import choose_rows, cut_chosen
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.passes.rows.stream_input import close_stream, receive_rows

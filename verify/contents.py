@@ -2,9 +2,6 @@
 
 No two contents lie over each other but for a result in place of an operand that dies, so the
 contents in the way of a write are found by its neighbours, without a look at all that live.
-
-No two contents lie over each other but for a result in place of an operand that dies, so what is in
-the way of a write is found by its neighbours and not by looking at all that lives.
 """
 
 from bisect import bisect_left, insort

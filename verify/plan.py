@@ -5,37 +5,41 @@ for between live ranges but by simulating the function: every executing operatio
 bytes of its results, and no byte that somebody still reads may be overwritten.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
-from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
-from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.functions import body_of, has_kind, read_values, run_by
+from memopt.dialects.memgraph.names import name_of, operator_kind, operator_name, place_of
 from memopt.dialects.memgraph.old_forms import old_attribute
 from memopt.dialects.memgraph.plan import (
+    OFFSET,
     ORDER,
+    PARTITION,
+    SCHEDULES_TRIED,
+    argument_offsets,
+    is_number,
     model_of,
     order_of,
     plan_of,
+    scratch_list,
 )
-from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.structure import HyperNode, VariableOp
 from memopt.dialects.rows.operations import family_of
-from memopt.verify.branches import check_branches
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
-from memopt.verify.partition import check_parts
 from memopt.verify.placement import check_places
 from memopt.verify.rows import check_rows
 from memopt.verify.simulate import simulate
-from memopt.verify.unplaced import check_tried, check_unplaced
-from memopt.verify.variables import check_variables
 
 
 class StalePlanError(MemoptError):
@@ -71,20 +75,20 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(memory)
-    check_variables(func)
-    check_tried(func, plan)
-    check_parts(memory.operations)
+    _check_variables(func)
+    _check_tried(func, plan)
+    _check_parts(memory.operations)
     peak = _peak(memory, model)
     if peak != plan.peak.data:
         raise MemoptError(f"the peak is {peak} B, the plan says {plan.peak.data} B", place)
     if not plan.placed:
         if placed:
             raise MemoptError("the plan has no offsets; run --place first", place)
-        check_unplaced(func)
+        _check_unplaced(func)
         return Verified(plan, peak, None)
     if interpreter_of(model) and plan.kind != "arena":
         raise MemoptError("the plan has several memories, but TFLM has one arena", place)
-    check_branches(func)
+    _check_branches(func)
     where = check_places(func, block, memory, model, plan)
     check_turns(plan, memory, where)
     ends = simulate(block, memory, where, model, plan)
@@ -152,3 +156,89 @@ def _peak(memory: Reading, model: ModelAttr) -> int:
             )
         load[t] -= inner.held
     return max(start_level, *load)
+
+
+def _check_branches(func: FuncOp) -> None:
+    """Raise MemoptError unless operators work in at least as many bytes as the arena of each
+    function that they run."""
+    for op in func.body.walk():
+        for callee in run_by(op):
+            name, plan = f"{operator_kind(op)} runs @{callee.sym_name.data}", plan_of(callee)
+            if plan is None or not plan.placed:
+                raise MemoptError(f"{name}, which has no places", place_of(op))
+            sizes = [s.bytes.data for s in scratch_list(op) or ()]
+            if len(sizes) != 1 or sizes[0] < plan.arena:
+                text = f"{name}, whose arena of {plan.arena} B is not counted"
+                raise MemoptError(f"{text}; run memgraph-branches", place_of(op))
+
+
+def _check_parts(operations: Sequence[Operation]) -> None:
+    """Raise MemoptError unless the parts of executing operations never decrease along their order.
+
+    Either all of them have a part or none has. A part that nobody is in is no fault: dead code may
+    have gone.
+    """
+    if all(PARTITION not in op.attributes for op in operations):
+        return
+    reached = 0
+    for op in operations:
+        attr = op.attributes.get(PARTITION)
+        name = operator_name(op)
+        if attr is None:
+            raise MemoptError(f"{name!r} has no {PARTITION}, other operations have", place_of(op))
+        if not is_number(attr) or attr.value.data < 0:
+            raise MemoptError(f"{PARTITION} must be a number from 0 on", place_of(op))
+        if attr.value.data < reached:
+            raise MemoptError(
+                f"{name!r} of part {attr.value.data} runs after part {reached} has begun",
+                place_of(op),
+            )
+        reached = attr.value.data
+
+
+def _check_unplaced(func: FuncOp) -> None:
+    """Raise MemoptError if a function whose plan has no arena has a place."""
+
+    def fail(what: str, op: Operation | None = None) -> None:
+        place = f"@{func.sym_name.data}" if op is None else place_of(op)
+        raise MemoptError(f"the plan says no arena, but there {what}", place)
+
+    if any(place is not None for place in argument_offsets(func)):
+        fail("are offsets of arguments")
+    for op in func.body.walk():
+        if op is not func and OFFSET in op.attributes:
+            fail("is an offset", op)
+        if any(not isinstance(s.place, int) or s.place >= 0 for s in scratch_list(op) or ()):
+            fail("is placed scratch", op)
+
+
+def _check_tried(func: FuncOp, plan: PlanAttr) -> None:
+    """Raise MemoptError unless the number of schedules tried is one, of a plan with places."""
+    tried = func.attributes.get(SCHEDULES_TRIED)
+    if tried is None:
+        return
+    if not is_number(tried) or tried.value.data < 1 or not plan.placed:
+        text = f"{SCHEDULES_TRIED} must be a number from 1 on, of a plan with offsets"
+        raise MemoptError(text, f"@{func.sym_name.data}")
+
+
+def _check_variables(func: FuncOp) -> None:
+    """Raise MemoptError if an operation of a file comes after one that stands behind it there, and
+    both use the same variable."""
+    for op in body_of(func).ops:
+        if not isinstance(op, VariableOp):
+            continue
+        users = {use.operation for use in op.result.uses}
+        last = -1
+        for user in (other for other in body_of(func).ops if other in users):
+            number = _file_number(user)
+            if 0 <= number < last:
+                text = f"it uses {op.sym.data} after operator {last} of the file, which is later"
+                raise MemoptError(text, place_of(user))
+            last = max(last, number)
+
+
+def _file_number(op: Operation) -> int:
+    """Its operator in the file, -1 if it is of none."""
+    source = op.attributes.get("memgraph.source")
+    return source.operator.data if isinstance(source, SourceAttr) else -1

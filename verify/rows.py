@@ -19,7 +19,7 @@ from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.memgraph.tensors import rows_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, StateOp
-from memopt.verify.sliding import check_kept, tensor_of
+from memopt.verify.sliding import check_kept
 from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_rows
 
 
@@ -35,8 +35,8 @@ class Walk:
 
     source: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
     done: dict[SSAValue, list[int]] = field(default_factory=dict[SSAValue, list[int]])
-    reads: dict[tuple[SSAValue, int], object] = field(
-        default_factory=dict[tuple[SSAValue, int], object]
+    reads: dict[tuple[SSAValue, int], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, int], SSAValue]
     )
     readers: dict[SSAValue, Reader] = field(default_factory=dict[SSAValue, Reader])
     sums: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -58,7 +58,7 @@ def check_rows(block: Block) -> Walk:
         elif isinstance(op, ReceiveOp):
             _check_received(op, walk)
         elif isinstance(op, RecallOp):
-            walk.source[op.result] = tensor_of(op.kept), op.index.data
+            walk.source[op.result] = op.kept.tensor, op.index.data
         elif isinstance(op, JoinOp):
             _check_join(op, walk)
         elif isinstance(op, RowOp):
@@ -110,8 +110,6 @@ def _check_join(op: JoinOp, walk: Walk) -> None:
     first = sources[0]
     if first is None or sources != [(first[0], r) for r in range(len(sources))]:
         raise MemoptError("memgraph.join: not the rows of one tensor, in order", place_of(op))
-    for r, _ in enumerate(op.parts):  # who cuts the joined tensor again finds the same rows
-        walk.source.setdefault(op.parts[r], (op.result, r))
 
 
 def _check_row(op: RowOp, walk: Walk) -> None:
@@ -142,8 +140,9 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         return
     if next(waiting, None) is not None:
         raise MemoptError(f"{_row_text(op)} reads more than it needs", place_of(op))
-    for index, result in enumerate(op.results):
-        walk.source[result] = ((operator, index), r)
+    walk.source.update(
+        (v, (whole, r)) for v, whole in zip(op.results, operation.results, strict=True)
+    )
 
 
 def _take_row(op: RowOp, which: tuple[int, int, int], value: SSAValue | None, walk: Walk) -> None:

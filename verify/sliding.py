@@ -6,9 +6,9 @@ down to rows of the input, which slides by as many as are received.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of, place_of
@@ -18,14 +18,11 @@ from memopt.dialects.rows.operations import JoinOp, RowKernelOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.verify.windows import Source, sums_rows, windows_of
 
-Reads = Mapping[tuple[SSAValue, int], object]
+Reads = Mapping[tuple[SSAValue, int], SSAValue]
 """The tensor that an operand of an operator in rows is, by operator and number of the operand."""
 
-
-def tensor_of(state: StateOp) -> object:
-    """Return the tensor whose rows a state holds, in the form of `Source`."""
-    is_argument = isinstance(state.of, BlockArgument)
-    return state.of if is_argument else (state.of, state.number.data)
+Fact = tuple[SSAValue | None, int, int]
+"""Row r of a tensor is row r + n of the run before: the tensor, r and n."""
 
 
 def check_kept(
@@ -68,7 +65,7 @@ def _check_retained(
     users = (use.operation for use in state.result.uses)
     retained = [op for op in users if isinstance(op, RetainOp)]
     retained.sort(key=lambda op: place[op])
-    name, tensor, state_rows = name_of(state.result), tensor_of(state), state.kept
+    name, tensor, state_rows = name_of(state.result), state.tensor, state.kept
     for r in state_rows:
         retains = [op for op in retained if op.index.data == r]
         expected = 0 if r + state.later in state_rows else 1
@@ -83,8 +80,8 @@ def _check_retained(
 
 def _check_same(state: StateOp, r: int, reads: Reads, received: Mapping[SSAValue, int]) -> None:
     """Row `r` of a run is row `r` + `shift` of the run before, by what it is made of."""
-    waiting: list[tuple[object, int, int]] = [(tensor_of(state), r, state.later)]
-    seen: set[tuple[object, int, int]] = set()
+    waiting: list[Fact] = [(state.tensor, r, state.later)]
+    seen: set[Fact] = set()
     while waiting:
         fact = waiting.pop()
         if fact in seen:
@@ -98,28 +95,20 @@ def _check_same(state: StateOp, r: int, reads: Reads, received: Mapping[SSAValue
 
 
 def _follows_from(
-    tensor: object, r: int, by: int, reads: Reads, received: Mapping[SSAValue, int]
-) -> Sequence[tuple[object, int, int]] | None:
+    tensor: SSAValue | None, r: int, by: int, reads: Reads, received: Mapping[SSAValue, int]
+) -> Sequence[Fact] | None:
     """Return the rows that must be equal in both runs for row `r` of a tensor to be row `r` + `by`
     of the run before; None if it is not that row."""
-    if not isinstance(tensor, tuple):
-        value = cast("SSAValue", tensor)  # or None, of which nothing is received
-        slides = value in received and received[value] == by and r + by < (rows_of(value) or 0)
-        return [] if slides else None
-    operator, index = cast("tuple[SSAValue, int]", tensor)
-    owner = operator.owner
-    if not isinstance(owner, RowKernelOp):
+    if tensor is None or by < 1 or r + by >= (rows_of(tensor) or 0):
         return None
-    operation = owner.operation
-    if (
-        not isinstance(operation, ComputeOp)
-        or by < 1
-        or r + by >= (rows_of(operation.results[index]) or 0)
-    ):
+    if not isinstance(tensor, OpResult):
+        return [] if received.get(tensor) == by else None
+    operation, kernel = tensor.op, tensor.op.parent_op()
+    if not isinstance(operation, ComputeOp) or not isinstance(kernel, RowKernelOp):
         return None
     if not (_has_all_taps(operation, r) and _has_all_taps(operation, r + by)):
         return None
-    rows: list[tuple[object, int, int]] = []
+    rows: list[Fact] = []
     for k, value in enumerate(operation.operands):
         now, before = windows_of(operation, k, r), windows_of(operation, k, r + by)
         if not isinstance(value, BlockArgument):  # known before: what it is does not slide
@@ -128,7 +117,9 @@ def _follows_from(
             continue
         if now is None or before is None or len(now) != len(before):
             return None
-        rows += [(reads.get((operator, k)), n, b - n) for n, b in zip(now, before, strict=True)]
+        rows += [
+            (reads.get((kernel.operator, k)), n, b - n) for n, b in zip(now, before, strict=True)
+        ]
     return rows
 
 

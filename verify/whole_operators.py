@@ -10,7 +10,6 @@ an operand are rows of comes from `check_rows`, which has held every row to it.
 
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import cast
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
@@ -19,7 +18,6 @@ from memopt.dialects.memgraph.names import place_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.verify.rows import Walk, check_rows
-from memopt.verify.sliding import tensor_of
 
 CUTS = (SplitRowsOp, ReceiveOp, JoinOp, RowOp, StateOp, RecallOp, RetainOp, SlideOp)
 """Operations that only take rows of tensors, or make tensors of rows."""
@@ -67,22 +65,14 @@ def whole_operators(block: Block) -> list[WholeOperator]:
         raise MemoptError(text, place_of(error.args[1][0])) from None
 
 
-def _tensor(read: object, walk: Walk) -> SSAValue:
-    """Return the tensor that a value holds, or holds a row of; `read` may be an operator in rows
-    with the number of a result, as rows name their tensor."""
+def _tensor(value: SSAValue, walk: Walk) -> SSAValue:
+    """Return the tensor that a value holds, or holds a row of."""
     while True:
-        if isinstance(read, tuple):
-            operator, index = cast("tuple[SSAValue, int]", read)
-            return cast("RowKernelOp", operator.owner).operation.results[index]
-        value = cast("SSAValue", read)
-        owner = value.owner
-        if isinstance(owner, JoinOp):
-            read = walk.source[owner.parts[0]][0]
-        elif isinstance(owner, RowOp):
-            return owner.operation.results[cast("OpResult", value).index]
-        elif isinstance(owner, RecallOp):
-            read = tensor_of(owner.kept)
-        elif isinstance(owner, SplitRowsOp | ReceiveOp):
-            read = owner.input
+        if isinstance(value.owner, JoinOp):
+            value = value.owner.parts[0]
+        elif value in walk.source:
+            value = walk.source[value][0]
+        elif isinstance(value, OpResult) and isinstance(value.op, RowOp):  # a finished sum
+            return value.op.operation.results[value.index]
         else:
             return value

@@ -15,8 +15,8 @@ from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.verify.foreign import foreign_rows_read, foreign_sums_rows
 
-Source = tuple[object, int]
-"""Where a row comes from: (the tensor, or the operator that makes it and which result) and row."""
+Source = tuple[SSAValue, int]
+"""The tensor that a row is of, as the argument or as the whole operator makes it, and which row."""
 
 
 def _property(op: Operation, name: str) -> Any:

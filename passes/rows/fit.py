@@ -2,7 +2,7 @@
 
     fitting_rows(func, fit=65536)
 
-The peak decides what is cut (`fewest_rows.py`). Where the smallest arena that is found for that is
+The peak decides what is cut (`minimise.py`). Where the smallest arena that is found for that is
 larger than its peak, and too large, some more is cut: first what lies between, for whole tensors
 among rows are hard to place. At last less peak is asked for.
 """
@@ -11,11 +11,19 @@ from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.passes.rows.minimise import Chosen, DoesNotFitError, ever_fewer_rows, with_cut
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.passes.memgraph_int8_io import store_border
+from memopt.passes.plan.extract import extract
+from memopt.passes.rows.expand import expand
+from memopt.passes.rows.minimise import Chosen, DoesNotFitError, ever_fewer_rows
+from memopt.passes.rows.numbers import in_rows
+from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.solvers import clock, joint
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
 from memopt.solvers.scheduling import schedule
 
+STREAM, STORED = "--stream-input", "--int8-io"
+BOTH = f"{STREAM} and {STORED}"
 TRIES = 3  # choices of one peak that are placed
 
 
@@ -35,7 +43,7 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
             raise DoesNotFitError(f"{text}; for less than that {error.text}") from error
-        tried = [(with_cut(func, positions), positions) for positions in worth_placing(found)]
+        tried = [(in_rows(func, positions).graph, positions) for positions in worth_placing(found)]
         for graph, positions in sorted(tried, key=lambda t: len(t[0])):
             if smallest is not None and clock.late(deadline):
                 text = f"the smallest arena found in time has {smallest:,} B"
@@ -69,3 +77,45 @@ def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
     left = clock.left(deadline)
     found = joint.solve(graph, order.order, order.lower_bound, left, calm_first=True)
     return found.placement.arena
+
+
+def helping_text(func: FuncOp, streamed: bool, time_limit: float | None = None) -> str:
+    """Return the bytes that all rows need with another border than that of `func`, as text.
+
+    Its input is received row by row if `streamed`; `time_limit` in seconds is for all orders.
+    Borders that cannot be are left out. `func` stays as it is, and has no rows yet.
+    """
+    deadline = clock.deadline(time_limit)
+    found: dict[str, int] = {}
+    for name, stream, stored in (
+        (STREAM, True, False),
+        (STORED, streamed, True),
+        (BOTH, True, True),
+    ):
+        if (streamed and name != STORED) or (name == BOTH and len(found) < 2):
+            continue
+        if clock.late(deadline):
+            break
+        peak = _peak(func, stream, stored, clock.left(deadline))
+        if peak is not None:
+            found[name] = peak
+    if BOTH in found and found[BOTH] >= min(found[STREAM], found[STORED]):
+        del found[BOTH]
+    return "".join(f"; with {name} they need {peak:,} B" for name, peak in found.items())
+
+
+def _peak(func: FuncOp, stream: bool, stored: bool, time_limit: float | None) -> int | None:
+    """Bytes that all rows need; None if the input cannot be received, or nothing at the border is
+    real."""
+    copy = func.clone()
+    try:
+        if stored and not store_border(copy):
+            return None
+        if stream:
+            receive_rows(copy)
+        expand(copy, None)
+        if stream:
+            close_stream(copy)
+    except MemoptError:
+        return None
+    return schedule(extract(copy).graph, "auto", time_limit).peak

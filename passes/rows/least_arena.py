@@ -117,9 +117,8 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
     if deadline is not None and not streamed:
         known.append(_whole(cuts, _until(deadline, WHOLE)))
     began = clock.now()
-    try:
-        rows = cuts.of(range(len(computing(func))), deadline if known else None)
-    except clock.TimeIsOverError:
+    rows = cuts.in_time(range(len(computing(func))), deadline if known else None)
+    if rows is None:
         return known[0]
     deadline = clock.sooner(deadline, clock.now() - began)  # what is chosen is written, too
     if not rows.cut:  # any choice is the same
@@ -220,7 +219,7 @@ def _in_some_rows(
         for candidate in _candidates(cuts, rows, ordered, capacity, end, looked):
             if clock.late(deadline):
                 return None
-            placed = _unsearched(candidate, deadline)
+            placed = Placed(candidate, _at_once(candidate.rows.graph, candidate.order, deadline))
             if capacity < placed.arena <= capacity * (1 + NEAR):
                 work = _work(len(rows.graph) - placed.calls)
                 placed = _nearest(placed, capacity, deadline, work)
@@ -260,12 +259,9 @@ def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | Non
     some = rows.numbers.with_whole(singles)
     like = some.like(ordered.order)
     if singles and keeps(some.graph, like, ordered.peak):
-        try:
-            small = cuts.of(rows.cut - singles, deadline)
-        except clock.TimeIsOverError:
-            return _standing(rows, ordered, deadline)
-        order = carried(rows, like, some, small)
-        if keeps(small.graph, order, ordered.peak):
+        small = cuts.in_time(rows.cut - singles, deadline)
+        order = carried(rows, like, some, small) if small else ()
+        if small and keeps(small.graph, order, ordered.peak):
             return _standing(small, replace(ordered, order=order), deadline)
     return _standing(rows, ordered, deadline)
 
@@ -306,9 +302,7 @@ def _candidates(
         like = fitting(positions, some[positions].graph, some[positions].like(ordered.order))
         if like is None:
             continue
-        try:
-            small = cuts.of(positions, deadline)
-        except clock.TimeIsOverError:
+        if (small := cuts.in_time(positions, deadline)) is None:
             return
         alike = carried(rows, like, some[positions], small)
         if keeps(small.graph, alike, capacity):
@@ -336,11 +330,6 @@ def _order_that_fits(
         smoother = next(smoother_orders(graph, order, problem.load, deadline), None)
     fits = smoother and asked(live_ranges(graph, smoother), most, _work(saved), deadline)
     return smoother if fits else None
-
-
-def _unsearched(candidate: Candidate, deadline: float | None) -> Placed:
-    """Return the candidate placed by the methods that take no search."""
-    return Placed(candidate, _at_once(candidate.rows.graph, candidate.order, deadline))
 
 
 def _at_once(graph: MemoryGraph, order: Sequence[int], deadline: float | None) -> Joint:

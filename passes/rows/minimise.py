@@ -7,7 +7,7 @@ rest keeps to the order of all rows (`partial_rows.py`), half of them, halves of
 so on; then the same is asked of any order. What is not decided after so much work stays cut.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -16,8 +16,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import SumsUp
-from memopt.passes.plan.extract import extract
-from memopt.passes.rows.expand import computing, cut, reads_received
+from memopt.passes.rows.expand import computing, reads_received
 from memopt.passes.rows.numbers import Cuts, InRows, carried
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
@@ -59,20 +58,15 @@ class Chosen:
         return len(self.order)
 
 
-def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
-    """Return the operators to cut for a peak of `most` bytes, by default that of all in rows.
+def ever_fewer_rows(
+    func: FuncOp, time_limit: float | None = None, most: int | None = None
+) -> list[Chosen]:
+    """Return choices of operators to cut for a peak of `most` bytes, by default that of all in
+    rows, each with no more calls than the one before; the last is the best.
 
     `time_limit` is in seconds, after which what is left stays cut. Raises DoesNotFitError if `most`
     is not reached.
     """
-    return ever_fewer_rows(func, time_limit, most)[-1]
-
-
-def ever_fewer_rows(
-    func: FuncOp, time_limit: float | None = None, most: int | None = None
-) -> list[Chosen]:
-    """Return the choice of `fewest_rows` behind those found before it, each with no more calls than
-    the last."""
     deadline, cuts = clock.deadline(time_limit), Cuts(func)
     rows = cuts.of(range(len(computing(func))))
     order = None if most is None else order_within(rows.graph, most, deadline)
@@ -80,7 +74,10 @@ def ever_fewer_rows(
         least = schedule(rows.graph, "auto", clock.left(deadline), max_states=LEAST)
         order, most = least.order, least.peak if most is None else most
         if least.peak > most:
-            raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
+            proof = ", and no order of these rows needs less"
+            how = proof if least.optimal else " in the best order that was found"
+            text = f"{most:,} B are {least.peak - most:,} B too few: all operators in rows need"
+            raise DoesNotFitError(f"{text} {least.peak:,} B{how}")
     assert most is not None
     return fewer_rows(cuts, rows, order, most, deadline)
 
@@ -115,8 +112,8 @@ def fewer_rows(
     if not keeps(some.graph, like, most):
         like = order_within(some.graph, most, deadline)
     few = _kept(cuts, rows, some, like, needed, most, deadline, worth)
-    if few is None and calls:
-        few = _order_cut(cuts, needed, most, deadline)
+    if few is None and calls and (small := cuts.in_time(needed, deadline)):
+        few = order_within(small.graph, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
     found = [Chosen(able, tuple(order), False)]
@@ -133,12 +130,11 @@ def fewer_rows(
         if seen + found[-1].calls > calls or clock.late(deadline):
             break
         chosen = found[-1].positions.difference(group)
-        try:
-            small = cuts.of(chosen, deadline).graph
-        except clock.TimeIsOverError:
+        if (small := cuts.in_time(chosen, deadline)) is None:
             break
-        seen += len(small)
-        fewer = order_within(small, most, deadline) if len(small) <= found[-1].calls else None
+        graph = small.graph
+        seen += len(graph)
+        fewer = order_within(graph, most, deadline) if len(graph) <= found[-1].calls else None
         if fewer is not None:
             found.append(Chosen(chosen, fewer, False))
         else:
@@ -160,28 +156,13 @@ def _kept(
     that is this `order` of `some`, or another one; None where there is no order to begin with, or
     none that is `worth` it."""
     order = None if order is None else worth(positions, some.graph, order)
-    if order is None:
-        return None
-    try:
-        small = cuts.of(positions, deadline)
-    except clock.TimeIsOverError:
+    small = None if order is None else cuts.in_time(positions, deadline)
+    if order is None or small is None:
         return None
     alike = carried(rows, order, some, small)
     if keeps(small.graph, alike, most):
         return alike
     return order_within(small.graph, most, deadline)
-
-
-def _order_cut(
-    cuts: Cuts, positions: frozenset[int], most: int, deadline: float | None
-) -> tuple[int, ...] | None:
-    """Return an order with only these operators cut, whose peak is at most that; None if none is
-    found."""
-    try:
-        graph = cuts.of(positions, deadline).graph
-    except clock.TimeIsOverError:
-        return None
-    return order_within(graph, most, deadline)
 
 
 def _whole(
@@ -204,13 +185,6 @@ def _whole(
     return whole
 
 
-def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
-    """The memory graph with these cut, in a copy of `func`."""
-    copy = func.clone()
-    cut(copy, positions)
-    return extract(copy).graph
-
-
 def keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
     """Return whether an order of rows, carried over, is one of this graph and its peak is at most
     `most`.
@@ -229,14 +203,6 @@ def order_within(graph: MemoryGraph, most: int, deadline: float | None) -> tuple
         return bounded_order(graph, most, deadline, STATES)
     except clock.TimeIsOverError:
         return None
-
-
-def _too_much(least: int, proven: bool, most: int) -> str:
-    if proven:
-        needed = f"need {least:,} B, and no order of these rows needs less"
-    else:
-        needed = f"need {least:,} B in the best order that was found"
-    return f"{most:,} B are {least - most:,} B too few: all operators in rows {needed}"
 
 
 def _halves(group: list[int]) -> list[list[int]]:

@@ -16,6 +16,7 @@ from memopt.dialects.rows.operations import RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.rows.expand import computing, cut
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling.partial_rows import Rows, SomeWhole
 
@@ -83,12 +84,20 @@ class Cuts:
         """Return the function itself, nothing of it cut."""
         return extract(self.func)
 
-    def of(self, positions: Collection[int], deadline: float | None = None) -> InRows:
-        """Return the copy with these operators cut, of those that have rows. Raises
-        TimeIsOverError."""
+    def of(self, positions: Collection[int]) -> InRows:
+        """Return the copy with these operators cut, of those that have rows."""
+        copy = self.in_time(positions, None)
+        assert copy is not None
+        return copy
+
+    def in_time(self, positions: Collection[int], deadline: float | None) -> InRows | None:
+        """Return the copy as `of`, None if it is not there by `deadline`."""
         wanted = frozenset(positions)
         if wanted not in self.made:
-            self.made[wanted] = in_rows(self.func, wanted, deadline)
+            try:
+                self.made[wanted] = in_rows(self.func, wanted, deadline)
+            except clock.TimeIsOverError:
+                return None
         return self.made[wanted]
 
 

@@ -5,7 +5,7 @@ The input slides on by some rows in each run. A row of a result is kept if it is
 that are kept, each as far on as the others of its tensor.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -36,14 +36,8 @@ def kept_rows(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     Raises MemoptError, which names the operator in the way, if no operator has any.
     """
     model = model_of(func)
-    kept = _of_input(func, rows)
-    operators = ours(func)
-    for op in operators:
-        most = _kept_of(op, kept, lambda v: is_constant_expression(v, model))
-        if most is not None:
-            kept.update(dict.fromkeys(op.results, most))
-    _check_some(func, rows, kept, operators)
-    return kept
+    reads = ((op, {v: v for v in op.operands}) for op in ours(func))
+    return _kept_of(func, rows, reads, lambda v: is_constant_expression(v, model))
 
 
 def ours(func: FuncOp) -> list[ComputeOp]:
@@ -70,15 +64,9 @@ def rows_in(func: FuncOp) -> dict[SSAValue, Row]:
 def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     """Return `kept_rows` of a function whose operators are in rows and whose input is received in
     rows."""
-    kept, row = _of_input(func, rows), rows_in(func)
-    found = in_order(func, row)
-    for op in found:
-        known = {a: kept[v] for a, v in _tensors_read(op, row).items() if v in kept}
-        most = _kept_of(op.computed, known, lambda v: not isinstance(v, BlockArgument))
-        if most is not None:
-            kept.update(dict.fromkeys(op.computed.results, most))
-    _check_some(func, rows, kept, [op.computed for op in found])
-    return kept
+    row = rows_in(func)
+    reads = ((op.computed, _tensors_read(op, row)) for op in in_order(func, row))
+    return _kept_of(func, rows, reads, lambda v: not isinstance(v, BlockArgument))
 
 
 def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowKernelOp]:
@@ -113,6 +101,28 @@ def _tensors_read(op: RowKernelOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue
     return found
 
 
+def _kept_of(
+    func: FuncOp,
+    rows: int,
+    reads: Iterable[tuple[ComputeOp, Mapping[SSAValue, SSAValue]]],
+    is_known: Callable[[SSAValue], bool],
+) -> dict[SSAValue, Kept]:
+    """The kept rows of the input and of what operators make, each behind those that make what it
+    `reads`, tensors by operand; `is_known` says which operands are known before run time."""
+    kept = _of_input(func, rows)
+    first = "no operator"
+    for at, (op, tensors) in enumerate(reads):
+        first = first if at else operator_name(op)
+        known = {v: kept[tensor] for v, tensor in tensors.items() if tensor in kept}
+        most = _most_kept(op, known, [is_known(v) for v in op.operands])
+        if most is not None:
+            kept.update(dict.fromkeys(op.results, most))
+    if len(kept) == 1:
+        text = f"no row is in the run before: {first} makes other rows of rows that slide by {rows}"
+        raise MemoptError(f"memgraph-slide: {text}", f"@{func.sym_name.data}")
+    return kept
+
+
 def _of_input(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     block, place = body_of(func), f"@{func.sym_name.data}"
     if len(block.args) != 1:
@@ -120,35 +130,22 @@ def _of_input(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
         raise MemoptError(f"memgraph-slide: one input slides, the function has {names}", place)
     (value,) = block.args
     height = rows_of(value) or 0
+    fault = ""
     if not height:
-        raise MemoptError(f"memgraph-slide: {name_of(value)} has no rows", place)
-    if not has_few_rows(value):
-        text = f"{name_of(value)} has {height:,} rows, more than {MOST_ROWS:,}"
-        raise MemoptError(f"memgraph-slide: {text}", place)
-    if height <= rows:
-        text = f"{name_of(value)} has {height} rows, so no two runs have one in common"
-        raise MemoptError(f"memgraph-slide: {text}", place)
+        fault = "has no rows"
+    elif not has_few_rows(value):
+        fault = f"has {height:,} rows, more than {MOST_ROWS:,}"
+    elif height <= rows:
+        fault = f"has {height} rows, so no two runs have one in common"
+    if fault:
+        raise MemoptError(f"memgraph-slide: {name_of(value)} {fault}", place)
     return {value: Kept(rows, frozenset(range(height - rows)))}
 
 
-def _check_some(
-    func: FuncOp, rows: int, kept: dict[SSAValue, Kept], operators: list[ComputeOp]
-) -> None:
-    if len(kept) == 1:
-        first = operator_name(operators[0]) if operators else "no operator"
-        text = f"no row is in the run before: {first} makes other rows of rows that slide by {rows}"
-        raise MemoptError(f"memgraph-slide: {text}", f"@{func.sym_name.data}")
-
-
-IsKnown = Callable[[SSAValue], bool]
-"""Whether a value is known before run time."""
-
-
-def _kept_of(op: ComputeOp, kept: dict[SSAValue, Kept], is_known: IsKnown) -> Kept | None:
+def _most_kept(op: ComputeOp, kept: dict[SSAValue, Kept], known: list[bool]) -> Kept | None:
     """The rows of an operator that are in the run before, at the distance that keeps most."""
     if op.rows_mode in (None, "part"):
         return None
-    known = [is_known(v) for v in op.operands]
     height = rows_of(op.results[0]) or 0
     best: Kept | None = None
     for shift in range(1, height):

@@ -7,7 +7,7 @@ calls[]             what runs, a byte each: an operator, whose rows run in ascen
 run_rows(..., 0, 231);
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 
 from memopt.backends.c.emit.c_text import array, filled, int_literal, plain
 from memopt.backends.c.emit.call import Table
@@ -42,18 +42,18 @@ typedef struct {
 } row_operator;
 """
 
-CONSTANT_FIELD = """  const void *constant; /* the operand without places, if there is one */
+FIELDS = {
+    "constant": """  const void *constant; /* the operand without places, if there is one */
   int32_t constant_row; /* bytes from its row to its row */
-"""
-
-SCRATCH_FIELD = """  const row_place *scratch_at; /* where each row works, if it does */
-"""
-
-ALIGNED_FIELD = """  row_number aligned; /* operands behind those, read at the row itself */
-"""
-
-NUMBERS_FIELD = """  const row_number *rows; /* those that are made */
-"""
+""",
+    "scratch": """  const row_place *scratch_at; /* where each row works, if it does */
+""",
+    "rows": """  const row_number *rows; /* those that are made */
+""",
+    "aligned": """  row_number aligned; /* operands behind those, read at the row itself */
+""",
+}
+"""Fields that row operators have if one of them uses them."""
 
 LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator makes next.@stops@ */
 static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
@@ -176,12 +176,15 @@ def add_row_program(
     places = () if received is None else places_of(out.layout, received_in_order(received))
     pairs = any(call.is_pair for call in calls)
     numbers = numbers_of(operators, places, moves, pairs)
-    slides = bool(moves)
-    picks = slides or not all(o.is_dense for o in operators)
-    has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
-    out.data.append(_types(numbers, operators, has_constants, picks))
-    has = has_constants, _works(operators), _aligned(operators), picks
-    entries = "".join(_entry(out, o, numbers, *has) for o in operators)
+    uses = {
+        "constant": any(isinstance(p, ConstantRows) for o in operators for p in o.operands),
+        "scratch": any(o.works_at for o in operators),
+        "rows": bool(moves) or not all(o.is_dense for o in operators),
+        "aligned": any(o.aligned for o in operators),
+    }
+    used = frozenset(field for field, is_used in uses.items() if is_used)
+    out.data.append(_types(numbers, operators, used))
+    entries = "".join(_entry(out, o, numbers, used) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
     if pairs:
@@ -189,8 +192,8 @@ def add_row_program(
         out.data.append(f"enum {{ PAIR = {numbers.pair} }}; /* {comment} */\n")
     if received is not None:
         above = len(operators)
-        words = f"MOVE = {above}, RECEIVE = {above + 1}" if slides else f"RECEIVE = {above}"
-        next_ = "the next move, the next row" if slides else "the next row"
+        words = f"MOVE = {above}, RECEIVE = {above + 1}" if moves else f"RECEIVE = {above}"
+        next_ = "the next move, the next row" if moves else "the next row"
         out.data.append(f"enum {{ {words} }}; /* in calls[]: {next_} */\n")
         out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
     if moves:
@@ -200,19 +203,23 @@ def add_row_program(
         out.data.append(filled(MOVES, {"count": str(len(moves)), "moves": lines}))
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
-    how = WHOLE if received is None else STREAMED
-    how = {**how, "moving": MOVING if slides else "", **(PAIRS if pairs else ALONE)}
-    how["row"] = f"o->rows[{how['next']}]" if picks else how["next"]
-    how["scratch"] = SCRATCH if _works(operators) else "NULL"
+    how = {**(WHOLE if received is None else STREAMED), **(PAIRS if pairs else ALONE)}
     pointers = max(_pointers(operators[c.number], c) for c in calls if c.rows)
-    aligned = _aligned(operators)
-    out.data.append(_loop(numbers, pointers, has_constants, aligned, how))
+    values = {
+        **how,
+        "parameter": "uint8_t *const *memory" if len(numbers.bases) > 1 else "uint8_t *memory",
+        "pointers": str(max(1, pointers)),
+        "moving": MOVING if moves else "",
+        "row": f"o->rows[{how['next']}]" if "rows" in used else how["next"],
+        "operand": WITH_CONSTANTS if "constant" in used else OPERAND,
+        "aligned": ALIGNED if "aligned" in used else "",
+        "scratch": SCRATCH if "scratch" in used else "NULL",
+    }
+    out.data.append(f"#define ROW_AT(place) ((void *)({_at(numbers)}))\n\n{filled(LOOP, values)}")
     return numbers
 
 
-def _types(
-    numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool, picks: bool
-) -> str:
+def _types(numbers: Numbers, operators: Sequence[RowOperator], used: Set[str]) -> str:
     several = len(numbers.bases) > 1
     memory = "the memory that its highest bits say" if several else f"`{numbers.bases[0]}`"
     values = {
@@ -221,14 +228,7 @@ def _types(
         "place": f"uint{numbers.place_bits}_t",
         "number": f"int{numbers.row_bits}_t",
         "operands": str(max(len(o.operands) for o in operators)),
-        "more_fields": "".join(
-            (
-                CONSTANT_FIELD if has_constants else "",
-                SCRATCH_FIELD if _works(operators) else "",
-                NUMBERS_FIELD if picks else "",
-                ALIGNED_FIELD if _aligned(operators) else "",
-            )
-        ),
+        "more_fields": "".join(text for field, text in FIELDS.items() if field in used),
     }
     return filled(TYPES, values)
 
@@ -240,44 +240,25 @@ def _pointers(o: RowOperator, call: RowsCalled) -> int:
     return (len(o.operands) - o.aligned) * under + o.aligned
 
 
-def _works(operators: Sequence[RowOperator]) -> bool:
-    """Return whether a row works in scratch."""
-    return any(o.works_at for o in operators)
-
-
-def _aligned(operators: Sequence[RowOperator]) -> bool:
-    """Return whether a row reads something at the row, beside the rows under a window."""
-    return any(o.aligned for o in operators)
-
-
 def _numbered(places: Places, numbers: Numbers) -> Array:
     import numpy as np
 
     return np.array([numbers.place(a) for a in places] or [0], np.int64)
 
 
-def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
-    return table_name(out, Table("row_place", _numbered(places, numbers)), name)
+def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str:
+    """The initialiser of a row operator; its tables are added to `out`."""
 
+    def table(places: Places, name: str) -> str:
+        return table_name(out, Table("row_place", _numbered(places, numbers)), f"{o.prefix}_{name}")
 
-def _entry(
-    out: Source,
-    o: RowOperator,
-    numbers: Numbers,
-    has_constants: bool,
-    works: bool,
-    aligned: bool,
-    picks: bool,
-) -> str:
     call, window = o.call.call, o.call.window
-    scratch = "NULL"
     if o.inlined is None:
         add_parameters(out, call, o.prefix)
     else:
         o.inlined.add(out, call, o.prefix)
-    if o.works_at:
-        scratch = _table(out, o.works_at, f"{o.prefix}_scratch_at", numbers)
-    result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
+    scratch = table(o.works_at, "scratch_at") if o.works_at else "NULL"
+    result = table(o.results, "out_at")
     operands: list[str] = []
     constant = ("NULL", "0")
     for k, operand in enumerate(o.operands):
@@ -286,7 +267,7 @@ def _entry(
             constant = (name, str(operand.row_bytes))
             operands.append("NULL")
         else:
-            operands.append(_table(out, operand, f"{o.prefix}_in_at_{k}", numbers))
+            operands.append(table(operand, f"in_at_{k}"))
     rows = next((len(p) for p in o.operands if isinstance(p, tuple)), o.end)
     own = (len(o.operands), 1, 0, 1, rows, call.rows.end)
     under = window and (
@@ -302,10 +283,10 @@ def _entry(
         f"&{o.prefix}_params",
         "{" + ", ".join(operands) + "}",
         result,
-        *(constant if has_constants else ()),
-        *((scratch,) if works else ()),
-        *((_row_numbers(out, o),) if picks else ()),
-        *((str(o.aligned),) if aligned else ()),
+        *(constant if "constant" in used else ()),
+        *((scratch,) if "scratch" in used else ()),
+        *((_row_numbers(out, o),) if "rows" in used else ()),
+        *((str(o.aligned),) if "aligned" in used else ()),
         *map(int_literal, under or own),
         str(call.rows.in_stride),
         str(call.rows.out_stride),
@@ -328,7 +309,8 @@ def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
     for at in range(0, len(calls), CALLS_IN_LINE):
         line = calls[at : at + CALLS_IN_LINE]
         lines.append(live_text(out.layout, [call.live for call in line]))
-        lines.append(f"  {', '.join(_number(call, numbers) for call in line)},\n")
+        entries = (str(call.number + call.is_pair * numbers.pair) for call in line)
+        lines.append(f"  {', '.join(entries)},\n")
     kind = f"uint{numbers.operator_bits}_t"
     return f"static const {kind} calls[{len(calls)}] = {{\n{''.join(lines)}}};\n"
 
@@ -336,43 +318,20 @@ def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
 CALLS_IN_LINE = 24
 
 
-def _number(call: RowsCalled, numbers: Numbers) -> str:
-    """Return the entry of a call in calls[]."""
-    return f"{call.number + numbers.pair}" if call.is_pair else f"{call.number}"
-
-
 def _traced(o: RowOperator) -> str:
-    size = bytes_in(o.rows[-1].outputs[o.call.call.result])
-    steps = o.end
-    first = 0 if o.completes else steps
-    if o.whole.rows_mode == "part":
-        first = steps - 1
     call = o.call.call
+    size = bytes_in(o.rows[-1].outputs[call.result])
+    first = o.end - 1 if o.whole.rows_mode == "part" else 0 if o.completes else o.end
     return f"  {{{first}, {tensor_text(o.whole, call.result)}, {size}u, {call.out_offset}}},\n"
 
 
-def _loop(
-    numbers: Numbers,
-    pointers: int,
-    has_constants: bool,
-    aligned: bool,
-    how: Mapping[str, str],
-) -> str:
-    several = len(numbers.bases) > 1
+def _at(numbers: Numbers) -> str:
+    """The address of a place in C."""
     unit = f" * {numbers.unit}" if numbers.unit > 1 else ""
+    if len(numbers.bases) == 1:
+        return f"memory + (uint32_t)(place){unit}"
     bits = numbers.place_bits - numbers.memory_bits
-    if several:
-        at = f"memory[(place) >> {bits}] + ((place) & 0x{(1 << bits) - 1:x}u){unit}"
-    else:
-        at = f"memory + (uint32_t)(place){unit}"
-    values = {
-        **how,
-        "parameter": "uint8_t *const *memory" if several else "uint8_t *memory",
-        "pointers": str(max(1, pointers)),
-        "aligned": ALIGNED if aligned else "",
-        "operand": WITH_CONSTANTS if has_constants else OPERAND,
-    }
-    return f"#define ROW_AT(place) ((void *)({at}))\n\n" + filled(LOOP, values)
+    return f"memory[(place) >> {bits}] + ((place) & 0x{(1 << bits) - 1:x}u){unit}"
 
 
 def start_rows(numbers: Numbers, operators: int) -> str:

@@ -16,7 +16,8 @@ from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.passes.rows.expand import cut
-from memopt.passes.rows.minimise import fewest_rows, with_cut
+from memopt.passes.rows.minimise import ever_fewer_rows
+from memopt.passes.rows.numbers import in_rows
 from memopt.solvers.scheduling import schedule
 from memopt.verify.rows import check_rows
 
@@ -135,6 +136,6 @@ def test_rows_of_what_is_no_operators_own(text: str, positions: tuple[int, ...])
 
 def test_a_view_in_the_way_is_no_step() -> None:
     func = only_function(load_text(new_context(), SHAPED, "net.mlir"))
-    chosen = fewest_rows(func).positions
-    assert schedule(with_cut(func, chosen), "auto").peak == 36
-    assert schedule(with_cut(func, ()), "auto").peak == 48
+    chosen = ever_fewer_rows(func)[-1].positions
+    assert schedule(in_rows(func, chosen).graph, "auto").peak == 36
+    assert schedule(in_rows(func, ()).graph, "auto").peak == 48
