@@ -7,7 +7,6 @@ conv1,0,2,4096,0
 import json
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import function_memory
@@ -22,29 +21,18 @@ from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.plan import (
     Place,
     arena_offset,
-    argument_offsets,
     bytes_offset,
     memory_at,
     model_of,
     order_of,
+    places_of,
     plan_of,
     said_optimal,
     scratch_list,
 )
-from memopt.dialects.memgraph.plan import offsets_of as places_of
 from memopt.dialects.memgraph.structure import HyperNode, VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows
-
-
-def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:
-    """The place of every argument and result."""
-    block = body_of(func)
-    found: dict[SSAValue, Place | None] = {}
-    found.update(zip(block.args, argument_offsets(func), strict=True))
-    for op in block.ops:
-        found.update(zip(op.results, places_of(op) or (), strict=False))
-    return found
 
 
 def module_json(module: ModuleOp, claimed: bool = False, known: Checked | None = None) -> str:
@@ -60,7 +48,7 @@ def module_json(module: ModuleOp, claimed: bool = False, known: Checked | None =
     if plan is not None and known is None:
         checked(func)
     block = body_of(func)
-    places = places_by_value(func)
+    places = places_of(func)
     names: dict[SSAValue, str] = {}
     taken: set[str] = set()
     tensors: list[dict[str, object]] = []
@@ -162,7 +150,7 @@ def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
     memory = known.memory if known is not None else function_memory(func, model)
     plan = plan if plan is not None and plan.placed else None
     alignment, lives = model.alignment.data, live_ranges(memory)
-    places = places_by_value(func)
+    places = places_of(func)
     for g in memory.groups:
         if g.piece is not None and g.in_arena:
             text = f"minimalloc's CSV: {g.name} is a part of a tensor, and dies alone"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import levels, live_ranges, rounded
@@ -27,14 +27,12 @@ from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import (
     MODEL,
     SCRATCH,
-    Place,
-    argument_offsets,
     bytes_offset,
     drop_plan,
     fast_form,
     mark_fast,
     model_of,
-    offsets_of,
+    places_of,
     plan_of,
 )
 from memopt.dialects.memgraph.write_plan import Facts
@@ -201,13 +199,8 @@ def _sites(extracted: Extracted) -> list[Site]:
 
 def _spans(extracted: Extracted) -> dict[int, Span]:
     """Where the groups lie that are in the arena."""
-    func, memory = extracted.func, extracted.memory
-    places: dict[SSAValue, Place | None] = {}
-    places.update(zip(body_of(func).args, argument_offsets(func), strict=True))
-    for op in body_of(func).ops:  # parts of tensors are results of what does not run
-        places.update(zip(op.results, offsets_of(op) or (), strict=False))
-    found: dict[int, Span] = {}
-    for number, group in enumerate(memory.groups):
+    places, found = places_of(extracted.func), dict[int, Span]()
+    for number, group in enumerate(extracted.memory.groups):
         value, inside = group.members[0]
         offset = bytes_offset(places.get(value))
         if offset is not None and group.taken:

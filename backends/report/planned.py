@@ -15,11 +15,9 @@ from memopt.backends.report.timeline import INPUT, Lane, Rect, Step, Timeline, b
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.names import name_of, operator_kind
 from memopt.dialects.memgraph.plan import (
-    Place,
     arena_offset,
-    argument_offsets,
     model_of,
-    offsets_of,
+    places_of,
     scratch_list,
 )
 
@@ -119,20 +117,12 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
 def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
     """The offset of each group: that of a member less the member's place in the group. Shared
     objects, and several memories, are drawn one on top of the other."""
-    found: dict[int, int | None] = {}
-
-    def put(group: tuple[int, int] | None, place: Place | None) -> None:
-        offset = arena_offset(place, func)
+    offsets: dict[int, int | None] = {}
+    for value, place in places_of(func).items():
+        group, offset = memory.of_value.get(value), arena_offset(place, func)
         if group is not None and offset is not None:
-            found[group[0]] = offset - group[1]
-
-    block = func.body.block
-    for argument, place in zip(block.args, argument_offsets(func), strict=True):
-        put(memory.of_value.get(argument), place)
-    for op in block.ops:
-        for result, place in zip(op.results, offsets_of(op) or (), strict=False):
-            put(memory.of_value.get(result), place)
-    return found
+            offsets[group[0]] = offset - group[1]
+    return offsets
 
 
 def _labels(memory: BlockMemory) -> list[str]:

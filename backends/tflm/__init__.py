@@ -15,7 +15,6 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
 
 from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
@@ -27,7 +26,7 @@ from memopt.backends.tflm.shapes import with_shapes_of, write_shapes
 from memopt.dialects.attributes.places import SlotAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import run_by, subgraph_of
-from memopt.dialects.memgraph.plan import Place, argument_offsets, bytes_offset, offsets_of
+from memopt.dialects.memgraph.plan import bytes_offset, places_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, litert_schema, read_model
 from memopt.targets.tflm.arena import base_of, is_unread, tensor_indices, tflm_arena
@@ -157,10 +156,7 @@ def tensor_offsets(func: FuncOp, model: Model) -> list[int]:
 
 def _fill_offsets(func: FuncOp, base: int, starts: Sequence[int], offsets: list[int]) -> None:
     number = max(0, subgraph_of(func))
-    places: dict[SSAValue, Place | None] = {}
-    places.update(zip(func.body.block.args, argument_offsets(func), strict=True))
-    for op in func.body.block.ops:
-        places.update(zip(op.results, offsets_of(op) or (), strict=False))
+    places = places_of(func)
     for value, index in tensor_indices(func).items():
         place = places.get(value)
         if isinstance(place, SlotAttr):

@@ -21,9 +21,8 @@ from memopt.dialects.attributes.places import UnplacedAttr
 from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.functions import body_of, run_by
 from memopt.dialects.memgraph.plan import (
-    argument_offsets,
     model_of,
-    offsets_of,
+    places_of,
     plan_of,
     set_places,
 )
@@ -117,12 +116,8 @@ def make_safe(func: FuncOp) -> bool:
         offset = places.get(value)
         return old if offset is None else IntegerAttr(offset, i64)
 
-    arguments = zip(body_of(func).args, argument_offsets(func), strict=True)
-    old: dict[SSAValue, Attribute] = {a: p for a, p in arguments if p is not None}
-    for op in body_of(func).ops:
-        old.update((r, p) for r, p in zip(op.results, offsets_of(op) or (), strict=False) if p)
-    runtime = UnplacedAttr("runtime")
-    set_places(func, lambda value: place(value, old.get(value, runtime)))
+    old, runtime = places_of(func), UnplacedAttr("runtime")
+    set_places(func, lambda value: place(value, old.get(value) or runtime))
     head = write_scratch(func)
     write_plan(func, order_facts(plan).in_one_arena(head, plan.arena_lower_bound.data))
     return True

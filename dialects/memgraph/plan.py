@@ -152,6 +152,15 @@ def argument_offsets(func: FuncOp) -> list[Place | None]:
     return [cast("Place | None", a.get(OFFSET)) for a in argument_attributes(func)]
 
 
+def places_of(func: FuncOp) -> dict[SSAValue, Place | None]:
+    """Return the place of every argument and of every result that has one listed."""
+    places: dict[SSAValue, Place | None] = {}
+    places.update(zip(func.body.block.args, argument_offsets(func), strict=True))
+    for op in func.body.block.ops:
+        places.update(zip(op.results, offsets_of(op) or (), strict=False))
+    return places
+
+
 def set_places(func: FuncOp, where: Callable[[SSAValue], Attribute]) -> None:
     """Write the place of every argument and result of a function's only block."""
     arguments = argument_attributes(func)

@@ -29,10 +29,9 @@ from memopt.dialects.memgraph.functions import body_of, run_by, subgraph_of
 from memopt.dialects.memgraph.names import place_of
 from memopt.dialects.memgraph.plan import (
     SCRATCH,
-    argument_offsets,
     bytes_offset,
     model_of,
-    offsets_of,
+    places_of,
     scratch_list,
 )
 from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
@@ -240,13 +239,7 @@ def _requests_of(
     which TFLM gives the bytes of unread inputs away at once, at the places of the plan."""
     block, base = body_of(func), scopes.bases[func]
     begin, end = scopes.entered[func]
-    offsets: dict[SSAValue, int | None] = {}
-    if planned and base is not None:
-        for argument, place in zip(block.args, argument_offsets(func), strict=True):
-            offsets[argument] = bytes_offset(place)
-        for op in block.ops:
-            for r, place in zip(op.results, offsets_of(op) or (), strict=False):
-                offsets[r] = bytes_offset(place)
+    places = places_of(func) if planned and base is not None else {}
     returned = set(block.last_op.operands) if block.last_op else set[SSAValue]()
     found: list[tuple[int, SSAValue, Request]] = []
     for value, index in tensor_indices(func).items():
@@ -257,7 +250,7 @@ def _requests_of(
         first, used = (begin, begin) if maker is None else scopes.runs.get(maker, (-1, -1))
         uses = [scopes.runs[u.operation][1] for u in value.uses if u.operation in scopes.runs]
         live = live_range((first,), [used, *uses], end + 1, to_end=value in returned)
-        last, offset = live.stop - 1, offsets.get(value)
+        last, offset = live.stop - 1, bytes_offset(places.get(value))
         if is_unread(value) and hold_unread is not None:
             last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
         at = None if offset is None or base is None else base + offset

@@ -10,7 +10,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.liveness import live_ranges
 from memopt.analysis.sliding import Sliding, sliding_of
@@ -30,11 +30,10 @@ from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.plan import (
     Place,
     alias_lists,
-    argument_offsets,
     bytes_offset,
     memory_at,
     model_of,
-    offsets_of,
+    places_of,
     scratch_list,
 )
 from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
@@ -155,26 +154,17 @@ def check_model(func: FuncOp, target: str | None) -> ModelAttr:
     return model
 
 
-def _place(value: SSAValue, func: FuncOp) -> Place | None:
-    if isinstance(value, OpResult):
-        places = offsets_of(value.op)
-        return places[value.index] if places else None
-    assert isinstance(value, BlockArgument)
-    return argument_offsets(func)[value.index]
-
-
 def _memory_name(place: Place | int | None, memories: Sequence[Memory]) -> str:
     return next(m.name for m in memories if m.planned.memory.data == memory_at(place))
 
 
 def _planned_base(
-    func: FuncOp, group: Storage, alignment: int, memories: Sequence[Memory]
+    place: Place | None, group: Storage, alignment: int, memories: Sequence[Memory]
 ) -> tuple[int, str]:
     """Bytes from the start of its memory to the start of a group, and the memory's name in C. A
     group without bytes is said to be in the first: its own may be one that nothing uses."""
     value, inside = group.members[0]
     owner = place_of(value.op) if isinstance(value, OpResult) else name_of(value)
-    place = _place(value, func)
     if not bytes_of(value.type):
         return 0, memories[0].name
     offset = bytes_offset(place)
@@ -236,12 +226,14 @@ def layout_of(
         names = ", ".join(map(name_of, inputs))
         raise MemoptError(f"C backend: an input received in rows is the only one, here are {names}")
     memories = _memories(known.plan)
-    addresses: dict[SSAValue, Address] = {}
+    places, addresses = places_of(func), dict[SSAValue, Address]()
     for group in memory.groups:
         if lies_in_state(group.members[0][0]):
             continue
         if group.in_arena:
-            base, name = _planned_base(func, group, model.alignment.data, memories)
+            base, name = _planned_base(
+                places.get(group.members[0][0]), group, model.alignment.data, memories
+            )
         else:
             tensor, inside = group.piece or (None, 0)
             members = group.members if tensor is None else memory.groups[tensor].members

@@ -34,12 +34,10 @@ from memopt.dialects.attributes.plan import Family, PlanAttr
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.plan import (
-    Place,
-    argument_offsets,
     bytes_offset,
     memory_at,
     model_of,
-    offsets_of,
+    places_of,
 )
 from memopt.dialects.rows.operations import RowOp
 from memopt.frontends.core.registry import all_frontends
@@ -214,15 +212,8 @@ def _called(memory: str, plan: PlanAttr) -> str:
 def _places(func: FuncOp) -> Iterator[tuple[str, tuple[int, str]]]:
     """(name, (bytes, memory)) of every placed value, each name once."""
     seen: dict[str, int] = {}
-    values: list[tuple[str, Place | None]] = [
-        (name_of(a), place)
-        for a, place in zip(func.body.block.args, argument_offsets(func), strict=True)
-    ]
-    for op in func.body.block.ops:
-        places = offsets_of(op) or ()
-        values += [(name_of(r), p) for r, p in zip(op.results, places, strict=False)]
-    for name, place in values:
-        offset = bytes_offset(place)
+    for value, place in places_of(func).items():
+        name, offset = name_of(value), bytes_offset(place)
         if offset is not None:
             seen[name] = seen.get(name, 0) + 1
             count = f"#{seen[name]}" if seen[name] > 1 else ""
