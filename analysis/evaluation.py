@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.traits import IsTerminator
 
-from memopt.analysis.row_evaluation import evaluate_row, join_rows, row_of, split_rows
+from memopt.analysis.row_evaluation import evaluate_row
 from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import Array, dtype_of
@@ -41,6 +41,8 @@ def evaluate(
     run it is empty, which stands for zeros, or what variables begin with. Raises MemoptError for an
     operation that cannot be evaluated (`ComputeOp.evaluate`).
     """
+    import numpy as np
+
     block = body_of(func)
     values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
     state = {} if state is None else state
@@ -48,9 +50,10 @@ def evaluate(
         if is_constant_like(op):
             values[op.results[0]] = weights.array(op)
         elif isinstance(op, SplitRowsOp):
-            values.update(zip(op.parts, split_rows(values[op.input]), strict=True))
+            values |= {v: values[op.input][:, r : r + 1] for r, v in enumerate(op.parts)}
         elif isinstance(op, ReceiveOp):
-            values[op.result] = row_of(values[op.input], op.index.data)
+            r = op.index.data
+            values[op.result] = values[op.input][:, r : r + 1]
         elif isinstance(op, StateOp):
             state.setdefault(op.result, dict.fromkeys(op.kept, _nothing(op)))
         elif isinstance(op, RecallOp):
@@ -61,7 +64,7 @@ def evaluate(
         elif isinstance(op, RetainOp):
             state[op.state][op.index.data] = values[op.value]
         elif isinstance(op, JoinOp):
-            values[op.result] = join_rows([values[v] for v in op.parts])
+            values[op.result] = np.concatenate([values[v] for v in op.parts], axis=1)
         elif isinstance(op, RowOp):
             results = evaluate_row(op, weights, [values[v] for v in op.inputs])
             values.update(zip(op.outputs, results, strict=True))

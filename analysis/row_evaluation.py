@@ -18,24 +18,6 @@ from memopt.dialects.rows.steps import activations, steps_of
 POISON = 0x42  # in every byte of a row that is not given: 66, as float32 48.6, so a cast holds it
 
 
-def split_rows(whole: Array) -> list[Array]:
-    """The rows of an image."""
-    return [row_of(whole, r) for r in range(whole.shape[1])]
-
-
-def row_of(whole: Array, r: int) -> Array:
-    """One row of an image."""
-    row: Array = whole[:, r : r + 1]
-    return row
-
-
-def join_rows(rows: Sequence[Array]) -> Array:
-    """An image from its rows."""
-    import numpy as np
-
-    return np.concatenate(rows, axis=1)
-
-
 def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[Array]:
     """The results of one row, from the arrays of its operands.
 

@@ -83,8 +83,7 @@ def _recalled_from(op: RecallOp, depth: dict[SSAValue, int]) -> int:
     while r + state.later in state.kept:
         r += state.later
         runs += 1
-    users = (use.operation for use in state.result.uses)
-    values = [o.value for o in users if isinstance(o, RetainOp) and o.index.data == r]
+    values = [o.value for o in state.of_kind(RetainOp) if o.index.data == r]
     return runs + max((depth.get(v, 0) for v in values), default=0)
 
 

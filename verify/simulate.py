@@ -51,10 +51,11 @@ def simulate(
     overwrites: dict[int, list[tuple[int, int]]] = {}
     for at, result, operand in memory.overwrites:
         overwrites.setdefault(at, []).append((result, operand))
-    parts = _written_parts(memory, holds)
+    parts, func = _written_parts(memory, holds), block.parent_op()
+    assert func is not None
     for argument in block.args:
         for v in parts.get(argument, [argument]):
-            _write(v, last.get(v, 0), where, sizes, live, (), func_op(block))
+            _write(v, last.get(v, 0), where, sizes, live, (), func)
     for op, step in memory.walk:
         if step is None:
             if op in memory.views:
@@ -95,12 +96,6 @@ def _scratch_places(
     if any(offset % model.alignment.data for _, offset, _ in places):
         raise MemoptError("scratch is not aligned", place_of(op))
     return places
-
-
-def func_op(block: Block) -> Operation:
-    op = block.parent_op()
-    assert op is not None
-    return op
 
 
 def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SSAValue]]:

@@ -41,19 +41,18 @@ def check_kept(
 
 def _check_turns(state: StateOp, place: Mapping[Operation, int]) -> None:
     """Check that a state is read, then slides, then has rows retained. Raises MemoptError."""
-    name, users = name_of(state.result), [use.operation for use in state.result.uses]
-    slides = [op for op in users if isinstance(op, SlideOp)]
+    name, slides = name_of(state.result), state.of_kind(SlideOp)
     if len(slides) != 1:
         raise MemoptError(f"{name} slides {len(slides)} times, not once", place_of(state))
     turn = place[slides[0]]
-    for op in users:
-        if isinstance(op, RecallOp):
-            readers = [use.operation for use in op.result.uses]
-            for reader in [op] if any(isinstance(o, JoinOp) for o in readers) else readers:
-                if place[reader] > turn:
-                    text = f"row {op.index.data} of {name} is read after it slides"
-                    raise MemoptError(text, place_of(reader))
-        elif isinstance(op, RetainOp) and place[op] < turn:
+    for op in state.of_kind(RecallOp):
+        readers = [use.operation for use in op.result.uses]
+        for reader in [op] if any(isinstance(o, JoinOp) for o in readers) else readers:
+            if place[reader] > turn:
+                text = f"row {op.index.data} of {name} is read after it slides"
+                raise MemoptError(text, place_of(reader))
+    for op in state.of_kind(RetainOp):
+        if place[op] < turn:
             text = f"row {op.index.data} of {name} is retained before it slides"
             raise MemoptError(text, place_of(op))
 
@@ -62,9 +61,7 @@ def _check_retained(
     state: StateOp, source: Mapping[SSAValue, Source], place: Mapping[Operation, int]
 ) -> None:
     """Every row that the state does not have of itself is retained, once, `shift` rows later."""
-    users = (use.operation for use in state.result.uses)
-    retained = [op for op in users if isinstance(op, RetainOp)]
-    retained.sort(key=lambda op: place[op])
+    retained = sorted(state.of_kind(RetainOp), key=lambda op: place[op])
     name, tensor, state_rows = name_of(state.result), state.tensor, state.kept
     for r in state_rows:
         retains = [op for op in retained if op.index.data == r]

@@ -19,8 +19,8 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.names import is_named, name_of, operator_kind
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
-from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
+from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
+from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp, row_of
 
 HAS_ROW = (RowOp, ReceiveOp, RecallOp, RetainOp)
 
@@ -90,22 +90,10 @@ def _tensor_name(value: SSAValue) -> str:
     return f"{name_of(of_operator.operator)}{several}"
 
 
-def _row_of(value: SSAValue) -> tuple[SSAValue, int] | None:
-    """The tensor that a value is a row of, and which."""
-    op = value.owner
-    if isinstance(op, RowOp):
-        return op.operation.results[op.results.index(value)], op.index.data
-    if isinstance(op, SplitRowsOp):
-        return op.input, op.results.index(value)
-    if isinstance(op, RecallOp):
-        return op.kept.tensor, op.index.data
-    return (op.input, op.index.data) if isinstance(op, ReceiveOp) else None
-
-
 def _tensor_of(storage: Storage) -> tuple[SSAValue, int | None]:
     """The tensor that a group belongs to, and the row of it if it is just one."""
     first, _ = storage.members[0]
-    found = _row_of(first)
+    found = row_of(first)
     if found is None:
         return first, None
     tensor, row = found

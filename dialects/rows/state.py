@@ -18,6 +18,7 @@ rows lie one behind the other, gets a copy.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -40,9 +41,11 @@ from memopt.dialects.memgraph.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.memgraph.structure import NamesRows
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of
 from memopt.dialects.operators.base import INTS, ComputeOp
-from memopt.dialects.rows.operations import JoinOp, RowKernelOp
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
 from memopt.dialects.rows.steps import row_type
+
+User = TypeVar("User", bound=Operation)
 
 
 @irdl_op_definition
@@ -102,19 +105,18 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         """Return the bytes that it takes up."""
         return self.row_bytes * len(self.kept)
 
-    def of_kind(self, kind: type[Operation]) -> list[Operation]:
+    def of_kind(self, kind: type[User]) -> list[User]:
         """The operations of this kind that use it."""
         return [use.operation for use in self.result.uses if isinstance(use.operation, kind)]
 
     @property
     def readers(self) -> tuple[Operation, ...]:
         """Whoever reads bytes of it."""
-        found: dict[Operation, None] = {}
+        readers: dict[Operation, None] = {}
         for op in self.of_kind(RecallOp):
-            assert isinstance(op, RecallOp)
             uses = [use.operation for use in op.result.uses]
-            found |= dict.fromkeys([op] if op.copies else uses)
-        return tuple(found)
+            readers |= dict.fromkeys([op] if op.copies else uses)
+        return tuple(readers)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory((None,), executes=False)
@@ -274,6 +276,19 @@ class RetainOp(OfState, MemoryInterface):
         printer.print_ssa_value(self.state)
         printer.print_string(f"[{self.index.data}]")
         print_tail(printer, self, self.kept.tensor.type)
+
+
+def row_of(value: SSAValue) -> tuple[SSAValue, int] | None:
+    """Return the tensor that a value is a row of, as an argument or the whole operator has it, and
+    which row; of a sum over rows which step. None of any other value."""
+    op = value.owner
+    if isinstance(op, RowOp):
+        return op.operation.results[op.results.index(value)], op.index.data
+    if isinstance(op, SplitRowsOp):
+        return op.input, op.results.index(value)
+    if isinstance(op, RecallOp):
+        return op.kept.tensor, op.index.data
+    return (op.input, op.index.data) if isinstance(op, ReceiveOp) else None
 
 
 def lies_in_state(value: SSAValue) -> bool:

@@ -40,19 +40,19 @@ def receive_rows(func: FuncOp) -> None:
         names = ", ".join(map(name_of, block.args)) or "none"
         raise MemoptError(f"{WHO}: one input is streamed, the function has {names}", place)
     (value,) = block.args
-    name, rows = name_of(value), rows_of(value)
+    name, rows, fault = name_of(value), rows_of(value), ""
     if not rows:
-        shape = "x".join(map(str, shape_of(value)))
-        raise MemoptError(f"{WHO}: {name}, {shape}, has no rows", place)
-    if not has_few_rows(value):
-        text = f"{name} has {rows:,} rows, more than {MOST_ROWS:,}"
-        raise MemoptError(f"{WHO}: {text}", place)
-    if is_received(value):
-        raise MemoptError(f"{WHO}: {name} is received in rows already", place)
-    if model_of(func).io.data == "kept":
-        raise MemoptError(f"{WHO}: {name} is not kept, as the memory model asks", place)
-    if not _readers(value):
-        raise MemoptError(f"{WHO}: nothing reads {name}", place)
+        fault = f"{name}, {'x'.join(map(str, shape_of(value)))}, has no rows"
+    elif not has_few_rows(value):
+        fault = f"{name} has {rows:,} rows, more than {MOST_ROWS:,}"
+    elif is_received(value):
+        fault = f"{name} is received in rows already"
+    elif model_of(func).io.data == "kept":
+        fault = f"{name} is not kept, as the memory model asks"
+    elif not _readers(value):
+        fault = f"nothing reads {name}"
+    if fault or not rows:
+        raise MemoptError(f"{WHO}: {fault}", place)
     drop_plan(func)
     received = [ReceiveOp(value, r) for r in range(rows)]
     join = JoinOp([op.result for op in received], value.type)
@@ -80,15 +80,10 @@ def close_stream(func: FuncOp) -> None:
     readers = {op for join in joined for op in _readers(join.result)}
     for op in block.ops:
         if op in readers:
-            text = f"{operator_name(op)} {_why(op)}, it reads all of {name_of(block.args[0])}"
+            why = "has no rows" if steps_of(op) is None else "is not cut"
+            text = f"{operator_name(op)} {why}, it reads all of {name_of(block.args[0])}"
             raise MemoptError(f"{WHO}: {text}", place_of(op))
     _delay(block, received)
-
-
-def _why(reader: Operation) -> str:
-    if steps_of(reader) is not None:
-        return "is not cut"
-    return "has no rows"
 
 
 def _delay(block: Block, received: Sequence[Operation]) -> None:

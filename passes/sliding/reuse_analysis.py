@@ -18,6 +18,7 @@ from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.tensors import MOST_ROWS, has_few_rows, rows_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
+from memopt.dialects.rows.state import row_of
 from memopt.dialects.rows.steps import activations
 from memopt.passes.rows.expand import computing
 
@@ -51,14 +52,12 @@ Row = tuple[SSAValue, int]
 
 def rows_in(func: FuncOp) -> dict[SSAValue, Row]:
     """The tensor and row that a value is, of operators in rows and of what is received."""
-    found: dict[SSAValue, Row] = {}
-    for op in body_of(func).ops:
-        if isinstance(op, ReceiveOp):
-            found[op.result] = op.input, op.index.data
-        elif isinstance(op, RowOp) and op.whole.rows_mode != "part":
-            for result, tensor in zip(op.outputs, op.whole.results, strict=True):
-                found[result] = tensor, op.index.data
-    return found
+    made = [
+        op
+        for op in body_of(func).ops
+        if isinstance(op, ReceiveOp) or (isinstance(op, RowOp) and op.whole.rows_mode != "part")
+    ]
+    return {v: row for op in made for v in op.results if (row := row_of(v)) is not None}
 
 
 def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:

@@ -161,9 +161,7 @@ def _rows_named(of: SSAValue, number: int = 0) -> dict[int, SSAValue]:
         elif isinstance(op, RowOp):
             by_index[op.index.data] = op.outputs[number]
         elif isinstance(op, StateOp) and op.number.data == number:
-            for recall in op.of_kind(RecallOp):
-                assert isinstance(recall, RecallOp)
-                by_index[recall.index.data] = recall.result
+            by_index |= {recall.index.data: recall.result for recall in op.of_kind(RecallOp)}
     return by_index
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
 from memopt.analysis.sliding import sliding_of
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.memgraph.tensors import is_buffer
-from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp, SplitRowsOp
-from memopt.dialects.rows.state import MOVING, RecallOp
+from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp
+from memopt.dialects.rows.state import MOVING, row_of
 
 
 def operators_run(memory: BlockMemory) -> int:
@@ -76,16 +76,6 @@ def sliding_lines(plan: Mapping[str, Any]) -> list[str]:
 
 
 def _tensor_of(value: SSAValue) -> SSAValue:
-    while isinstance(value, OpResult):
-        op = value.op
-        if isinstance(op, RowOp):
-            return op.operation.results[value.index]
-        if isinstance(op, JoinOp):
-            value = op.parts[0]
-        elif isinstance(op, RecallOp):
-            return op.kept.tensor
-        elif isinstance(op, SplitRowsOp | ReceiveOp):
-            value = op.input
-        else:
-            return value
+    while row := row_of(value.owner.parts[0] if isinstance(value.owner, JoinOp) else value):
+        value = row[0]
     return value
