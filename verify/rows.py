@@ -140,9 +140,8 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         return
     if next(waiting, None) is not None:
         raise MemoptError(f"{_row_text(op)} reads more than it needs", place_of(op))
-    walk.source.update(
-        (v, (whole, r)) for v, whole in zip(op.results, operation.results, strict=True)
-    )
+    pairs = zip(op.results, operation.results, strict=True)
+    walk.source.update((v, (tensor, r)) for v, tensor in pairs)
 
 
 def _take_row(op: RowOp, which: tuple[int, int, int], value: SSAValue | None, walk: Walk) -> None:

@@ -81,7 +81,7 @@ def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) ->
     text = _comment(out, op, index, live)
     for number, call in enumerate(calls):
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
-        if inlining is not None and any(made.value in call.operands for made in inlining.made):
+        if inlining is not None and any(m.value in call.operands for m in inlining.made):
             text += add_inlined(out, op, call, inlining, prefix)
         else:
             text += _add_call(out, op, call, prefix)
