@@ -209,10 +209,11 @@ from xdsl.rewriter import InsertPoint
 
 from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import is_named, name_of, rename
-from memopt.dialects.memgraph.tensors import bytes_of, elements_of, encoding_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.reordering import (
@@ -223,6 +224,7 @@ from memopt.dialects.operators.reordering import (
     reordered_type,
 )
 from memopt.dialects.operators.traits import Pointwise, Spatial, Weights
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 
@@ -345,7 +347,25 @@ class Turned:
         assert layouts is not None
         before, after = layouts.nchw, layouts.nhwc
         order = [before.index(letter) for letter in after]
+        if isinstance(op, TransposeConv2DOp) and (groups := op.groups.value.data) > 1:
+            return self.of_groups(op, value, groups)
         return self.moved(value, order, reordered_type(value, order, after), op)
+
+    def of_groups(self, op: TransposeConv2DOp, value: SSAValue, groups: int) -> SSAValue:
+        """Return weights of all channels in and one group's out (iohw) as those of all channels out
+        and one group's in (ohwi)."""
+        channels, filters, *taps = shape_of(value)
+        depth, old = channels // groups, encoding_of(value)
+
+        def typed(layout: str, *shape: int) -> AnyTensor:
+            encoding = EncodingAttr(layout, old.scales, old.zero_points)
+            return TensorType(element_of(value), shape, encoding)
+
+        apart = typed("", groups, depth, filters, *taps)
+        parts = self.inserted(ReshapeOp.create(operands=[value], result_types=[apart]), op)
+        moved = self.moved(parts, (0, 2, 3, 4, 1), typed("", groups, filters, *taps, depth), op)
+        flat = typed("ohwi", groups * filters, *taps, depth)
+        return self.inserted(ReshapeOp.create(operands=[moved], result_types=[flat]), op)
 
     def widened(self, value: SSAValue, op: Operation) -> SSAValue:
         """Return the value with dimensions of size 1 in front, four in all."""

@@ -1,9 +1,10 @@
 """Operators that take elements at indices of an operand, or put them there."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -19,12 +20,39 @@ from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
 
+FROM_END = " (`from_end` $from_end^)? "
+
+
+class IndexingOp(ComputeOp):
+    """Base of what takes indices; with `from_end` those below zero count from the end."""
+
+    indices = operand_def(AnyTensor)
+    from_end = opt_prop_def(UnitAttr)
+
+    @property
+    @abstractmethod
+    def indexed(self) -> tuple[int, ...]:
+        """Sizes of the dimensions that are indexed, by the last dimension of the indices if these
+        are several."""
+
+    def places(self, indices: Array) -> Array:
+        """Return the indices as int64, counted from zero. Raises MemoptError for no integers."""
+        import numpy as np
+
+        if indices.dtype.kind not in "iu" or is_stored(self.indices):
+            raise unknown(self, f"indices of {indices.dtype}")
+        at: Array = indices.astype(np.int64)
+        if self.from_end is not None:
+            sizes = np.array(self.indexed[0] if len(self.indexed) == 1 else self.indexed)
+            at = at + (at < 0) * sizes
+        return at
+
 
 @irdl_op_definition
-class GatherAlongOp(ComputeOp):
+class GatherAlongOp(IndexingOp):
     """Elements of the first operand at each index of the second along `axis`; an index that it does
     not have, which runtimes refuse, is the nearest that it has. Each of the first `batch_dims`
-    dimensions has indices of its own."""
+    dimensions has indices of its own. With `from_end` indices below zero count from the end."""
 
     name = "memgraph.gather_along"
     input = operand_def(AnyTensor)
@@ -33,7 +61,9 @@ class GatherAlongOp(ComputeOp):
     axis = prop_def(IntegerAttr[I64])
     batch_dims = opt_prop_def(IntegerAttr[I64])
     traits = traits_def(Pure(), Folds())
-    assembly_format = "$input `,` $indices `axis` $axis (`batch_dims` $batch_dims^)? " + TYPES
+    assembly_format = (
+        "$input `,` $indices `axis` $axis (`batch_dims` $batch_dims^)?" + FROM_END + TYPES
+    )
 
     @property
     def own(self) -> int:
@@ -52,16 +82,17 @@ class GatherAlongOp(ComputeOp):
         import numpy as np
 
         need_same_numbers(self, self.input, self.result)
-        if operands[1].dtype.kind not in "iu" or is_stored(self.indices):
-            raise unknown(self, f"indices of {operands[1].dtype}")
-        axis = self.axis.value.data
-        at = np.clip(operands[1].astype(np.int64), 0, shape_of(self.input)[axis] - 1)
         batches, outer, length, inner, count = self.sizes
+        at = np.clip(self.places(operands[1]), 0, length - 1)
         each = operands[0].reshape(batches, outer, length, inner)
         slices = [
             np.take(x, i, axis=1) for x, i in zip(each, at.reshape(batches, count), strict=True)
         ]
         return [np.array(slices, operands[0].dtype).reshape(shape_of(self.result))]
+
+    @property
+    def indexed(self) -> tuple[int, ...]:
+        return (shape_of(self.input)[self.axis.value.data],)
 
     @property
     def sizes(self) -> tuple[int, int, int, int, int]:
@@ -73,21 +104,26 @@ class GatherAlongOp(ComputeOp):
 
 
 @irdl_op_definition
-class GatherNdOp(ComputeOp):
+class GatherNdOp(IndexingOp):
     """Slices of the first operand at each row of indices of the second, which are of its first
-    dimensions; an index that there is not is the nearest that there is."""
+    dimensions; an index that there is not is the nearest that there is. With `from_end` indices
+    below zero count from the end."""
 
     name = "memgraph.gather_nd"
     input = operand_def(AnyTensor)
     indices = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     traits = traits_def(Pure())
-    assembly_format = "$input `,` $indices " + TYPES
+    assembly_format = "$input `,` $indices" + FROM_END + TYPES
 
     @property
     def depth(self) -> int:
         """How many dimensions are indexed."""
         return shape_of(self.indices)[-1]
+
+    @property
+    def indexed(self) -> tuple[int, ...]:
+        return shape_of(self.input)[: self.depth]
 
     def verify_(self) -> None:
         shape, at = shape_of(self.input), shape_of(self.indices)
@@ -100,30 +136,32 @@ class GatherNdOp(ComputeOp):
         import numpy as np
 
         need_same_numbers(self, self.input, self.result)
-        if operands[1].dtype.kind not in "iu" or is_stored(self.indices):
-            raise unknown(self, f"indices of {operands[1].dtype}")
-        limits = np.array(shape_of(self.input)[: self.depth]) - 1
-        at = np.clip(operands[1].astype(np.int64), 0, limits)
+        at = np.clip(self.places(operands[1]), 0, np.array(self.indexed) - 1)
         return [operands[0][tuple(np.moveaxis(at, -1, 0))]]
 
 
 @irdl_op_definition
-class ScatterNdOp(ComputeOp):
+class ScatterNdOp(IndexingOp):
     """Zeros, to which at each row of indices of the first operand, which are of the result's first
     dimensions, the element or the piece of the second is added. What has an index that there is
-    not, which runtimes refuse, is left out."""
+    not, which runtimes refuse, is left out. With `from_end` indices below zero count from the
+    end."""
 
     name = "memgraph.scatter_nd"
     indices = operand_def(AnyTensor)
     updates = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     traits = traits_def(Pure(), RealsOnly())
-    assembly_format = "$indices `,` $updates " + TYPES
+    assembly_format = "$indices `,` $updates" + FROM_END + TYPES
 
     @property
     def depth(self) -> int:
         """How many dimensions are indexed."""
         return shape_of(self.indices)[-1]
+
+    @property
+    def indexed(self) -> tuple[int, ...]:
+        return shape_of(self.result)[: self.depth]
 
     def verify_(self) -> None:
         shape, at = shape_of(self.result), shape_of(self.indices)
@@ -134,14 +172,11 @@ class ScatterNdOp(ComputeOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
-        indices, updates = operands
+        at, updates = self.places(operands[0]), operands[1]
         if is_stored(self.updates) or is_stored(self.result):
             raise unknown(self, "stored integers")
-        if indices.dtype.kind not in "iu" or is_stored(self.indices):
-            raise unknown(self, f"indices of {indices.dtype}")
-        limits = np.array(shape_of(self.result)[: self.depth])
         result = np.zeros(shape_of(self.result), dtype_of(self.result))
-        in_range = ((indices >= 0) & (indices < limits)).all(-1)
+        in_range = ((at >= 0) & (at < np.array(self.indexed))).all(-1)
         with np.errstate(over="ignore"):  # integers wrap
-            np.add.at(result, tuple(np.moveaxis(indices[in_range], -1, 0)), updates[in_range])
+            np.add.at(result, tuple(np.moveaxis(at[in_range], -1, 0)), updates[in_range])
         return [result]

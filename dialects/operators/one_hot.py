@@ -7,16 +7,18 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES
+from memopt.dialects.operators.gathering import FROM_END, IndexingOp
 from memopt.dialects.operators.traits import Folds
 
 
 @irdl_op_definition
-class OneHotOp(ComputeOp):
+class OneHotOp(IndexingOp):
     """For each index a vector along `axis`, of which the element there is the second operand, all
-    others the third; so are all, if there is no such element."""
+    others the third; so are all, if there is no such element. With `from_end` indices below zero
+    count from the end."""
 
     name = "memgraph.one_hot"
     indices = operand_def(AnyTensor)
@@ -25,7 +27,7 @@ class OneHotOp(ComputeOp):
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     traits = traits_def(Pure(), Folds())
-    assembly_format = "$indices `,` $on_value `,` $off_value `axis` $axis " + TYPES
+    assembly_format = "$indices `,` $on_value `,` $off_value `axis` $axis" + FROM_END + TYPES
 
     def verify_(self) -> None:
         axis, shape, out = self.axis.value.data, shape_of(self.indices), shape_of(self.result)
@@ -34,6 +36,10 @@ class OneHotOp(ComputeOp):
         self.require(expected == shape, f"indices of {shape} do not make {out}")
         one = elements_of(self.on_value) == elements_of(self.off_value) == 1
         self.require(one, "on and off are one element each")
+
+    @property
+    def indexed(self) -> tuple[int, ...]:
+        return (shape_of(self.result)[self.axis.value.data],)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -46,11 +52,9 @@ class OneHotOp(ComputeOp):
 
         need_same_numbers(self, self.on_value, self.off_value, self.result)
         indices, on, off = operands
-        if indices.dtype.kind not in "iu" or is_stored(self.indices):
-            raise unknown(self, f"indices of {indices.dtype}")
         axis, shape = self.axis.value.data, shape_of(self.result)
         places = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
-        is_on: Array = np.expand_dims(indices, axis) == places
+        is_on: Array = np.expand_dims(self.places(indices), axis) == places
         result: Array = np.full(shape, off.reshape(()), on.dtype)
         result[is_on] = on.reshape(())
         return [result]

@@ -1,10 +1,12 @@
 """Stretches picked along each dimension: what mirrors, blocks with padding and pads of other
 elements or of many dimensions are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -23,6 +25,7 @@ from memopt.dialects.arithmetic.stored import (
     need_same_numbers,
     per_tensor,
 )
+from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.operators.traits import Folds, Monotone
@@ -36,6 +39,22 @@ class Term:
     way: int
     dimension: int
     numbers: tuple[int, ...]
+
+
+def picks_along(
+    shape: Sequence[int], numbers_along: Sequence[Sequence[int]]
+) -> dict[str, Attribute]:
+    """Return the properties of what picks these indices along each dimension of an operand. The
+    last dimensions, as far as they stay as they are, are one stretch."""
+    moved = len(shape)
+    while moved and list(numbers_along[moved - 1]) == list(range(shape[moved - 1])):
+        moved -= 1
+    return {
+        "shape": numbers(shape[:moved]),
+        "sizes": numbers([len(v) for v in numbers_along[:moved]]),
+        "terms": numbers([d for d in range(moved) for _ in range(2)]),
+        "numbers": numbers([i for v in numbers_along[:moved] for i in v]),
+    }
 
 
 class PickingOp(ComputeOp):
@@ -72,13 +91,22 @@ class PickingOp(ComputeOp):
     def added(self) -> list[Term]:
         """The terms."""
         flat = [int(v) for v in self.terms.get_values()]
-        numbers = [int(v) for v in self.numbers.get_values()]
-        terms: list[Term] = []
-        for way, dimension in zip(flat[0::2], flat[1::2], strict=True):
-            size = self.ways[way]
-            terms.append(Term(way, dimension, tuple(numbers[:size])))
-            numbers = numbers[size:]
-        return terms
+        values = iter(int(v) for v in self.numbers.get_values())
+        return [
+            Term(way, dimension, tuple(islice(values, self.ways[way])))
+            for way, dimension in zip(flat[0::2], flat[1::2], strict=True)
+        ]
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """Where each dimension is picked along by itself."""
+        terms, shape, moved = self.added, shape_of(self.input), len(self.extents)
+        by_itself = [(t.way, t.dimension) for t in terms] == [(d, d) for d in range(moved)]
+        of_all = (self.extents, self.ways) == (shape[:moved], shape_of(self.result)[:moved])
+        if not by_itself or not of_all:
+            return None
+        along = [*(t.numbers for t in terms), *(range(n) for n in shape[moved:])]
+        picks = picks_along([shape[i] for i in order], [along[i] for i in order])
+        return {**self.properties, **picks}
 
     def zero(self) -> Array:
         """Return the element by which the result stores zero. Raises MemoptError as `evaluate`."""
@@ -117,9 +145,9 @@ class PickingOp(ComputeOp):
             along = [-1 if i == term.way else 1 for i in range(len(ways))]
             index[term.dimension] = index[term.dimension] + np.array(term.numbers).reshape(along)
         in_range, at = np.ones(ways, bool), np.zeros(ways, np.int64)
-        for numbers, extent in zip(index, extents, strict=True):
-            in_range &= (numbers >= 0) & (numbers < extent)
-            at = at * extent + numbers
+        for along_one, extent in zip(index, extents, strict=True):
+            in_range &= (along_one >= 0) & (along_one < extent)
+            at = at * extent + along_one
         source = operands[0].reshape(-1, self.run)
         fill = self.zero() if self.fill is None else operands[1].reshape(())
         is_inside: Array = in_range.reshape(-1)

@@ -8,18 +8,19 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES
+from memopt.dialects.operators.gathering import FROM_END, IndexingOp
 from memopt.dialects.operators.traits import RealsOnly
 
 REDUCTIONS = ("add", "mul", "max", "min")
 
 
 @irdl_op_definition
-class ScatterUpdateOp(ComputeOp):
+class ScatterUpdateOp(IndexingOp):
     """The first operand, of which the element or the piece at each row of indices of the second,
     which are of its first dimensions, is that of the third, the last of several; or, with a
     `reduction` (add, mul, max, min), what that makes of both. What has an index that there is not,
-    which runtimes refuse, is left out."""
+    which runtimes refuse, is left out. With `from_end` indices below zero count from the end."""
 
     name = "memgraph.scatter_update"
     input = operand_def(AnyTensor)
@@ -28,12 +29,18 @@ class ScatterUpdateOp(ComputeOp):
     result = result_def(AnyTensor)
     reduction = opt_prop_def(StringAttr)
     traits = traits_def(Pure(), RealsOnly())
-    assembly_format = "$input `,` $indices `,` $updates (`reduction` $reduction^)? " + TYPES
+    assembly_format = (
+        "$input `,` $indices `,` $updates (`reduction` $reduction^)?" + FROM_END + TYPES
+    )
 
     @property
     def depth(self) -> int:
         """Return the number of dimensions that are indexed."""
         return shape_of(self.indices)[-1]
+
+    @property
+    def indexed(self) -> tuple[int, ...]:
+        return shape_of(self.input)[: self.depth]
 
     @property
     def how(self) -> str:
@@ -59,15 +66,12 @@ class ScatterUpdateOp(ComputeOp):
         need_same_numbers(self, self.input, self.updates, self.result)
         if self.how and (is_stored(self.input) or source.dtype.kind == "b"):
             raise unknown(self, "sums of stored integers or truths")
-        if indices.dtype.kind not in "iu" or is_stored(self.indices):
-            raise unknown(self, f"indices of {indices.dtype}")
-        limits = np.array(shape_of(self.input)[: self.depth])
-        inside = ((indices >= 0) & (indices < limits)).all(-1)
-        places, pieces = indices[inside], updates[inside]
+        at = self.places(indices)
+        inside = ((at >= 0) & (at < np.array(self.indexed))).all(-1)
         result = source.copy()
         functions = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
         with np.errstate(over="ignore"):  # integers wrap
-            for place, piece in zip(places, pieces, strict=True):
-                at = tuple(place)
-                result[at] = functions[self.how](result[at], piece) if self.how else piece
+            for row, piece in zip(at[inside].tolist(), updates[inside], strict=True):
+                place = tuple(row)
+                result[place] = functions[self.how](result[place], piece) if self.how else piece
         return [result]

@@ -17,7 +17,8 @@ from memopt.dialects.operators.window import channels_last, first_spatial
 @irdl_op_definition
 class TransposeConv2DOp(FilteringOp):
     """Every element times a window of weights is added to the result from `stride` times its place
-    on; `pad` is cut off, what nothing is added to is the bias. Weights `ohwi` or `iohw`."""
+    on; `pad` is cut off, what nothing is added to is the bias. Weights `iohw`, of all channels of
+    the input and those of the result of one group, or `ohwi`, the other way round."""
 
     name = "memgraph.transpose_conv_2d"
     traits = traits_def(Spatial(), Weights("ohwi", "iohw"))
@@ -46,8 +47,9 @@ class TransposeConv2DOp(FilteringOp):
         self.require(bias == channels, f"a bias of {bias} for {channels} channels")
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
-        """Weights of several groups have no other order: they stand in one dimension."""
-        return self.properties if self.groups.value.data == 1 else None
+        """Weights of several groups have one scale."""
+        of_filters = encoding_of(self.weights).axis.data >= 0
+        return None if of_filters and self.groups.value.data > 1 else self.properties
 
     def _dimensions(self, weights: tuple[int, ...]) -> tuple[int, tuple[int, ...], int]:
         """(channels in, height and width, channels out of one group) of the weights."""

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import RuntimeType
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core import walks
+from memopt.frontends.core.picks import along
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization
 from memopt.frontends.core.windows import start_of
@@ -51,22 +52,31 @@ def transpose(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
+def from_end(node: Node, index: int) -> UnitAttr | None:
+    """Return the property of indices of which some may count from the end."""
+    known = node.elements(index)
+    return UnitAttr() if known is None or (known < 0).any() else None
+
+
 def gather(node: Node, kind: Kind) -> Operation:
-    """Return the gather of indices from zero on, known ones or int32."""
     same_meaning(node, (0,))
-    int32 = node.element(1) == IntegerType(32)
-    need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
     axis = axis_of(node.get("axis", 0), len(node.shape(0)))
-    return build(kind, (node.operand(0), node.operand(1)), node.results, {"axis": number(axis)})
+    properties = {"axis": number(axis), "from_end": from_end(node, 1)}
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
 
 
 def gather_nd(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
     batch_dims = node.get("batch_dims", 0)
     need(not batch_dims, f"batch_dims = {batch_dims} (0 has one)")
-    int32 = node.element(1) == IntegerType(32)
-    need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
-    return build(kind, (node.operand(0), node.operand(1)), node.results, {})
+    properties = {"from_end": from_end(node, 1)}
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
+
+
+def one_hot(node: Node, kind: Kind) -> Operation:
+    """Return the operation of an expanded OneHot: indices, on and off."""
+    properties = {"axis": number(node.get("axis")), "from_end": from_end(node, 0)}
+    return build(kind, node.operands, node.results, properties)
 
 
 def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
@@ -139,21 +149,38 @@ def slice_(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def pad(node: Node, kind: Kind) -> Operation:
-    plain(node)
-    mode = node.get("mode", "constant")
-    need(mode == "constant", f"mode = {mode} (constant has one)")
-    rank = len(node.shape(0))
+def _place(index: int, size: int, mode: str) -> int:
+    """Return the element that stands at an index outside: the nearest, mirrored, or that of a
+    circle."""
+    if mode == "edge" or size == 1:
+        return min(max(index, 0), size - 1)
+    if mode == "wrap":
+        return index % size
+    period = 2 * (size - 1)
+    return min(index % period, -index % period)
+
+
+def pad(node: Node, kind: Kind, mirrored: Kind, picked: Kind) -> Operation:
+    """Return the pad with a value, or with elements that are picked."""
+    shape, mode = node.shape(0), node.get("mode", "constant")
+    rank = len(shape)
     pads = node.integers(1)
     axes = [axis_of(a, rank) for a in node.integers(3)] if node.has(3) else list(range(rank))
     need(len(pads) == 2 * len(axes), f"{len(pads)} pads of {len(axes)} axes")
     need(len(set(axes)) == len(axes), f"axes = {axes}")
-    value = float(node.constant(2).reshape(-1)[0]) if node.has(2) else 0.0
-    exact = math.isfinite(value) and real(value).value.data == value
-    need(exact, f"a value of {value} (what float32 has)")
     before, after = [0] * rank, [0] * rank
     for i, axis in enumerate(axes):
         before[axis], after[axis] = pads[i], pads[i + len(axes)]
+    if mode != "constant":
+        same_meaning(node, (0,))
+        need(mode in ("reflect", "edge", "wrap"), f"mode = {mode}")
+        ranges = [range(-b, n + a) for b, n, a in zip(before, shape, after, strict=True)]
+        places = [[_place(i, n, mode) for i in r] for r, n in zip(ranges, shape, strict=True)]
+        return along(node, mirrored if mode == "reflect" else picked, places)
+    plain(node)
+    value = float(node.constant(2).reshape(-1)[0]) if node.has(2) else 0.0
+    exact = math.isfinite(value) and real(value).value.data == value
+    need(exact, f"a value of {value} (what float32 has)")
     properties = {
         "before": numbers(before),
         "after": numbers(after),

@@ -45,7 +45,9 @@ from memopt.dialects.operators.local_response import LocalResponseNormalizationO
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.normalization import BatchNormalizationOp
+from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.picked import MirroredOp, PickedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.powers import FloorModOp, PowOp, RemainderOp
 from memopt.dialects.operators.prelu import PreluOp
@@ -340,11 +342,12 @@ def local_response(node: Node, kind: Kind) -> Operation:
 
 
 def scatter(node: Node, kind: Kind) -> Operation:
-    """Return the scatter of indices from zero on."""
     plain(node)
     how = node.get("reduction", "none")
-    need(not node.get("batch_dims", 0), "batch_dims (0 has one)")
-    properties = {"reduction": None if how == "none" else StringAttr(how)}
+    properties = {
+        "reduction": None if how == "none" else StringAttr(how),
+        "from_end": movement.from_end(node, 1),
+    }
     return build(kind, node.operands, (node.result,), properties)
 
 
@@ -408,7 +411,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Not": Entry(unary, LogicalNotOp),
     "Or": Entry(binary, LogicalOrOp),
     "PRelu": Entry(quotient, PreluOp),
-    "Pad": Entry(movement.pad, PadOp),
+    "Pad": Entry(movement.pad, PadOp, MirroredOp, PickedOp),
     "Pow": Entry(power, PowOp),
     "QuantizeLinear": Entry(quantize, QuantizeOp),
     "ReduceMax": Entry(reduction, ReduceMaxOp),
@@ -435,6 +438,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Where": Entry(choose, ChooseOp),
     "memopt.Conv3D": Entry(convolution_3d, Conv3DOp),
     "memopt.LocalResponse": Entry(local_response, LocalResponseNormalizationOp),
+    "memopt.OneHot": Entry(movement.one_hot, OneHotOp),
     "memopt.TreeEnsemble": Entry(trees, TreeEnsembleOp),
 }
 """ONNX's operator -> what it becomes."""

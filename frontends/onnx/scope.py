@@ -155,6 +155,10 @@ class Scope:
         self._make(kind, inputs, [self.node.output[result]], attributes)
         return True
 
+    def cut(self, name: str, first: int, end: int, axis: int) -> str:
+        """The elements from one to another along an axis."""
+        return self.add("Slice", name, *(self.const([v], INT64) for v in (first, end, axis)))
+
     def reshaped(self, name: str, shape: Sequence[int]) -> str:
         return self.add("Reshape", name, self.const(list(shape), INT64))
 

@@ -5,42 +5,11 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.operators.picked import Term
-from memopt.frontends.core.typed import build, need
+from memopt.frontends.core.picks import along, picked, terms_of
+from memopt.frontends.core.typed import need
 from memopt.frontends.core.types import is_quantized
 from memopt.frontends.tflite.node import Kind, Node
-
-
-def picked(
-    node: Node, kind: Kind, shape: Sequence[int], sizes: Sequence[int], terms: Sequence[Term]
-) -> Operation:
-    """A way each for the indices of the result's stretches; those of the operand are `shape`."""
-    need(prod(node.shape(0)) > 0, "no elements")
-    need(len(node.shape(0)) <= 6, f"{len(node.shape(0))} dimensions (up to 6 have one)")
-    properties = {
-        "shape": numbers(shape),
-        "sizes": numbers(sizes),
-        "terms": numbers([v for term in terms for v in (term.way, term.dimension)]),
-        "numbers": numbers([v for term in terms for v in term.numbers]),
-    }
-    fill = node.operand(2) if node.kind == "PADV2" else None
-    return build(kind, (node.operand(0), fill), node.results, properties)
-
-
-def along(node: Node, kind: Kind, numbers: Sequence[Sequence[int]]) -> Operation:
-    """Build the operation that picks these indices of the operand along each dimension.
-
-    The last dimensions, as far as they stay as they are, are one stretch.
-    """
-    shape = list(node.shape(0))
-    sizes = [len(v) for v in numbers]
-    need(sizes == list(node.result.get_shape()), f"a result of another shape than {sizes}")
-    kept = len(shape)
-    while kept and list(numbers[kept - 1]) == list(range(shape[kept - 1])):
-        kept -= 1
-    terms = [Term(d, d, tuple(numbers[d])) for d in range(kept)]
-    return picked(node, kind, shape[:kept], [len(v) for v in numbers[:kept]], terms)
 
 
 def _pairs(values: Sequence[int], count: int) -> list[tuple[int, int]]:
@@ -53,18 +22,19 @@ def _pairs(values: Sequence[int], count: int) -> list[tuple[int, int]]:
 def pad(node: Node, kind: Kind) -> Operation:
     shape = node.shape(0)
     pairs = _pairs(node.constant(1), len(shape))
-    return along(node, kind, [range(-b, n + a) for (b, a), n in zip(pairs, shape, strict=True)])
+    places = [range(-b, n + a) for (b, a), n in zip(pairs, shape, strict=True)]
+    return along(node, kind, places, node.operand(2) if node.kind == "PADV2" else None)
 
 
 def mirror_pad(node: Node, kind: Kind) -> Operation:
     """Build a pad that reflects, with `SYMMETRIC` (1) at the edge, else at its last element."""
-    edge, shape, numbers = int(node.options["mode"] == 1), node.shape(0), list[list[int]]()
+    edge, shape, places = int(node.options["mode"] == 1), node.shape(0), list[list[int]]()
     for (before, after), size in zip(_pairs(node.constant(1), len(shape)), shape, strict=True):
         need(max(before, after) <= size - 1 + edge, f"paddings of {size} beyond it")
         first = range(before - edge, -edge, -1)
         last = range(size - 2 + edge, size - 2 + edge - after, -1)
-        numbers.append([*first, *range(size), *last])
-    return along(node, kind, numbers)
+        places.append([*first, *range(size), *last])
+    return along(node, kind, places)
 
 
 def _blocks(node: Node) -> tuple[list[int], list[tuple[int, int]], int]:
@@ -85,7 +55,7 @@ def space_to_batch(node: Node, kind: Kind) -> Operation:
     for i, (block, (before, _), count) in enumerate(zip(blocks, pairs, counts, strict=True)):
         terms.append(Term(i, i + 1, tuple(range(-before, block - before))))
         terms.append(Term(m + 1 + i, i + 1, tuple(range(0, count * block, block))))
-    return picked(node, kind, shape[: m + 1], [*blocks, shape[0], *counts], terms)
+    return picked(node, kind, terms_of(shape[: m + 1], [*blocks, shape[0], *counts], terms))
 
 
 def batch_to_space(node: Node, kind: Kind) -> Operation:
@@ -101,10 +71,10 @@ def batch_to_space(node: Node, kind: Kind) -> Operation:
         terms.append(Term(i + 1, i, tuple(at % block for at in kept)))
         terms.append(Term(i + 1, m + 1 + i, tuple(at // block for at in kept)))
         sizes.append(len(kept))
-    return picked(node, kind, [*blocks, images, *shape[1 : m + 1]], sizes, terms)
+    return picked(node, kind, terms_of([*blocks, images, *shape[1 : m + 1]], sizes, terms))
 
 
 def zeros(node: Node, kind: Kind) -> Operation:
     """One stretch, which is nowhere; of what is not quantized, where zero is another number."""
     need(not is_quantized(node.result), "integers with a scale (plain ones have one)")
-    return picked(node, kind, [1], [1], [Term(0, 0, (-1,))])
+    return picked(node, kind, terms_of([1], [1], [Term(0, 0, (-1,))]))

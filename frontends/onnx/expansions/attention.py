@@ -5,7 +5,7 @@ from math import sqrt
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.normalization import centred, inverse
-from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, Scope
+from memopt.frontends.onnx.scope import FLOAT, INT32, Scope
 
 
 def heads_of(s: Scope, name: str, batch: int, length: int, heads: int) -> str:
@@ -59,8 +59,7 @@ def attention(s: Scope) -> bool:
     product = s.add("MatMul", s.x, s.input(1))
     product = s.add("Add", product, s.input(2)) if s.has(2) else product
     width = s.shape(1)[1] // 3
-    ends = [(k * width, (k + 1) * width, 2) for k in range(3)]
-    parts = [s.add("Slice", product, *(s.const([v], INT64) for v in end)) for end in ends]
+    parts = [s.cut(product, k * width, (k + 1) * width, 2) for k in range(3)]
     mask = _mask(s, 3) if masked else ""
     return s.done("Identity", weighed(s, parts, (length, length), width, mask))
 
@@ -78,9 +77,7 @@ def multi_head_attention(s: Scope) -> bool:
         widths = [s.shape(i)[-1] for i in range(3)]
         for k, name in enumerate(parts):
             first = sum(widths[:k])
-            end = (first, first + widths[k], 0)
-            bias = s.add("Slice", s.input(3), *(s.const([v], INT64) for v in end))
-            parts[k] = s.add("Add", name, bias)
+            parts[k] = s.add("Add", name, s.cut(s.input(3), first, first + widths[k], 0))
     return s.done("Identity", weighed(s, parts, (s.shape()[1], s.shape(1)[1]), s.shape()[-1]))
 
 
@@ -93,8 +90,7 @@ def embeddings(s: Scope) -> bool:
         return s.lacks("its mask is read, positions are an operand, or tables are no float32")
     _, length = s.shape()
     total = s.add("Gather", s.input(2), s.x, axis=0)
-    end = (0, length, 0)
-    total = s.add("Add", total, s.add("Slice", s.input(3), *(s.const([v], INT64) for v in end)))
+    total = s.add("Add", total, s.cut(s.input(3), 0, length, 0))
     if s.has(1) and s.has(4):
         total = s.add("Add", total, s.add("Gather", s.input(4), s.input(1), axis=0))
     embedded = total

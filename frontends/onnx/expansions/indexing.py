@@ -11,32 +11,18 @@ if TYPE_CHECKING:
     from memopt.frontends.onnx.scope import Array
 
 
-@expands("Gather", "GatherND")
-def gather(s: Scope) -> bool:
-    """Expand Gather or GatherND; indices that count from the end become those from zero on."""
-    array = s.known.array(s.input(1))
-    if s.is_constant(0) and s.is_constant(1) and array is None:
-        return False
+@expands("Gather", "GatherND", "ScatterND")
+def indexed(s: Scope) -> bool:
+    """Refuse known indices that there are not; expand a GatherND whose first dimensions have
+    indices of their own."""
     if s.node.op_type == "GatherND" and s.get("batch_dims", 0):
         return _of_batches(s, s.get("batch_dims", 0))
-    if s.node.op_type == "Gather":
-        axis = s.get("axis", 0) % len(s.shape())
-        sizes: list[int] = [s.shape()[axis]]
-    else:
-        axis, sizes = None, list(s.shape()[: s.shape(1)[-1]])
-    if array is not None:
+    if (array := s.known.array(s.input(1))) is not None:
+        shape = s.shape()
+        axis: int = s.get("axis", 0) % len(shape)
+        sizes = shape[axis:][:1] if s.node.op_type == "Gather" else shape[: s.shape(1)[-1]]
         need_indices(array, sizes)
-        if (array >= 0).all():
-            return False
-        import numpy as np
-
-        ends = np.array(sizes if axis is None else sizes[0])  # a scalar index stays one
-        at = s.const(np.where(array < 0, array + ends, array), INT64)
-    elif s.element(1) == INT32 and s.input(1).endswith(WRAPPED):
-        return False
-    else:
-        at = wrapped(s, s.input(1), s.element(1), sizes)
-    return s.done(s.node.op_type, s.x, at, axis=axis)
+    return False
 
 
 def need_indices(array: "Array", sizes: Sequence[int]) -> None:
@@ -49,17 +35,10 @@ def need_indices(array: "Array", sizes: Sequence[int]) -> None:
             raise RefusedError(f"index {wrong} is not in [{-size}, {size - 1}]")
 
 
-WRAPPED = "/wrapped"
-
-
-def wrapped(s: Scope, name: str, element: int, sizes: list[int], made: int = INT32) -> str:
+def wrapped(s: Scope, name: str, element: int, sizes: Sequence[int], made: int = INT32) -> str:
     """Return indices that the run time knows, as int32, or another type, from zero on."""
     at = name if element == made else s.add("Cast", name, to=made)
-    ends = s.const(sizes if len(sizes) > 1 else sizes[0], made)
-    below = s.add("Cast", s.add("Less", at, s.const(0, made)), to=made)
-    positions = s.add("Add", at, s.add("Mul", below, ends))
-    s.made[-1].output[0] = s.known.fresh(positions) + WRAPPED
-    return s.made[-1].output[0]
+    return s.add("Mod", at, s.const(sizes if len(sizes) > 1 else sizes[0], made))
 
 
 @expands("GatherElements")
@@ -84,9 +63,7 @@ def gather_elements(s: Scope) -> bool:
         return s.done("Gather", flat, s.const(at, INT64), axis=0)
     at = wrapped(s, s.input(1), s.element(1), [shape[axis]])
     at = s.add("Mul", at, s.const(steps[axis], INT32)) if steps[axis] != 1 else at
-    at = s.add("Add", at, s.const(base, INT32))
-    s.made[-1].output[0] = at + WRAPPED
-    return s.done("Gather", flat, at + WRAPPED, axis=0)
+    return s.done("Gather", flat, s.add("Add", at, s.const(base, INT32)), axis=0)
 
 
 def _of_batches(s: Scope, own: int) -> bool:
@@ -106,34 +83,14 @@ def _of_batches(s: Scope, own: int) -> bool:
         need_indices(array, inner)
         at = np.where(array < 0, array + np.array(inner), array)
         return s.done("Gather", rows, s.const((at * steps).sum(-1) + base, INT64), axis=0)
-    at = wrapped(s, s.input(1), s.element(1), list(inner))
+    at = wrapped(s, s.input(1), s.element(1), inner)
     at = s.add("Mul", at, s.const(steps, INT32))
     at = (
         s.add("ReduceSum", at, s.const([-1], INT64), keepdims=0)
         if depth > 1
         else s.reshaped(at, places[:-1])
     )
-    at = s.add("Add", at, s.const(base, INT32))
-    s.made[-1].output[0] = at + WRAPPED
-    return s.done("Gather", rows, at + WRAPPED, axis=0)
-
-
-@expands("ScatterND")
-def scatter_nd(s: Scope) -> bool:
-    """Expand ScatterND; indices that count from the end become indices from zero on."""
-    if s.input(1).endswith(WRAPPED):
-        return False
-    import numpy as np
-
-    sizes, array = list(s.shape()[: s.shape(1)[-1]]), s.array(1)
-    if array is not None:
-        need_indices(array, sizes)
-        if (array >= 0).all():
-            return False
-        at = s.const(np.where(array < 0, array + np.array(sizes), array), INT64)
-    else:
-        at = wrapped(s, s.input(1), s.element(1), sizes, INT64)
-    return s.done("ScatterND", s.x, at, s.input(2), reduction=s.get("reduction"))
+    return s.done("Gather", rows, s.add("Add", at, s.const(base, INT32)), axis=0)
 
 
 @expands("ScatterElements", "Scatter")
@@ -162,7 +119,6 @@ def scatter_elements(s: Scope) -> bool:
         at = wrapped(s, s.input(1), s.element(1), [shape[axis]], INT64)
         at = s.add("Mul", at, s.const(steps[axis], INT64)) if steps[axis] != 1 else at
         at = s.reshaped(s.add("Add", at, s.const(base, INT64)), (-1, 1))
-        s.made[-1].output[0] = at = at + WRAPPED
     flat, new = s.reshaped(s.x, [-1]), s.reshaped(s.input(2), [-1])
     updated = s.add("ScatterND", flat, at, new, reduction=s.get("reduction"))
     return s.done("Reshape", updated, s.const(list(shape), INT64))

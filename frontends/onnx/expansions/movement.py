@@ -41,8 +41,7 @@ def slice_(s: Scope) -> bool:
 
 @expands("Pad")
 def pad(s: Scope) -> bool:
-    """Before opset 11 in attributes; what is cut off is a slice; others than a constant around
-    images are gathered along each axis."""
+    """Before opset 11 in attributes; what is cut off is a slice."""
     import numpy as np
 
     rank, shape = len(s.shape()), s.shape()
@@ -63,24 +62,18 @@ def pad(s: Scope) -> bool:
         name = s.add("Slice", name, s.const(starts, INT64), s.const(ends, INT64))
         shape = tuple(e - b for b, e in zip(starts, ends, strict=True))
         before, after = [max(b, 0) for b in before], [max(a, 0) for a in after]
-    if mode == "constant":
-        value = s.input(2) if s.has(2) else ""
-        if "value" in s.attributes:
-            value = s.like(s.attributes["value"])
-        if stands_for := value in s.known.numbers:
-            value = s.like(s.known.numbers[value])
-        known = s.known.array(value) if value else None
-        if value and (known is None or not np.isfinite(known.astype(np.float64)).all()):
-            return _surrounded(s, name, shape, before, after, value)
-        if name == s.x and "pads" not in s.attributes and not stands_for:
-            return False
-        around = s.const([*before, *after], INT64)
-        return s.done("Pad", name, around, *([value] if value else []))
-    for axis, (first, last, size) in enumerate(zip(before, after, shape, strict=True)):
-        if first or last:
-            indices = [_place(i, size, mode) for i in range(-first, size + last)]
-            name = s.add("Gather", name, s.const(indices, INT64), axis=axis)
-    return s.done("Identity", name)
+    value = s.input(2) if s.has(2) else ""
+    if "value" in s.attributes:
+        value = s.like(s.attributes["value"])
+    if stands_for := value in s.known.numbers:
+        value = s.like(s.known.numbers[value])
+    known = s.known.array(value) if value else None
+    if value and (known is None or not np.isfinite(known.astype(np.float64)).all()):
+        return _surrounded(s, name, shape, before, after, value)
+    if name == s.x and "pads" not in s.attributes and not stands_for:
+        return False
+    around = s.const([*before, *after], INT64)
+    return s.done("Pad", name, around, *([value] if value else []), mode=mode)
 
 
 def _surrounded(
@@ -105,41 +98,18 @@ def _surrounded(
     return s.done("Identity", name)
 
 
-def _place(index: int, size: int, mode: str) -> int:
-    """The element that stands at an index outside: the nearest, mirrored, or that of a circle."""
-    if mode == "edge" or size == 1:
-        return min(max(index, 0), size - 1)
-    if mode == "wrap":
-        return index % size
-    period = 2 * (size - 1)
-    index %= period
-    return index if index < size else period - index
-
-
 @expands("OneHot")
 def one_hot(s: Scope) -> bool:
-    """Expand to a comparison of each index with that of the place."""
+    """Expand to the operation of known depth, whose values are two operands."""
     depth = s.ints(1)
     if depth is None:
         return False
     if s.element() not in (FLOAT, INT32, INT64):
         return s.lacks(f"on {NAMES[s.element()]} (float32, int32 and int64 have one)")
-    at = s.x
-    if s.element() != INT32:
-        at = s.add("Cast", at, to=INT32)
-    rank = len(s.shape()) + 1
-    axis = s.get("axis", -1) % rank
-    size, along = depth[0], [1] * rank
-    along[axis] = size
-    below = s.add("Cast", s.add("Less", at, s.const(0, INT32)), to=INT32)
-    at = s.add("Add", at, s.add("Mul", below, s.const(size, INT32)))
-    at = s.reshaped(at, [*s.shape()[:axis], 1, *s.shape()[axis:]])
-    every = s.reshaped(s.const(list(range(size)), INT32), along)
-    hot = s.add("Equal", every, at)
-    values = [
-        s.add("Slice", s.input(2), *(s.const([v], INT64) for v in (k, k + 1))) for k in (1, 0)
-    ]
-    return s.done("Where", hot, *values)
+    at = s.add("Cast", s.x, to=INT32) if s.element() == FLOAT else s.x
+    axis = s.get("axis", -1) % (len(s.shape()) + 1)
+    values = [s.cut(s.input(2), k, k + 1, 0) for k in (1, 0)]
+    return s.done("Identity", s.own("OneHot", s.element(2), s.out_shape(), at, *values, axis=axis))
 
 
 @expands("Trilu")

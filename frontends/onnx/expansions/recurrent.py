@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from memopt.frontends.onnx.expansions import expands
-from memopt.frontends.onnx.scope import INT64, Scope
+from memopt.frontends.onnx.scope import Scope
 
 STEPS = 4096  # operators would be some ten times as many
 
@@ -35,18 +35,14 @@ class Unrolled:
         """Return the part of an operand that is for this direction."""
         s = self.s
         axis = 1 if self.layout and index in (5, 6) else 0
-        cut = s.add("Slice", s.input(index), *(s.const([v], INT64) for v in self._at(axis)))
+        cut = s.cut(s.input(index), self.d, self.d + 1, axis)
         shape = [n for d, n in enumerate(s.shape(index)) if d != axis]
         return s.reshaped(cut, shape)
-
-    def _at(self, axis: int) -> tuple[int, int, int]:
-        return self.d, self.d + 1, axis
 
     def columns(self, name: str, gate: int, count: int = 1, axis: int = 1) -> str:
         """Gates of what stands side by side."""
         first = gate * self.hidden
-        ends = (first, first + count * self.hidden, axis)
-        return self.s.add("Slice", name, *(self.s.const([v], INT64) for v in ends))
+        return self.s.cut(name, first, first + count * self.hidden, axis)
 
     def start(self, index: int) -> str:
         """The state before the first step."""
@@ -65,7 +61,7 @@ class Unrolled:
         rows = s.reshaped(x, (self.steps * self.batch, self.size))
         product = s.add("MatMul", rows, weights)
         found = [
-            s.add("Slice", product, *(s.const([v], INT64) for v in (t, t + self.batch, 0)))
+            s.cut(product, t, t + self.batch, 0)
             for t in range(0, self.steps * self.batch, self.batch)
         ]
         return found[::-1] if self.reverse else found

@@ -114,45 +114,30 @@ def convolution_of_integers(s: Scope) -> bool:
 
 
 def _transposed(s: Scope) -> bool:
-    """With explicit padding, and each group by itself."""
-    kernel, groups = s.shape(1)[2:], s.get("group", 1)
+    """With explicit padding."""
+    kernel = s.shape(1)[2:]
     auto = s.get("auto_pad", "NOTSET")
-    stated = auto in ("SAME_UPPER", "SAME_LOWER") or bool(s.get("output_shape"))
-    if not stated and groups == 1:
+    if auto not in ("SAME_UPPER", "SAME_LOWER") and not s.get("output_shape"):
         return False
     strides, dilations = s.get("strides", [1, 1]), s.get("dilations", [1, 1])
     pads, extra = list(s.get("pads") or [0] * 4), list(s.get("output_padding") or [0, 0])
-    if stated:
-        for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
-            whole = strides[i] * (size - 1) + extra[i] + (kernel[i] - 1) * dilations[i] + 1
-            total = whole - out
-            if total < 0:
-                extra[i] -= total
-                total = 0
-            less = total // 2
-            upper = auto == "SAME_UPPER"
-            pads[i], pads[i + 2] = (less, total - less) if upper else (total - less, less)
+    for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
+        whole = strides[i] * (size - 1) + extra[i] + (kernel[i] - 1) * dilations[i] + 1
+        total = whole - out
+        if total < 0:
+            extra[i] -= total
+            total = 0
+        less = total // 2
+        upper = auto == "SAME_UPPER"
+        pads[i], pads[i + 2] = (less, total - less) if upper else (total - less, less)
     given: dict[str, Any] = {
+        "group": s.get("group", 1),
         "strides": strides,
         "dilations": dilations,
         "pads": pads,
         "output_padding": extra,
     }
-    if groups == 1:
-        return s.done("ConvTranspose", *s.node.input, **given)
-    each, filters = s.shape()[1] // groups, s.shape(1)[1]
-    parts: list[str] = []
-    for g in range(groups):
-        operands = [cut(s, s.x, g * each, each, 1), cut(s, s.input(1), g * each, each, 0)]
-        if s.has(2):
-            operands.append(cut(s, s.input(2), g * filters, filters, 0))
-        parts.append(s.add("ConvTranspose", *operands, **given))
-    return s.done("Concat", *parts, axis=1)
-
-
-def cut(s: Scope, name: str, start: int, count: int, axis: int) -> str:
-    """So many elements along an axis."""
-    return s.add("Slice", name, *(s.const([v], INT64) for v in (start, start + count, axis)))
+    return s.done("ConvTranspose", *s.node.input, **given)
 
 
 @expands("MaxPool", "AveragePool")

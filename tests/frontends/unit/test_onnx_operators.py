@@ -196,7 +196,7 @@ CASES: dict[str, Case] = {
     "Max3": ("maximum maximum", plain("Max", "x", "x")),
     "ClipOther": ("maximum minimum", plain("Clip", "a", "b", constants={"a": F(-1), "b": F(1)})),
     "PadReflect": (
-        "gather_along gather_along",
+        "mirrored",
         plain("Pad", "p", constants={"p": ints(0, 0, 1, 1, 0, 0, 1, 1)}, mode="reflect"),
     ),
     "ResizeCubic": (

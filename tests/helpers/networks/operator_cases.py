@@ -128,7 +128,8 @@ def product(name: str, rng: Rng) -> Any:
 def gathered_rows(name: str, rng: Rng) -> Any:
     shape, depth = image(rng), int(rng.integers(1, 5))
     result = tensor((2, *shape[depth:]), "")
-    return made(name, [value(shape), value((2, depth), "", i32)], [result])
+    ends = UnitAttr() if rng.random() < 0.5 else None
+    return made(name, [value(shape), value((2, depth), "", i32)], [result], from_end=ends)
 
 
 def unary(name: str, rng: Rng) -> Any:
@@ -347,7 +348,9 @@ def gathered(name: str, rng: Rng) -> Any:
     shape, axis = image(rng), int(rng.integers(4))
     at = tuple(int(v) for v in rng.integers(1, 4, int(rng.integers(1, 3))))
     result = tensor((*shape[:axis], *at, *shape[axis + 1 :]), "")
-    return made(name, [value(shape), value(at, "", i32)], [result], axis=number(axis))
+    ends = UnitAttr() if rng.random() < 0.5 else None
+    operands = [value(shape), value(at, "", i32)]
+    return made(name, operands, [result], axis=number(axis), from_end=ends)
 
 
 def many(name: str, rng: Rng) -> Any:

@@ -71,7 +71,8 @@ def one_hot(name: str, rng: Rng) -> Any:
     shape, axis = image(rng)[:3], int(rng.integers(4))
     operands = [value(shape, "", i32), value((), ""), value((), "")]
     result = tensor((*shape[:axis], 5, *shape[axis:]), "")
-    return made(name, operands, [result], axis=number(axis))
+    ends = UnitAttr() if rng.random() < 0.5 else None
+    return made(name, operands, [result], axis=number(axis), from_end=ends)
 
 
 def top_k(name: str, rng: Rng) -> Any:

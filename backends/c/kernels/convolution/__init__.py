@@ -57,9 +57,7 @@ def window_fields(op: Filtering) -> Fields:
         if isinstance(op, DepthwiseConv2DOp) and op.in_place is not None:
             own = {"span": op.span}
     elif isinstance(op, TransposeConv2DOp | HybridTransposeConv2DOp):
-        if groups != 1:
-            raise refuse(op, f"channels in {groups} groups")
-        own = {"out_c": out[3]}
+        own = {"out_c": out[3], "k_c": weights[3], "group_out": out[3] // groups}
     else:
         if weights[3] * groups != shape[3] or out[3] % groups or weights[0] != out[3]:
             raise refuse(op, f"weights {weights} in {groups} groups for {shape} -> {out}")

@@ -23,6 +23,7 @@ static inline int32_t memopt_reached(int32_t at, int32_t tap, int32_t dilation, 
       result *output = (result *)memopt_out_row(rows, out, oy);                                   \
       for (ox = 0; ox < (p)->out_w; ++ox) {                                                       \
         for (oc = 0; oc < (p)->out_c; ++oc) {                                                     \
+          const int32_t group = oc / (p)->group_out * (p)->k_c;                                   \
           total sum = (first);                                                                    \
           for (ky = (p)->k_h - 1; ky >= 0; --ky) {                                                \
             int32_t iy, ix;                                                                       \
@@ -37,9 +38,9 @@ static inline int32_t memopt_reached(int32_t at, int32_t tap, int32_t dilation, 
                                   (p)->in_w, &ix)) {                                              \
                 continue;                                                                         \
               }                                                                                   \
-              at_x = (const type *)memopt_in_row(rows, in, 0, iy) + ix * (p)->in_c;               \
-              at_w = (weights_of) + ((oc * (p)->k_h + ky) * (p)->k_w + kx) * (p)->in_c;           \
-              for (k = 0; k < (p)->in_c; ++k) {                                                   \
+              at_x = (const type *)memopt_in_row(rows, in, 0, iy) + ix * (p)->in_c + group;       \
+              at_w = (weights_of) + ((oc * (p)->k_h + ky) * (p)->k_w + kx) * (p)->k_c;            \
+              for (k = 0; k < (p)->k_c; ++k) {                                                    \
                 const type x = at_x[k];                                                           \
                 const weight w = at_w[k];                                                         \
                 next;                                                                             \

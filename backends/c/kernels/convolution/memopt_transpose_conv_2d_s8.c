@@ -4,13 +4,14 @@
 typedef struct {
   int32_t in_h, in_w, in_c;
   int32_t out_w, out_c;
+  int32_t k_c, group_out; /* channels of a group */
   int32_t k_h, k_w;
   int32_t stride_h, stride_w;
   int32_t dilation_h, dilation_w;
   int32_t pad_top, pad_left;
   int32_t input_zero_point, output_zero_point;
   int32_t act_min, act_max;
-  const int8_t *weights;     /* [out_c][k_h][k_w][in_c] */
+  const int8_t *weights;     /* [out_c][k_h][k_w][k_c] */
   const int32_t *bias;       /* [out_c] */
   const int32_t *multiplier; /* [out_c] */
   const int8_t *shift;       /* [out_c], as memopt_requantize takes it */

@@ -3,18 +3,18 @@ say."""
 
 import math
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
-    Table,
     bytes_per_element,
     element_kind,
     refuse,
     tensor_or_table,
 )
+from memopt.backends.c.emit.indices import indices_of
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import tensor_or_bytes
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
@@ -27,19 +27,6 @@ from memopt.dialects.operators.updating import DynamicUpdateSliceOp
 DIMENSIONS = 8  # of memopt_scatter_nd_params
 
 
-def _indices(
-    op: Operation, indices: SSAValue, constants: Constants
-) -> tuple[SSAValue | Table, int]:
-    """The indices, a tensor or a table in flash, and whether they are int64."""
-    kind, array = element_kind(indices), constants(indices)
-    if array is not None:  # what there is not is not there either as the last int32
-        array = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32")
-        return Table("int32_t", array), 0
-    if kind not in ("i32", "i64"):
-        raise refuse(op, f"indices of {kind}")
-    return indices, int(kind == "i64")
-
-
 @kernel(OneHotOp, ANY)
 def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
     """Return the call for any type."""
@@ -47,12 +34,12 @@ def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
     outer, depth, inner = op.sizes
     if not outer * depth * inner:
         raise refuse(op, "a tensor without elements")
-    indices, wide = _indices(op, op.indices, constants)
+    indices, form = indices_of(op, op.indices, constants)
     values = (tensor_or_bytes(v, constants) for v in (op.on_value, op.off_value))
     width = bytes_per_element(op, op.result)
     fields = (
         *(("outer", outer), ("depth", depth), ("inner", inner)),
-        *(("bytes", width), ("wide", wide)),
+        *(("bytes", width), ("form", form)),
     )
     return KernelCall("one_hot", fields, (indices, *values), Rows(1, 0, 0))
 
@@ -81,14 +68,14 @@ def _added(
 ) -> KernelCall:
     """Return the call that adds pieces where their indices, `depth` of each, say."""
     shape, kind = shape_of(op.result), element_kind(op.result)
-    indices, wide = _indices(op, places, constants)
+    indices, form = indices_of(op, places, constants)
     count = elements_of(places) // depth
     if depth > DIMENSIONS or not elements_of(op.result):
         raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
     steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
     fields = (
         *(("size", elements_of(op.result)), ("count", count), ("depth", depth)),
-        *(("piece", math.prod(shape[depth:])), ("wide", wide)),
+        *(("piece", math.prod(shape[depth:])), ("form", form)),
         ("limit", "{" + ", ".join(map(str, shape[:depth])) + "}"),
         ("step", "{" + ", ".join(map(str, steps)) + "}"),
     )
@@ -103,11 +90,11 @@ def dynamic_update_slice(op: DynamicUpdateSliceOp, constants: Constants) -> Kern
     shape, inner = shape_of(op.input), shape_of(op.update)
     if len(shape) > DIMENSIONS or not elements_of(op.result):
         raise refuse(op, f"{len(shape)} dimensions, or a tensor without elements")
-    starts, wide = _indices(op, op.starts, constants)
+    starts, form = indices_of(op, op.starts, constants)
     operands = (*(tensor_or_bytes(v, constants) for v in (op.input, op.update)), starts)
     fields = (
         *(("size", elements_of(op.input)), ("count", elements_of(op.update))),
-        *(("rank", len(shape)), ("bytes", bytes_per_element(op, op.result)), ("wide", wide)),
+        *(("rank", len(shape)), ("bytes", bytes_per_element(op, op.result)), ("form", form)),
         ("shape", "{" + ", ".join(map(str, shape)) + "}"),
         ("update", "{" + ", ".join(map(str, inner)) + "}"),
     )

@@ -1,6 +1,6 @@
 /* DYNAMIC_UPDATE_SLICE of elements of any type. Operands are a tensor, what is written into it, and
  * from which indices on, of 32 or 64 bits. */
-#include "memopt_common.h"
+#include "memopt_index.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@ typedef struct {
   int32_t size, count; /* elements of both */
   int32_t rank;
   int32_t bytes; /* of an element */
-  int32_t wide;  /* indices of int64 */
+  int32_t form;  /* of indices */
   int32_t shape[8], update[8];
 } memopt_dynamic_update_slice_params;
 
@@ -19,7 +19,7 @@ KERNEL {
   (void)rows;
   (void)scratch;
   for (k = 0; k < p->rank; ++k) {
-    const int64_t start = p->wide ? ((const int64_t *)in[2])[k] : ((const int32_t *)in[2])[k];
+    const int64_t start = memopt_place(in[2], k, p->form, p->shape[k]);
     const int32_t last = p->shape[k] - p->update[k];
     first[k] = start < 0 ? 0 : start > last ? last : (int32_t)start;
   }

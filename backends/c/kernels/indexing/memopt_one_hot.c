@@ -1,12 +1,12 @@
 /* ONE_HOT of elements of any type. Operands are indices, of 32 or 64 bits, on and off. */
-#include "memopt_common.h"
+#include "memopt_index.h"
 
 #include <string.h>
 
 typedef struct {
   int32_t outer, depth, inner; /* before the axis, along it, behind it */
   int32_t bytes;               /* of an element */
-  int32_t wide;                /* indices of int64 */
+  int32_t form;                /* of indices */
 } memopt_one_hot_params;
 
 KERNEL {
@@ -18,8 +18,7 @@ KERNEL {
     for (d = 0; d < p->depth; ++d) {
       for (i = 0; i < p->inner; ++i) {
         const int32_t n = o * p->inner + i;
-        const int32_t is_on = p->wide ? ((const int64_t *)in[0])[n] == d
-                                      : ((const int32_t *)in[0])[n] == d;
+        const int32_t is_on = memopt_place(in[0], n, p->form, p->depth) == d;
         memcpy(output, in[is_on ? 1 : 2], (size_t)p->bytes);
         output += p->bytes;
       }

@@ -3,19 +3,17 @@
 import math
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from memopt.backends.c.emit.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
-    Table,
     bytes_per_element,
     element_kind,
     four,
     refuse,
+    tensor_or_table,
 )
+from memopt.backends.c.emit.indices import indices_of
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.emit.strided import strided_call
@@ -99,28 +97,6 @@ def unpack(op: UnpackOp, constants: Constants) -> list[KernelCall]:
     return [moved(copy, k * size, 0, k) for k in range(len(op.parts)) if size * count]
 
 
-def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSAValue | Table, ...]:
-    """Return the tensor from which elements are gathered, and its indices: run-time tensors or
-    tables in flash."""
-    indices = constants(op.indices)
-    if element_kind(op.indices) not in ("i32", "i64") and indices is None:
-        raise refuse(op, f"indices of {element_kind(op.indices)}")
-    operands: list[SSAValue | Table] = []
-    for value in (op.input, op.indices):
-        array, kind = constants(value), C_TYPES.get(element_kind(value), "")
-        if value is op.indices and array is not None:  # the nearest that there is
-            array, kind = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32"), "int32_t"
-        if array is not None and not kind:
-            raise refuse(op, f"a constant of {element_kind(value)}")
-        operands.append(value if array is None else Table(kind, array))
-    return tuple(operands)
-
-
-def _is_wide(op: GatherAlongOp | GatherNdOp, constants: Constants) -> int:
-    """Return whether indices are int64; those in flash are not."""
-    return int(element_kind(op.indices) == "i64" and constants(op.indices) is None)
-
-
 @kernel(GatherNdOp, ANY)
 def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
     """Return the call for a tensor or a table in flash."""
@@ -131,13 +107,14 @@ def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
     if depth > 8 or not count:
         raise refuse(op, f"{count} indices of {depth} dimensions, up to 8 of which there may be")
     steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
+    indices, form = indices_of(op, op.indices, constants)
     fields = (
-        *(("count", count), ("depth", depth), ("bytes", bytes_each)),
-        ("wide", _is_wide(op, constants)),
+        *(("count", count), ("depth", depth), ("bytes", bytes_each), ("form", form)),
         ("size", "{" + ", ".join(map(str, shape[:depth])) + "}"),
         ("step", "{" + ", ".join(map(str, steps)) + "}"),
     )
-    return KernelCall("gather_nd", fields, _gathered(op, constants), Rows(1, 0, count * bytes_each))
+    operands = tensor_or_table(op, op.input, constants), indices
+    return KernelCall("gather_nd", fields, operands, Rows(1, 0, count * bytes_each))
 
 
 @kernel(GatherAlongOp, ANY)
@@ -148,12 +125,13 @@ def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
     if not (batches and outer and inner and count):
         raise refuse(op, "a tensor without elements")
     size = inner * bytes_per_element(op, op.input)
+    indices, form = indices_of(op, op.indices, constants)
     fields = (
         *(("batches", batches), ("outer", outer), ("length", length), ("count", count)),
-        *(("bytes", size), ("wide", _is_wide(op, constants))),
+        *(("bytes", size), ("form", form)),
     )
-    rows = Rows(1, 0, batches * outer * count * size)
-    return KernelCall("gather", fields, _gathered(op, constants), rows)
+    operands = tensor_or_table(op, op.input, constants), indices
+    return KernelCall("gather", fields, operands, Rows(1, 0, batches * outer * count * size))
 
 
 @kernel(TransposeOp, "i32, i64, bool")

@@ -8,7 +8,7 @@ typedef struct {
   int32_t batches;              /* each with indices of its own */
   int32_t outer, length, count; /* before the axis, along it, indices */
   int32_t bytes;                /* of what an index takes in one piece */
-  int32_t wide;                 /* indices of int64 */
+  int32_t form;                 /* of indices */
 } memopt_gather_params;
 
 KERNEL {
@@ -21,7 +21,7 @@ KERNEL {
     for (o = 0; o < p->outer; ++o) {
       for (i = 0; i < p->count; ++i) {
         const int32_t n = batch * p->count + i;
-        const int32_t at = memopt_index(indices, n, p->wide, p->length);
+        const int32_t at = memopt_index(indices, n, p->form, p->length);
         memcpy(output, input + at * p->bytes, (size_t)p->bytes);
         output += p->bytes;
       }

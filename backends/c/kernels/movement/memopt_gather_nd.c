@@ -6,7 +6,7 @@
 typedef struct {
   int32_t count, depth; /* of rows of indices, and in each */
   int32_t bytes;        /* that stand at each */
-  int32_t wide;         /* indices of int64 */
+  int32_t form;         /* of indices */
   int32_t size[8], step[8]; /* of the dimensions, in such elements */
 } memopt_gather_nd_params;
 
@@ -20,7 +20,7 @@ KERNEL {
   for (n = 0; n < p->count; ++n) {
     int32_t at = 0;
     for (d = 0; d < p->depth; ++d) {
-      at += memopt_index(indices, n * p->depth + d, p->wide, p->size[d]) * p->step[d];
+      at += memopt_index(indices, n * p->depth + d, p->form, p->size[d]) * p->step[d];
     }
     memcpy(output, input + at * p->bytes, (size_t)p->bytes);
     output += p->bytes;

@@ -6,12 +6,12 @@ from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
-    Table,
     bytes_per_element,
     element_kind,
     refuse,
     tensor_or_table,
 )
+from memopt.backends.c.emit.indices import indices_of
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import tensor_or_bytes
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
@@ -39,18 +39,12 @@ def _call(op: ScatterUpdateOp, constants: Constants, name: str, width: int) -> K
     shape, depth, count = shape_of(op.input), op.depth, elements_of(op.indices) // op.depth
     if depth > DIMENSIONS or not elements_of(op.result) or not count:
         raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
-    kind, array = element_kind(op.indices), constants(op.indices)
-    if array is not None:  # what there is not is not there either as the last int32
-        array = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32")
-    elif kind not in ("i32", "i64"):
-        raise refuse(op, f"indices of {kind}")
-    indices = op.indices if array is None else Table("int32_t", array)
+    indices, form = indices_of(op, op.indices, constants)
     piece = math.prod(shape[depth:])
     steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
     fields = (
         *(("size", elements_of(op.result) * (width or 1)), ("count", count), ("depth", depth)),
-        ("piece", piece * (width or 1)),
-        ("wide", int(array is None and kind == "i64")),
+        *(("piece", piece * (width or 1)), ("form", form)),
         ("limit", "{" + ", ".join(map(str, shape[:depth])) + "}"),
         ("step", "{" + ", ".join(map(str, steps)) + "}"),
         *((("reduction", REDUCTIONS.index(op.how)),) if not width else ()),

@@ -11,7 +11,7 @@ typedef struct {
   int32_t count; /* places */
   int32_t depth; /* indices of each */
   int32_t piece; /* elements of each */
-  int32_t wide;  /* indices of int64 */
+  int32_t form;  /* of indices */
   int32_t limit[8], step[8];
   int32_t reduction;
 } memopt_scatter_update_KIND_params;

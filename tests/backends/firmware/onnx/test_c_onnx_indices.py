@@ -8,11 +8,29 @@ import numpy as np
 import pytest
 from onnx import helper
 from onnx_programs import compare, saved
+from xdsl.context import Context
+
+from memopt.compile.driver import load_model
+from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
 pytest.importorskip("onnxruntime")
 N = helper.make_node
-RNG = np.random.default_rng(7)
+F, RNG = np.float32, np.random.default_rng(7)
 REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+def operations(path: Path, rules: list[str] | None = None) -> list[str]:
+    """Return the kinds of operations that run, in order, after rewriting by these rules."""
+    module = load_model(path, {})
+    if rules is not None:
+        MemgraphRewritePass(tuple(rules)).apply(Context(), module)
+    body = only_function(module).body.block.ops
+    running = [op for op in body if isinstance(op, ComputeOp)]
+    names = [op.name for op in running if not is_constant_expression(op.results[0], GENERIC)]
+    return [name.removeprefix("memgraph.") for name in names]
 
 
 def floats(*shape: int) -> Any:
@@ -61,6 +79,62 @@ def test_what_indices_read_and_ranks(tmp_path: Path, lab: Any) -> None:
     nodes.append(N("Add", ["x", "ones"], ["with_ones"]))
     path = saved(tmp_path / "m.onnx", nodes, given, constants)
     compare(lab, path, given)
+
+
+def test_indices_from_the_end_are_of_one_operation(tmp_path: Path, lab: Any) -> None:
+    """Check indices of the run time, of 32 and 64 bits, and known ones: as the file says them."""
+    lab.need_tools("host")
+    given = {"x": floats(3, 6), "at": np.int64([[0, -1], [-6, 5]]), "few": np.int32([-3, 2])}
+    given |= {"rows": np.int64([[-1, -6], [2, 5]]), "real": np.float32([-1, 3, -5, 4])}
+    constants = {
+        "known": np.int64([-1, 0]),
+        "depth": np.int64(4),
+        "real_depth": F(4),
+        "values": np.float32([3, 7]),
+    }
+    nodes = [
+        N("Gather", ["x", "at"], ["columns"], axis=1),
+        N("Gather", ["x", "few"], ["lines"]),
+        N("Gather", ["x", "known"], ["fixed"], axis=1),
+        N("GatherND", ["x", "rows"], ["elements"]),
+        N("OneHot", ["at", "depth", "values"], ["hot"], axis=0),
+        N("OneHot", ["real", "real_depth", "values"], ["real_hot"]),
+    ]
+    path = saved(tmp_path / "m.onnx", nodes, given, constants)
+    hot = ["one_hot", "cast", "one_hot"]
+    assert operations(path) == [*["gather_along"] * 3, "gather_nd", *hot]
+    compare(lab, path, given)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+def test_a_pad_of_any_mode_is_one_operation(mode: str, tmp_path: Path, lab: Any) -> None:
+    """Check also that images stay channels last beside it."""
+    lab.need_tools("host")
+    constants = {"pads": np.int64([0, 0, 2, 1, 0, 0, 1, 3]), "w": floats(4, 4, 3, 3)}
+    given = {"x": floats(1, 4, 5, 6)}
+    nodes = [
+        N("Conv", ["x", "w"], ["a"]),
+        N("Pad", ["a", "pads"], ["b"], mode=mode),
+        N("Conv", ["b", "w"], ["y"]),
+    ]
+    path = saved(tmp_path / "m.onnx", nodes, given, constants, 19)
+    picks = "mirrored" if mode == "reflect" else "picked"
+    assert operations(path) == ["conv_2d", picks, "conv_2d"]
+    assert operations(path, ["channels-last"]) == [
+        *("transpose", "conv_2d", picks),
+        *("conv_2d", "transpose"),
+    ]
+    compare(lab, path, given)
+
+
+@pytest.mark.parametrize("group", [2, 4])
+def test_groups_of_a_transposed_convolution(group: int, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    constants = {"w": floats(4, 3, 2, 3), "b": floats(3 * group)}
+    nodes = [N("ConvTranspose", ["x", "w", "b"], ["y"], group=group, strides=[2, 1])]
+    path = saved(tmp_path / "m.onnx", nodes, {"x": floats(1, 4, 3, 5)}, constants)
+    assert operations(path) == ["transpose_conv_2d"]
+    compare(lab, path, {"x": floats(1, 4, 3, 5)})
 
 
 def test_remainders_and_quotients_of_bytes(tmp_path: Path, lab: Any) -> None:
