@@ -8,6 +8,7 @@ that a file has behind its flatbuffer are written inside: TensorFlow Lite Micro 
 import importlib
 from typing import Any, cast
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import IDENTIFIER, litert_schema
 
@@ -38,8 +39,6 @@ class AlignedBuffer:
 def unpack(data: bytes) -> Any:
     """The file as a `ModelT`, its buffers as `AlignedBuffer`, all its bytes inside. Raises
     MemoptError for buffers that no flatbuffer can hold."""
-    import numpy as np
-
     model: Any = litert_schema().ModelT.InitFromPackedBuf(data, 0)
     buffers = cast("list[Any]", model.buffers or [])
     if sum(b.size for b in buffers if b.offset > 1) > MOST_BYTES:

@@ -25,6 +25,7 @@ from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm import source_of, text_of
 from memopt.backends.tflm.order import functions_of
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.attributes.channels import NARROWED, is_narrowed
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import ActivationAttr, SourceAttr, WindowAttr
@@ -200,15 +201,11 @@ class _File:
                 entry.tensorIndex = moved.get(entry.tensorIndex, entry.tensorIndex)
 
     def reshape(self, tensor: Any, shape: Iterable[int]) -> None:
-        import numpy as np
-
         tensor.shape = np.array(list(shape), np.int32)
         tensor.shapeSignature = None
 
     def constant(self, like: int, value: SSAValue | None, array: Any) -> int:
         """A new tensor with these elements: the like of another, or a bias where there was none."""
-        import numpy as np
-
         tensor = copy.copy(self.graph.tensors[like]) if like >= 0 else _bias()
         tensor.sparsity = None  # all elements are written
         self.reshape(tensor, array.shape)
@@ -263,8 +260,6 @@ def _weighing(op: WeighingOp, operator: Any, file: _File) -> None:
 
 @tell.register
 def _reshape(op: ReshapeOp, operator: Any, file: _File) -> None:
-    import numpy as np
-
     shape = np.array(shape_of(op.result), np.int32)
     inputs: list[int] = [int(i) for i in operator.inputs]
     if operator.builtinOptions is not None and hasattr(operator.builtinOptions, "newShape"):
@@ -296,8 +291,6 @@ def drop_unread(objects: Any) -> None:
     new = {-1: -1, **{old: i for i, old in enumerate(order)}}
 
     def renumbered(found: Any) -> Any:
-        import numpy as np
-
         return None if found is None else np.array([new[int(i)] for i in found], np.int32)
 
     for op in graph.operators:

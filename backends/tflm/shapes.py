@@ -6,6 +6,7 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
@@ -44,8 +45,6 @@ def _fits(shape: tuple[int, ...], tensor: Tensor) -> bool:
 
 def write_shapes(objects: Any, model: Model) -> None:
     """Give the tensors of every subgraph the shapes of a model."""
-    import numpy as np
-
     for graph, subgraph in zip(objects.subgraphs, model.subgraphs, strict=True):
         for entry, tensor in zip(graph.tensors or (), subgraph.tensors, strict=True):
             if tensor.signature:

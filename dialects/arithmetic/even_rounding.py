@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
@@ -38,16 +39,12 @@ def _steps(op: Operation, value: SSAValue) -> tuple[Array, Array]:
 def dequantized(op: Operation, values: Array, value: SSAValue) -> Array:
     """Return the real numbers that the integers of a tensor stand for, as float32. Raises
     MemoptError where they stand for none."""
-    import numpy as np
-
     scale, zero_point = _steps(op, value)
     return (values.astype(np.int32) - zero_point).astype(np.float32) * scale
 
 
 def quantized(op: Operation, values: Array, value: SSAValue) -> Array:
     """Real numbers as the integers of a tensor: round(x / scale) + zero point, clamped."""
-    import numpy as np
-
     if not np.isfinite(values).all():
         raise unknown(op, "an infinite value or a NaN to quantize")
     scale, zero_point = _steps(op, value)
@@ -58,16 +55,12 @@ def quantized(op: Operation, values: Array, value: SSAValue) -> Array:
 
 def rescaled(sums: Array, reals: Sequence[float]) -> Array:
     """Sums (channel last) times a real number or one per channel, rounded."""
-    import numpy as np
-
     product = sums.astype(np.float32) * np.asarray(reals, np.float32)
     return np.rint(product.astype(np.float64)).astype(np.int64)
 
 
 def multiplier(source: float, weights: float, result: float) -> float:
     """`source * weights / result`, each step a float32."""
-    import numpy as np
-
     return float(np.float32(source) * np.float32(weights) / np.float32(result))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from xdsl.ir import Operation
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import INT32_MAX, quantize_multipliers
 from memopt.dialects.arithmetic.stored import Array, rounds_once, unknown
 from memopt.dialects.memgraph.errors import MemoptError
@@ -12,8 +13,6 @@ from memopt.dialects.memgraph.errors import MemoptError
 
 def high_mul(a: Array, b: Array) -> Array:
     """round(a * b / 2**31), ties upwards (SaturatingRoundingDoublingHighMul)."""
-    import numpy as np
-
     return np.minimum((a * b + (1 << 30)) >> 31, INT32_MAX)
 
 
@@ -29,8 +28,6 @@ def rescale(op: Operation, value: Array, multiplier: Array, shift: Array) -> Arr
 
     Raises MemoptError where the arithmetic of the runtime leaves an int32.
     """
-    import numpy as np
-
     multiplier, shift = np.asarray(multiplier, np.int64), np.asarray(shift, np.int64)
     moved = value << np.maximum(shift, 0)
     need_int32(op, moved)
@@ -43,8 +40,6 @@ def rescale(op: Operation, value: Array, multiplier: Array, shift: Array) -> Arr
 def rescale_wide(value: Array, multiplier: Array, shift: Array) -> Array:
     """Rescale sums in an int64 with 16 bits of the multiplier, rounded once (the overload of
     MultiplyByQuantizedMultiplier for int64). Raises MemoptError for shifts that it has not."""
-    import numpy as np
-
     multiplier, shift = np.asarray(multiplier, np.int64), np.asarray(shift, np.int64)
     reduced = np.where(multiplier < 0x7FFF0000, (multiplier + (1 << 15)) >> 16, 0x7FFF)
     total = 15 - shift
@@ -55,8 +50,6 @@ def rescale_wide(value: Array, multiplier: Array, shift: Array) -> Array:
 
 def multipliers(reals: list[float]) -> tuple[Array, Array]:
     """(multipliers, shifts) of real numbers >= 0."""
-    import numpy as np
-
     pairs = quantize_multipliers(reals)
     return (
         np.array([m for m, _ in pairs], np.int64),
@@ -72,8 +65,6 @@ def need_int32(op: Operation, value: Array) -> None:
 
 def by_table(values: Array, function: Callable[[int], int]) -> Array:
     """`function` of every element, asked once for each different one."""
-    import numpy as np
-
     if not values.size:
         return values.astype(np.int64)
     different, where = np.unique(values, return_inverse=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import unknown
 
 UNIT = 3 * 4096
@@ -85,23 +86,17 @@ def in_units(x: int, multiplier: int, shift: int) -> int:
 @cache
 def exponential_table() -> tuple[int, ...]:
     """exp from -10 to 0 in Q0.15, in 513 places (softmax_common.cc)."""
-    import numpy as np
-
     return _lines(lambda x: np.float32(np.exp(np.float64(x))), -10, 0)
 
 
 @cache
 def reciprocal_table() -> tuple[int, ...]:
     """1 / (1 + x) from 0 to 1 in Q0.15, in 513 places (softmax_common.cc)."""
-    import numpy as np
-
     return _lines(lambda x: np.float32(1) / (np.float32(1) + x), 0, 1)
 
 
 def _lines(function: Callable[[Any], Any], low: float, high: float) -> tuple[int, ...]:
     """Where lines between 513 places follow a function from -1 to 1 best (gen_lut), in float32."""
-    import numpy as np
-
     one = np.float32(32768)
     first, step = np.float32(low), np.float32((high - low) / 512)
 

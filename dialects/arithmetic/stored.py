@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
@@ -38,8 +39,6 @@ def numpy_dtype(element: Attribute) -> tuple[Dtype, int]:
 
     Sub-byte integers become int8 or uint8. Raises MemoptError for what numpy does not have.
     """
-    import numpy as np
-
     integer = integer_type(element)
     if integer is not None:
         width, unsigned = integer
@@ -131,8 +130,6 @@ def finite(op: Operation, *reals: float) -> tuple[float, ...]:
 
 def scales_of(op: Operation, value: SSAValue) -> tuple[Array, Array]:
     """(scale, zero point) as arrays that broadcast over the tensor. Raises MemoptError without."""
-    import numpy as np
-
     encoding = encoding_of(value)
     if not encoding.quantized:
         raise unknown(op, "between quantizations, of which one is none")

@@ -9,6 +9,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
 from memopt.dialects.arithmetic.fixed_point import need_int32
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, per_tensor, stored_bits, unknown
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import ActivationAttr, EncodingAttr, RoundingAttr
@@ -112,8 +113,6 @@ class AccumulateOp(ComputeOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """Reals in the order of the operands, each of which is rounded."""
-        import numpy as np
-
         count = len(self.sums)
         bias = operands[count] if len(operands) > count else None
         if is_stored(self.result):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantized_range
 from memopt.dialects.arithmetic.stored import Array, limits_of, per_tensor, unknown
 from memopt.dialects.operators.base import ROUNDING, TYPES
@@ -24,8 +25,6 @@ class BoundedOp(FunctionOp):
         return True
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.clip(x, *self.ENDS)
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -63,8 +62,6 @@ class GeluOp(FunctionOp):
         return True
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         wide = x.astype(np.float64)
         if self.approximate is not None:
             inner = 0.7978845608028654 * (wide + 0.044715 * wide**3)  # sqrt(2 / pi)
@@ -79,15 +76,11 @@ class GeluOp(FunctionOp):
 
 
 def _by_erfc(x: Any) -> Any:
-    import numpy as np
-
     inner = np.float32(erfc(float(x * np.float32(-sqrt(0.5)))))
     return np.float32(0.5) * x * inner
 
 
 def _by_tanh(x: Any) -> Any:
-    import numpy as np
-
     cube = np.float32(0.044715) * x * x * x
     inner = np.float32(0.7978845608028654) * (x + cube)
     return np.float32(0.5) * x * (np.float32(1) + np.float32(np.tanh(np.float64(inner))))

@@ -7,6 +7,7 @@ from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_de
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -58,8 +59,6 @@ class AddNOp(ComputeOp):
         self.require(all(shape_of(v) == shape for v in self.inputs), "operands of other shapes")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if any(is_stored(v) for v in (*self.inputs, self.result)):
             return [self._of_stored(operands)]
         need_reals(self, *operands)
@@ -78,8 +77,6 @@ class AddNOp(ComputeOp):
 
     def _of_stored(self, operands: Sequence[Array]) -> Array:
         """add_n.h."""
-        import numpy as np
-
         number, zero = self.multiplier, per_tensor(self, self.inputs[0])[1]
         total = sum(a.astype(np.int64) - zero for a in operands) - zero
         integers = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]

@@ -9,6 +9,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, real_type, rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantized_range
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -250,8 +251,6 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     def activated(self, values: Array) -> Array:
         """Real numbers after the operation's activation. Raises MemoptError for one of no rule."""
-        import numpy as np
-
         name = self.activation_name
         if name not in REAL_RANGES:
             raise unknown(self, f"the activation {name}")
@@ -261,8 +260,6 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def stored(self, values: Array) -> Array:
         """Integers before the zero point is added, as the result stores them: clamped to what its
         type and the activation leave."""
-        import numpy as np
-
         low, high = self.stored_range()
         zero_point = per_tensor(self, self.results[0])[1]
         clamped = np.minimum(np.maximum(values + zero_point, low), high)
@@ -288,8 +285,6 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def _even_range(self, low: int, high: int) -> tuple[int, int]:
         """Return the part of the integers that the activation leaves, its ends rounded as ONNX
         does."""
-        import numpy as np
-
         ends = REAL_RANGES[self.activation_name]
         least, greatest = (
             end if real is None else int(quantized(self, np.float32(real), self.results[0]).item())

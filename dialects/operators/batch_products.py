@@ -8,6 +8,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def,
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -69,8 +70,6 @@ class BatchMatmulOp(ComputeOp):
         return elements_of(self.result) * self.sizes[1]
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         a, b = operands
         a = a.swapaxes(-1, -2) if self.adj_x is not None else a
         b = b.swapaxes(-1, -2) if self.adj_y is not None else b

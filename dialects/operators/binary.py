@@ -9,6 +9,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32, one_over_one_plus_x, quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -66,8 +67,6 @@ class BinaryOp(ComputeOp):
         return range(1) if shape[1] == 1 else range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         a, b = operands
         if not any(is_stored(v) for v in (self.lhs, self.rhs, self.result)):
             need_reals(self, a, b)
@@ -82,8 +81,6 @@ class BinaryOp(ComputeOp):
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Where one operand stays, no such function of the other both rises and falls: so the ends
         are among those of ends."""
-        import numpy as np
-
         corners = [
             self.evaluate((a, b))[0] for a in (least[0], most[0]) for b in (least[1], most[1])
         ]
@@ -191,8 +188,6 @@ class DivOp(BinaryOp):
         """Where the divisor may be 0 the ends are not those of ends."""
 
     def of_reals(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         with np.errstate(all="ignore"):  # by 0
             if a.dtype.kind == "f":
                 return a / b
@@ -214,8 +209,6 @@ class DivOp(BinaryOp):
 
     def of_stored(self, a: Array, b: Array, bits: int) -> Array:
         """div.h: DivElementwise."""
-        import numpy as np
-
         need_double_rounding(self)
         if bits != 8:
             raise unknown(self, "a quotient of int16")
@@ -255,8 +248,6 @@ class MaximumOp(SelectOp):
     name = "memgraph.maximum"
 
     def of_reals(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.maximum(a, b)
 
 
@@ -267,6 +258,4 @@ class MinimumOp(SelectOp):
     name = "memgraph.minimum"
 
     def of_reals(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.minimum(a, b)

@@ -8,6 +8,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def,
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -62,8 +63,6 @@ class ComparisonOp(TruthOp):
         return [self.of_reals(a, b)]
 
     def _shifted(self, values: Array, zero_point: int) -> Array:
-        import numpy as np
-
         return (values.astype(np.int64) - zero_point) << self.LEFT_SHIFT
 
     @property
@@ -220,8 +219,6 @@ class ChooseOp(ComputeOp):
             self.require(fits, f"an operand of {shape} does not broadcast to {out}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.lhs, self.rhs, self.result)
         need_reals(self, *operands[1:])
         shape = shape_of(self.result)

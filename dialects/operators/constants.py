@@ -30,6 +30,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import need_int32
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
@@ -69,8 +70,6 @@ class TakeOp(ComputeOp):
         self.require(after.scales == scales, "the result's scales are not those that are kept")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         return [np.ascontiguousarray(operands[0].take(self.indices, self.axis.value.data))]
 
 
@@ -98,8 +97,6 @@ class FoldIntoBiasOp(ComputeOp):
             self.require(biases == shape[0], f"a bias of {biases} for {shape[0]} filters")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         weights, *bias = operands
         if weights.dtype.kind not in "iu" or dtype_of(self.result).kind != "i":
             raise unknown(self, "a bias of reals")
@@ -132,8 +129,6 @@ class PerChannelOp(ComputeOp):
         self.require(shape_of(self.result) == shape, f"the result's shape must be {shape}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if any(is_stored(v) for v in (*self.operands, self.result)):
             raise unknown(self, "stored integers")
         need_reals(self, *operands)
@@ -195,8 +190,6 @@ class ReciprocalOp(ComputeOp):
         self.require(shape_of(self.result) == shape, f"the result's shape must be {shape}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if is_stored(self.input) or operands[0].dtype.kind != "f":
             raise unknown(self, "integers")
         with np.errstate(all="ignore"):

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, per_tensor, unknown
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
@@ -84,8 +85,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         return is_stored(self.input) and element_of(self.result) == INT32
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if not self.is_partial:
             return super().evaluate(operands)
         if self.bias is not None or self.activation_name:
@@ -98,8 +97,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
         """Return the sums of products of all windows, in which padding is 0."""
-        import numpy as np
-
         groups = self.groups.value.data
         seen = windows(channels_last(source, self.input), self.window, 0)
         filters = self._filters(weights)
@@ -141,8 +138,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         """From the least and the most of each channel, wherever it is, at every place of the window
         that sees another part of the padding: of stored integers exact for these, of reals with a
         margin."""
-        import numpy as np
-
         if of_reals(self, (*least, *most)):
             return self._real_extremes(least, most)
         if (
@@ -162,8 +157,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         return [self._everywhere(rows[0].min(0), rows[1].max(0))]
 
     def _real_extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        import numpy as np
-
         if not all(map(np.array_equal, least[1:], most[1:])):
             return None
         kernel, low, high = self._by_filter(least, most)
@@ -178,8 +171,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     def _everywhere(self, least: Array, most: Array) -> Range:
         """A number of each channel, at every place of the result."""
-        import numpy as np
-
         shape = shape_of(self.result)
         wide = [1] * len(shape)
         wide[channel_axis(self.result)] = -1
@@ -189,8 +180,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
     def _by_filter(self, least: Sequence[Array], most: Sequence[Array]) -> tuple[Array, ...]:
         """The weights as filter, depth, tap, and the least and the most of the channel that stands
         at each filter's depth, all less their zero points."""
-        import numpy as np
-
         axis, groups = channel_axis(self.input), self.groups.value.data
         low, high = (
             np.moveaxis(less_zero_point(v, self.input), axis, 0).reshape(v.shape[axis], -1)
@@ -205,8 +194,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     def _seen_taps(self) -> Array:
         """Which taps of a window see an element: a row for each such set that a place has."""
-        import numpy as np
-
         kernel, stride, dilation, pad = self.window.sizes
         n = len(kernel)
         sizes, places = (height_and_width(v, n) for v in (self.input, self.result))
@@ -223,8 +210,6 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     def _filters(self, weights: Array) -> Array:
         """The weights as filter, depth, tap..."""
-        import numpy as np
-
         if encoding_of(self.weights).layout.data == "oihw":
             return weights
         if self._out_last:

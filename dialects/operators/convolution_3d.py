@@ -14,6 +14,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
@@ -63,8 +64,6 @@ class Conv3DOp(ComputeOp):
         return elements_of(self.result) * (elements_of(self.weights) // shape_of(self.weights)[4])
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_reals(self, *operands)
         if is_stored(self.input) or operands[0].dtype.kind != "f":
             raise unknown(self, "integers")

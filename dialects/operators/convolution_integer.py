@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
@@ -55,8 +56,6 @@ class ConvIntegerOp(ComputeOp):
         return elements_of(self.result) * depth * kernel[0] * kernel[1]
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if any(is_stored(v) for v in (*self.operands, self.result)):
             raise unknown(self, "integers with a scale")
         if any(a.dtype not in (np.int8, np.uint8) for a in operands):

@@ -15,6 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_tensor, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -91,8 +92,6 @@ class DetectionPostprocessOp(ComputeOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """Return the results of detection_postprocess.cc; of equal scores the first is first, as
         the kernel sorts them."""
-        import numpy as np
-
         if any(is_stored(v) for v in self.results):
             raise unknown(self, "stored results")
         boxes = self._decoded(self._real(0, operands[0])[0], self._real(2, operands[2]))
@@ -105,8 +104,6 @@ class DetectionPostprocessOp(ComputeOp):
         return results
 
     def _real(self, index: int, values: Array) -> Array:
-        import numpy as np
-
         value = self.operands[index]
         if not is_stored(value):
             if str(values.dtype) != "float32":
@@ -119,8 +116,6 @@ class DetectionPostprocessOp(ComputeOp):
 
     def _decoded(self, offsets: Array, anchors: Array) -> Array:
         """Return the least y and x and the greatest y and x of each box."""
-        import numpy as np
-
         at, wide = offsets[:, :4].astype(np.float64), anchors.astype(np.float64)
         scales: Array = np.array([v.value.data for v in (self.y, self.x, self.h, self.w)])
         with np.errstate(over="ignore"):
@@ -140,8 +135,6 @@ class DetectionPostprocessOp(ComputeOp):
 
     def _apart(self, boxes: Array, scores: Array, labels: Sequence[int]) -> list[Found]:
         """Return the best boxes that are apart from better ones."""
-        import numpy as np
-
         candidates = np.flatnonzero(scores >= np.float32(self.score.value.data))
         order: list[int] = candidates[np.argsort(-scores[candidates], kind="stable")].tolist()
         objects: list[Found] = []
@@ -189,8 +182,6 @@ class NonMaxSuppressionOp(ComputeOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """Return the results of non_max_suppression.h."""
-        import numpy as np
-
         if any(str(v.dtype) != "float32" for v in operands):
             raise unknown(self, "other numbers than float32")
         boxes = np.sort(operands[0].reshape(-1, 2, 2), axis=1).reshape(-1, 4)
@@ -225,8 +216,6 @@ class NonMaxSuppressionOp(ComputeOp):
 
 def overlaps(one: Array, others: Array) -> Array:
     """Return the area in both boxes by the area in either; 0 of a box without area."""
-    import numpy as np
-
     least, last = np.maximum(one[:2], others[:, :2]), np.minimum(one[2:], others[:, 2:])
     inner: Array = (last - least).clip(np.float32(0))
     sizes: Array = others[:, 2:] - others[:, :2]

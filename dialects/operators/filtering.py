@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, encoding_of
@@ -32,8 +33,6 @@ class FilteringOp(ComputeOp):
     assembly_format = FILTERING + " " + TYPES
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         bias = operands[2] if len(operands) > 2 else None
         if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
             need_reals(self, *operands)

@@ -13,6 +13,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
@@ -112,8 +113,6 @@ class FullyConnectedOp(WeighingOp):
 
     def _products(self, values: Array, weights: Array) -> Array:
         """Sums of products, one row per vector, before the bias."""
-        import numpy as np
-
         rows = values.reshape(-1, weights.shape[1])
         if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
             need_reals(self, values, weights)
@@ -123,8 +122,6 @@ class FullyConnectedOp(WeighingOp):
         return whole_products(shifted, self._matrix(weights))
 
     def _matrix(self, weights: Array) -> Array:
-        import numpy as np
-
         return weights.astype(np.int64) - encoding_of(self.weights).zero_points[0]
 
     @property
@@ -137,8 +134,6 @@ class FullyConnectedOp(WeighingOp):
 
     def mixed(self, weights: Array) -> Array | None:
         """A vector may be several places one after the other, of all channels each."""
-        import numpy as np
-
         source, result = shape_of(self.input), shape_of(self.result)
         if not source or not result or weights.shape[1] % source[-1] or result[-1] != len(weights):
             return None
@@ -146,15 +141,11 @@ class FullyConnectedOp(WeighingOp):
         return np.moveaxis(by_place, 2, 1)
 
     def padded_taps(self) -> Array:
-        import numpy as np
-
         return np.zeros(shape_of(self.weights)[1] // shape_of(self.input)[-1], bool)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Return the ends of the result: exact ones of stored integers, with a margin of reals;
         each element of a vector has weights of its own."""
-        import numpy as np
-
         if of_reals(self, (*least, *most)):
             return self._real_extremes(least, most)
         if not is_stored(self.input) or not all(map(np.array_equal, least[1:], most[1:])):
@@ -173,8 +164,6 @@ class FullyConnectedOp(WeighingOp):
         return [(self.finished(least, below)[0], self.finished(least, above)[0])]
 
     def _real_extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        import numpy as np
-
         if not all(map(np.array_equal, least[1:], most[1:])):
             return None
         kernel = least[1].astype(np.float64)
@@ -199,8 +188,6 @@ class FullyConnectedOp(WeighingOp):
         return total if before is None else before + total
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
-        import numpy as np
-
         weights, bias = operands[1], operands[2] if len(operands) > 2 else None
         sums, shape = total.reshape(-1, len(weights)), shape_of(self.result)
         if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):

@@ -15,6 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -37,8 +38,6 @@ class IndexingOp(ComputeOp):
 
     def places(self, indices: Array) -> Array:
         """Return the indices as int64, counted from zero. Raises MemoptError for no integers."""
-        import numpy as np
-
         if indices.dtype.kind not in "iu" or is_stored(self.indices):
             raise unknown(self, f"indices of {indices.dtype}")
         at: Array = indices.astype(np.int64)
@@ -79,8 +78,6 @@ class GatherAlongOp(IndexingOp):
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.input, self.result)
         batches, outer, length, inner, count = self.sizes
         at = np.clip(self.places(operands[1]), 0, length - 1)
@@ -133,8 +130,6 @@ class GatherNdOp(IndexingOp):
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.input, self.result)
         at = np.clip(self.places(operands[1]), 0, np.array(self.indexed) - 1)
         return [operands[0][tuple(np.moveaxis(at, -1, 0))]]
@@ -170,8 +165,6 @@ class ScatterNdOp(IndexingOp):
         self.require(shape_of(self.updates) == expected, f"the updates' shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         at, updates = self.places(operands[0]), operands[1]
         if is_stored(self.updates) or is_stored(self.result):
             raise unknown(self, "stored integers")

@@ -15,6 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
 from memopt.dialects.attributes.operators import ActivationAttr, WindowAttr
 from memopt.dialects.memgraph.tensors import (
@@ -36,8 +37,6 @@ from memopt.dialects.operators.window import WindowedOp, as_laid_out
 def symmetric(values: Array) -> tuple[Array, Array, int]:
     """(int8, scale, zero point) of reals: 0 stays 0, the largest size is 127
     (PortableSymmetricQuantizeFloats)."""
-    import numpy as np
-
     size = np.float32(np.abs(values).max(initial=0))
     if size == 0:
         return np.zeros(values.shape, np.int64), np.float32(1), 0
@@ -48,8 +47,6 @@ def symmetric(values: Array) -> tuple[Array, Array, int]:
 def asymmetric(values: Array) -> tuple[Array, Array, int]:
     """(int8, scale, zero point) of reals: the least is -128, the largest 127, and 0 is a whole
     number (PortableAsymmetricQuantizeFloats)."""
-    import numpy as np
-
     ends = values.min(initial=0), values.max(initial=0)
     low, high = (float(v) for v in ends)
     if low == high:
@@ -65,8 +62,6 @@ def asymmetric(values: Array) -> tuple[Array, Array, int]:
 
 def _away(values: Array) -> Array:
     """Whole numbers, halves away from zero."""
-    import numpy as np
-
     return np.copysign(np.floor(np.abs(values) + 0.5), values).astype(np.int64)
 
 
@@ -136,8 +131,6 @@ class HybridConvBase(HybridOp, WindowedOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """conv.cc, depthwise_conv.cc: EvalHybrid, EvalHybridPerChannel; each image by itself."""
-        import numpy as np
-
         if str(operands[0].dtype) != "float32":
             raise unknown(self, f"{operands[0].dtype} with stored weights")
         rule = symmetric if self.is_symmetric else asymmetric
@@ -241,8 +234,6 @@ class HybridFullyConnectedOp(HybridOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """fully_connected.cc: EvalHybrid; the products are added to the bias."""
-        import numpy as np
-
         if str(operands[0].dtype) != "float32":
             raise unknown(self, f"{operands[0].dtype} with stored weights")
         rule = symmetric if self.asymmetric is None else asymmetric

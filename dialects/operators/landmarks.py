@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, I
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -66,8 +67,6 @@ class LandmarksToMatrixOp(LandmarksOp):
         self.require(min(sizes) > 0, "an image without pixels")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         self.need_floats(operands)
         at = operands[0].astype(np.float64).reshape(-1, 3)[:, :2]
         across = at[self.right.value.data] - at[self.left.value.data]
@@ -83,16 +82,12 @@ class LandmarksToMatrixOp(LandmarksOp):
 
 
 def _turn(angle: float) -> Array:
-    import numpy as np
-
     matrix: Array = np.eye(4)
     matrix[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     return matrix
 
 
 def _shift(by: Array) -> Array:
-    import numpy as np
-
     matrix: Array = np.eye(4)
     matrix[:2, 3] = by
     return matrix
@@ -124,8 +119,6 @@ class TransformBilinearOp(TransformedOp):
         self.require(shape[3] == out[3] and 0 not in shape, "other channels, or no pixels")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         self.need_floats(operands)
         image, rows = operands[0][0].astype(np.float64), operands[1].reshape(4, 4)[:2].copy()
         half = np.float32(0.5)

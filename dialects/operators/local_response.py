@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES
@@ -30,8 +31,6 @@ class LocalResponseNormalizationOp(VectorsOp):
         self.require(0 <= self.radius.value.data < 1 << 31, "a radius below 0")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if is_stored(self.input) or operands[0].dtype.kind != "f":
             raise unknown(self, "integers")
         x, length = operands[0].astype(np.float64), shape_of(self.input)[-1]

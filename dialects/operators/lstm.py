@@ -15,6 +15,7 @@ from xdsl.irdl import (
 
 from memopt.dialects.arithmetic import int16_tables
 from memopt.dialects.arithmetic.fixed_point import by_table, rescale, rescale_wide
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32, quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -124,8 +125,6 @@ class LstmOp(StatefulOp):
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """lstm_eval.h: LstmStep. Four gates, which take what is hidden before the step."""
-        import numpy as np
-
         source, *gates, hidden, cell = operands
         step = self._stored_step if self._is_stored() else self._real_step
         if not self._is_stored():
@@ -155,8 +154,6 @@ class LstmOp(StatefulOp):
     def _real_step(
         self, x: Array, gates: Sequence[Array], hidden: Array, cell: Array
     ) -> tuple[Array, Array]:
-        import numpy as np
-
         sums = [
             real_products(x, gates[g]) + gates[8 + g] + real_products(hidden, gates[4 + g])
             for g in range(4)
@@ -171,8 +168,6 @@ class LstmOp(StatefulOp):
     def _stored_step(
         self, x: Array, gates: Sequence[Array], hidden: Array, cell: Array
     ) -> tuple[Array, Array]:
-        import numpy as np
-
         need_double_rounding(self)
         sums = [self._gate(g, x, gates, hidden) for g in range(4)]
         functions = [int16_tables.logistic] * 4
@@ -195,8 +190,6 @@ class LstmOp(StatefulOp):
 
     def _gate(self, gate: int, x: Array, gates: Sequence[Array], hidden: Array) -> Array:
         """Return the argument of a gate's function: two sums, each brought to 16 bits."""
-        import numpy as np
-
         wide = stored_bits(self, self.input, self.result) == 16
         zeros = [per_tensor(self, v)[1] for v in (self.input, self.hidden)]
         biases = gates[8 + gate].astype(np.int64), 0
@@ -216,6 +209,4 @@ class LstmOp(StatefulOp):
 
 
 def _int16(values: Array) -> Array:
-    import numpy as np
-
     return np.clip(values, -32768, 32767)

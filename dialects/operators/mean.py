@@ -7,6 +7,7 @@ from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -57,8 +58,6 @@ class MeanOp(OverAxesOp):
 
     def _sum(self, values: Array) -> Array:
         """Over the axes, integers without their zero point left out."""
-        import numpy as np
-
         axes, stored = self.numbers, is_stored(self.input) or is_stored(self.result)
         if not stored and values.dtype.kind != "f":
             raise unknown(self, f"a mean of {values.dtype}")

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -33,8 +34,6 @@ class NormalizingOp(ComputeOp):
     def terms(self, statistics: Sequence[Array]) -> tuple[Array, Array]:
         """Return the factor of each channel, and the number added then, in float64. Raises
         MemoptError for what is no real number."""
-        import numpy as np
-
         if any(is_stored(v) for v in (*self.operands, *self.results)):
             raise unknown(self, "stored integers")
         need_reals(self, *statistics)
@@ -79,8 +78,6 @@ class BatchNormalizationOp(NormalizingOp):
         return elements_of(self.result)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_reals(self, *operands)
         wide = (-1, *(1,) * (operands[0].ndim - 2))
         factor, term = (v.reshape(wide) for v in self.terms(operands[1:]))
@@ -110,8 +107,6 @@ class NormalizationTermsOp(NormalizingOp):
         self.need_numbers(channels[0])
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         with np.errstate(over="ignore"):
             return [
                 v.astype(dtype_of(r))

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES
@@ -48,8 +49,6 @@ class OneHotOp(IndexingOp):
         return prod(out[:axis]), out[axis], prod(out[axis + 1 :])
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.on_value, self.off_value, self.result)
         indices, on, off = operands
         axis, shape = self.axis.value.data, shape_of(self.result)

@@ -7,6 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, numbers_of, unknown
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
@@ -61,8 +62,6 @@ class PadOp(ComputeOp):
         return same_channels(self.input, self.result)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         value = float(self.value.value.data)
         if is_stored(self.input) or is_stored(self.result):
             if numbers_of(self.input) != numbers_of(self.result) or value != 0.0:

@@ -17,6 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
@@ -110,8 +111,6 @@ class PickingOp(ComputeOp):
 
     def zero(self) -> Array:
         """Return the element by which the result stores zero. Raises MemoptError as `evaluate`."""
-        import numpy as np
-
         number = per_tensor(self, self.result)[1] if is_stored(self.result) else 0
         return np.asarray(number).astype(dtype_of(self.result))
 
@@ -136,8 +135,6 @@ class PickingOp(ComputeOp):
         self.require(self.fill is None or elements_of(self.fill) == 1, "a fill of one element")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, *self.operands, self.result)
         ways, extents = self.ways, self.extents
         index = [np.zeros(ways, np.int64) for _ in extents]

@@ -16,6 +16,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
@@ -135,23 +136,17 @@ class AveragePool2DOp(PoolBase):
 
     def _sum(self, values: Array) -> Array:
         """Over every window, channels last."""
-        import numpy as np
-
         number = np.int64 if self._is_stored() else np.float64
         source = channels_last(values.astype(number), self.input)
         return windows(source, self.window, 0).sum(self.of_window)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
-        import numpy as np
-
         image = np.zeros(shape_of(self.input), operands[0].dtype)
         image[:, r : r + 1] = operands[0]
         total = self._sum(image)
         return total if before is None else before + total
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
-        import numpy as np
-
         ones = channels_last(np.ones(shape_of(self.input), total.dtype), self.input)
         seen = windows(ones, self.window, 0).sum(self.of_window)
         if self.count_include_pad is None:
@@ -188,8 +183,6 @@ class L2Pool2DOp(PoolBase):
         return False
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if is_stored(self.input) or is_stored(self.result) or operands[0].dtype.kind != "f":
             raise unknown(self, f"a root of {operands[0].dtype}")
         self.need_taps()
@@ -225,8 +218,6 @@ class MaxPool2DOp(PoolBase):
         return as_laid_out(seen.max(self.of_window), self.result)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
-        import numpy as np
-
         row = operands[0]
         image = np.full(shape_of(self.input), _lowest(row), row.dtype)
         image[:, r : r + 1] = row
@@ -234,8 +225,6 @@ class MaxPool2DOp(PoolBase):
         return largest if before is None else np.maximum(before, largest)
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
-        import numpy as np
-
         if self.in_one_quantization():
             return [self.clamped(total.astype(np.int64))]
         return [self.activated(total)]
@@ -243,6 +232,4 @@ class MaxPool2DOp(PoolBase):
 
 def _lowest(values: Array) -> float | int:
     """No element of this type is below it."""
-    import numpy as np
-
     return -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, traits_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.operators.prelu import BentOp
 from memopt.dialects.operators.traits import RealsOnly
@@ -17,8 +18,6 @@ class RealBentOp(BentOp):
     REALS: ClassVar[bool] = True  # alone, and not int32 and int64, too
 
     def of_reals(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         if a.dtype.kind != "f" and (self.REALS or str(a.dtype) not in ("int32", "int64")):
             raise unknown(self, "integers")
         with np.errstate(all="ignore"):
@@ -38,8 +37,6 @@ class PowOp(RealBentOp):
     name = "memgraph.pow"
 
     def of_floats(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.power(a, b)
 
 
@@ -51,8 +48,6 @@ class Atan2Op(RealBentOp):
     name = "memgraph.atan2"
 
     def of_floats(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.arctan2(a, b)
 
 
@@ -64,8 +59,6 @@ class FloorDivOp(RealBentOp):
     REALS: ClassVar[bool] = False
 
     def of_floats(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.floor(a / b) if a.dtype.kind == "f" else np.floor_divide(a, b)
 
 
@@ -77,8 +70,6 @@ class FloorModOp(RealBentOp):
     REALS: ClassVar[bool] = False
 
     def of_floats(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.mod(a, b)
 
 
@@ -91,6 +82,4 @@ class RemainderOp(RealBentOp):
     REALS: ClassVar[bool] = False
 
     def of_floats(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         return np.fmod(a, b)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32, rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import Array, need_zero_points_of_zero, per_tensor, unknown
 from memopt.dialects.memgraph.tensors import elements_of
@@ -40,8 +41,6 @@ class PreluOp(BentOp):
     traits = traits_def(RealsOnly())
 
     def of_reals(self, a: Array, b: Array) -> Array:
-        import numpy as np
-
         if a.dtype.kind != "f":
             raise unknown(self, "integers")
         return np.maximum(a, 0) + np.minimum(a, 0) * b
@@ -55,8 +54,6 @@ class PreluOp(BentOp):
 
     def of_stored(self, a: Array, b: Array, bits: int) -> Array:
         """prelu.h: BroadcastPrelu4DSlow."""
-        import numpy as np
-
         if bits != 8:
             raise unknown(self, "a prelu of int16")
         a, b = a - per_tensor(self, self.lhs)[1], b - per_tensor(self, self.rhs)[1]

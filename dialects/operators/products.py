@@ -6,6 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rescaled, rounds_even
 from memopt.dialects.arithmetic.fixed_point import multipliers, need_int32, rescale, rescale_wide
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -26,8 +27,6 @@ from memopt.dialects.operators.base import Range
 def real_products(rows: Array, filters: Array) -> Array:
     """rows (n x k) times filters (m x k), summed from the first to the last product in float64:
     an element does not depend on how many others are computed with it."""
-    import numpy as np
-
     total = np.zeros((len(rows), len(filters)))
     for x, w in zip(rows.T.astype(np.float64), filters.T.astype(np.float64), strict=True):
         total += np.multiply.outer(x, w)
@@ -37,8 +36,6 @@ def real_products(rows: Array, filters: Array) -> Array:
 def whole_products(rows: Array, filters: Array) -> Array:
     """Return the products of integers of up to 16 and 8 bits: exact, for a float64 holds every
     sum."""
-    import numpy as np
-
     return (rows.astype(np.float64) @ filters.astype(np.float64).T).astype(np.int64)
 
 
@@ -47,8 +44,6 @@ def requantized(
 ) -> Array:
     """Sums (channel last) plus bias, times a real number or one per channel, rounded as the runtime
     does: sums of int16, but with a bias of int32, by 16 bits of the multiplier."""
-    import numpy as np
-
     total = sums if bias is None else sums + bias.reshape(-1).astype(np.int64)
     if rounds_even(op):
         need_int32(op, total)
@@ -112,8 +107,6 @@ def _reals(
 def sums_between(kernel: Array, low: Array, high: Array, seen: Array) -> Range:
     """The least and the greatest sums of filters (filter, depth, tap) of integers between `low` and
     `high` (filter, depth), a row for each set of taps that are `seen`."""
-    import numpy as np
-
     rises, falls = np.maximum(kernel, 0), np.minimum(kernel, 0)
     first, last = low[:, :, None], high[:, :, None]
     least = (rises * first + falls * last).sum(1)
@@ -124,7 +117,5 @@ def sums_between(kernel: Array, low: Array, high: Array, seen: Array) -> Range:
 def need_room(op: Operation, kernel: Array, largest: Array, bias: Array | None) -> None:
     """Raise MemoptError unless sum(|w| |x|) + |bias| is an int32 for each filter (filter, depth,
     tap) of integers up to `largest` (filter, depth): then so is every sum of some of it."""
-    import numpy as np
-
     total = (abs(kernel) * largest[:, :, None]).sum((1, 2))
     need_int32(op, total if bias is None else total + abs(bias.reshape(-1).astype(np.int64)))

@@ -6,6 +6,7 @@ from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     INT32_MIN,
@@ -53,8 +54,6 @@ class QuantizeOp(UnaryOp):
 
     def _from_real(self, values: Array) -> Array:
         """round(x / scale) + zero point in float32; halves away from zero."""
-        import numpy as np
-
         if not np.isfinite(values).all():
             raise unknown(self, "an infinite value or a NaN to quantize")
         rounding = rounding_of(self)
@@ -96,8 +95,6 @@ class DequantizeOp(UnaryOp):
     traits = traits_def(Monotone(), Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if str(dtype_of(self.result)) != "float32":
             raise unknown(self, f"real numbers as {dtype_of(self.result)}")
         if str(operands[0].dtype) == "float16":
@@ -114,8 +111,6 @@ class CastOp(UnaryOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """C's conversion. Refuses what an integer cannot hold: there it is not defined."""
-        import numpy as np
-
         values, dtype = operands[0], dtype_of(self.result)
         if values.dtype.kind == "f" and dtype.kind in "iu":
             limits, integers = np.iinfo(dtype), np.trunc(values.astype(np.float64))

@@ -14,6 +14,7 @@ bounds. The sign of a zero is not told.
 
 from collections.abc import Sequence
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored
 from memopt.dialects.attributes.input_range import LARGEST
 from memopt.dialects.memgraph.tensors import channel_axis, shape_of
@@ -34,8 +35,6 @@ def of_reals(op: ComputeOp, operands: Sequence[Array]) -> bool:
 
 def outwards(low: Array, high: Array) -> Range:
     """Float64 numbers as float32, the least not above and the greatest not below."""
-    import numpy as np
-
     least: Array = low.astype(np.float32)
     greatest: Array = high.astype(np.float32)
     with np.errstate(over="ignore"):
@@ -47,8 +46,6 @@ def outwards(low: Array, high: Array) -> Range:
 def sums_off(low: Array, high: Array, size: Array, terms: int) -> Range | None:
     """The ends of sums of `terms` numbers that are between `low` and `high` if nothing is rounded;
     `size` is the sum of the numbers without their signs. None where a sum could overflow."""
-    import numpy as np
-
     count = SPARE * (terms + OTHERS)
     if count > MOST or not (size * (1 + 4 * count * ROUNDOFF) < LARGEST).all():
         return None  # also for a NaN
@@ -62,8 +59,6 @@ def products_off(
 ) -> Range | None:
     """Return the ends of sums of products, a bias added: where all products are zero it is the
     bias, exactly."""
-    import numpy as np
-
     given = np.zeros(1) if bias is None else bias.reshape(-1).astype(np.float64)
     if not np.isfinite(given).all():
         return None
@@ -78,8 +73,6 @@ def products_off(
 def means_between(op: ComputeOp, least: Array, greatest: Array, terms: int) -> list[Range] | None:
     """The ends of an operation whose results are means, weighted or not, of up to `terms` elements
     of its only operand; of one channel where it reads channels one by one."""
-    import numpy as np
-
     if not of_reals(op, (least, greatest)):
         return None
     size = np.maximum(abs(least), abs(greatest)).astype(np.float64)

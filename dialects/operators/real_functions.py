@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 
 from xdsl.irdl import irdl_op_definition, traits_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     float32,
@@ -30,8 +31,6 @@ class RealFunctionOp(FunctionOp):
     """Base of functions of real numbers alone; what is not finite is as in C."""
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         with np.errstate(all="ignore"):
             return super().evaluate(operands)
 
@@ -51,8 +50,6 @@ def real_function(
     others are as FunctionOp has them."""
 
     def of_reals(op: RealFunctionOp, x: Array) -> Array:
-        import numpy as np
-
         return real(np, x)
 
     elsewhere = {"C": c, "TFLITE": tflite, "ONNX": onnx}
@@ -142,8 +139,6 @@ class AbsOp(RealFunctionOp):
     ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.abs(x)
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -186,8 +181,6 @@ class SqrtOp(RealFunctionOp):
     C: ClassVar[str] = "sqrtf(x)"
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.sqrt(x)
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -215,8 +208,6 @@ class RsqrtOp(RealFunctionOp):
     C: ClassVar[str] = "1.0f / sqrtf(x)"
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return 1 / np.sqrt(x)
 
     FINER: ClassVar[int] = 20  # bits that the root has more
@@ -256,8 +247,6 @@ class ExpOp(RealFunctionOp):
     C: ClassVar[str] = "expf(x)"
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.exp(x.astype(np.float64))
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -275,8 +264,6 @@ class LogOp(RealFunctionOp):
     C: ClassVar[str] = "logf(x)"
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.log(x.astype(np.float64))
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -288,8 +275,6 @@ class LogOp(RealFunctionOp):
 
 def _exp(x: Any) -> Any:
     """Return the exponential of a float32, rounded to one."""
-    import numpy as np
-
     with np.errstate(over="ignore"):
         return np.float32(np.exp(np.float64(x)))
 
@@ -297,6 +282,4 @@ def _exp(x: Any) -> Any:
 def _log(x: Any) -> Any:
     """Return the logarithm of a float32, rounded to one; far below everything where there is
     none."""
-    import numpy as np
-
     return np.float32(np.log(np.float64(x)) if x > 0 else -1e9)

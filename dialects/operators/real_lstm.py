@@ -13,6 +13,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
@@ -139,8 +140,6 @@ class RealLstmOp(StatefulOp):
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """Return the results of lstm_eval.cc: LstmStepFloat, LstmStepHybrid."""
-        import numpy as np
-
         source, *values, hidden, cell = operands
         if any(str(v.dtype) != "float32" for v in (source, hidden, cell)):
             raise unknown(self, "other numbers than float32")
@@ -163,8 +162,6 @@ class RealLstmOp(StatefulOp):
     def _step(
         self, parts: Mapping[int, Array], x: Array, shown: Array, cell_state: Array
     ) -> tuple[Array, Array]:
-        import numpy as np
-
         given = self._taken(x), self._taken(shown)
         forget, cell = (self._gate(parts, g, given, cell_state) for g in (FORGET, CELL))
         forget, cell = _logistic(forget), self.activated_cell(cell)
@@ -186,8 +183,6 @@ class RealLstmOp(StatefulOp):
 
     def activated_cell(self, values: Array) -> Array:
         """Return the values after the activation of the cell gate and of the cell's output."""
-        import numpy as np
-
         name = self.activation.data
         if name == "tanh":
             return np.tanh(values)
@@ -199,8 +194,6 @@ class RealLstmOp(StatefulOp):
         self, parts: Mapping[int, Array], gate: int, given: tuple[Array, Array], kept: Array
     ) -> Array:
         """Return the sum that the function of a gate is applied to."""
-        import numpy as np
-
         total = self._product(parts, FROM_INPUT + gate, given[0])
         total = total + self._product(parts, FROM_HIDDEN + gate, given[1])
         if FROM_CELL + gate in parts:
@@ -215,8 +208,6 @@ class RealLstmOp(StatefulOp):
 
     def _taken(self, values: Array) -> tuple[Array, Array] | Array:
         """Return vectors as products take them: unchanged, or quantized, less their zero points."""
-        import numpy as np
-
         if not self.is_hybrid:
             return values
         rule = symmetric if self.asymmetric is None else asymmetric
@@ -225,8 +216,6 @@ class RealLstmOp(StatefulOp):
         return np.stack([q - zero for q, _, zero in rows]), steps
 
     def _product(self, parts: Mapping[int, Array], part: int, taken: Array) -> Array:
-        import numpy as np
-
         if not self.is_hybrid:
             return real_products(taken, parts[part])
         values, steps = taken
@@ -240,7 +229,5 @@ class RealLstmOp(StatefulOp):
 
 
 def _logistic(values: Array) -> Array:
-    import numpy as np
-
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-values))

@@ -7,6 +7,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import irdl_op_definition, prop_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     float32,
@@ -38,15 +39,11 @@ class EluOp(FunctionOp):
     ONNX_NUMBERS: ClassVar[Mapping[str, float]] = {"alpha": 1.0}
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         wide = x.astype(np.float64)
         return np.maximum(wide, 0) + np.expm1(np.minimum(wide, 0))
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """elu.cc: reals, rounded to float32 in each step, half away from zero at last."""
-        import numpy as np
-
         if bits != 8:
             raise unknown(self, "an elu of int16")
         (in_scale, in_zero), (out_scale, out_zero) = (
@@ -84,8 +81,6 @@ class LeakyReluOp(FunctionOp):
         return True
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.maximum(x, 0) + np.minimum(x, 0) * x.dtype.type(self.alpha.value.data)
 
     @property

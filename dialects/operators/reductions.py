@@ -9,6 +9,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -36,8 +37,6 @@ class ReductionOp(OverAxesOp):
         return None if 1 in self.numbers else super().rows_read(operand, r)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         reduced = np.asarray(self.reduced(operands[0]))
         return [reduced.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
 
@@ -53,8 +52,6 @@ class ReduceSumOp(ReductionOp):
     name = "memgraph.reduce_sum"
 
     def reduced(self, values: Array) -> Array:
-        import numpy as np
-
         if not is_stored(self.input) and not is_stored(self.result):
             need_plain(self, values)
             return values.astype(np.float64 if values.dtype.kind == "f" else np.int64).sum(
@@ -97,8 +94,6 @@ class ReduceProdOp(ReductionOp):
     traits = traits_def(RealsOnly())
 
     def reduced(self, values: Array) -> Array:
-        import numpy as np
-
         if is_stored(self.input) or is_stored(self.result):
             raise unknown(self, "stored integers")
         need_plain(self, values)

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
     is_stored,
@@ -50,8 +51,6 @@ class ResizeBase(ComputeOp):
 
     def scale(self, size: int, out: int) -> Array:
         """Elements before per element after, as a float32."""
-        import numpy as np
-
         corners = self.align_corners is not None and out > 1
         a, b = (size - 1, out - 1) if corners else (size, out)
         return np.float32(a) / np.float32(b)
@@ -65,8 +64,6 @@ class ResizeBilinearOp(ResizeBase):
 
     def neighbours(self, size: int, out: int) -> tuple[Array, Array, Array]:
         """Per element after: the one before, the one behind, and the part that the latter has."""
-        import numpy as np
-
         at = np.arange(out, dtype=np.float32) * self.scale(size, out)
         if self.half_pixel_centers is not None:
             half = np.float32(0.5)
@@ -78,8 +75,6 @@ class ResizeBilinearOp(ResizeBase):
     def neighbours_in_1024(self, size: int, out: int) -> tuple[Array, Array, Array]:
         """Return the neighbours in integers, the part in 1024ths
         (ComputeInterpolationValuesInteger)."""
-        import numpy as np
-
         corners = self.align_corners is not None and out > 1
         a, b = (size - 1, out - 1) if corners else (size, out)
         scale = (1024 * a + b // 2) // b
@@ -103,8 +98,6 @@ class ResizeBilinearOp(ResizeBase):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """resize_bilinear.h: the four neighbours, weighted."""
-        import numpy as np
-
         need_same_numbers(self, self.input, self.result)
         source, is_integer = channels_last(operands[0], self.input), is_stored(self.input)
         if is_integer:
@@ -135,8 +128,6 @@ class ResizeBilinearOp(ResizeBase):
     def _of_bytes(self, source: Array) -> Array:
         """Return the result of uint8, which are weighted as float32, one product after the
         other."""
-        import numpy as np
-
         wide, one = source.astype(np.float32), np.float32(1)
         (top, bottom, down), (before, right, across) = (self.neighbours(*n) for n in self.sizes())
         down, across = down[:, None, None], across[None, :, None]
@@ -159,8 +150,6 @@ class ResizeNearestOp(ResizeBase):
 
     def nearest(self, size: int, out: int) -> Array:
         """The element before of each one after (GetNearestNeighbor)."""
-        import numpy as np
-
         offset = np.float32(0.5 if self.half_pixel_centers is not None else 0.0)
         at = (np.arange(out, dtype=np.float32) + offset) * self.scale(size, out)
         half = np.float32(0.5) if self.align_corners is not None else np.float32(0)

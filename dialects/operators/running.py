@@ -15,6 +15,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_tensor, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.add_n import FINER, fine_sum
@@ -51,8 +52,6 @@ class CumulativeSumOp(ComputeOp):
         return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if is_stored(self.input) or is_stored(self.result):
             return [self._of_stored(operands[0])]
         if str(operands[0].dtype) not in ("float32", "int32", "int64"):
@@ -61,8 +60,6 @@ class CumulativeSumOp(ComputeOp):
         return [self._sums(operands[0].astype(number)).astype(dtype_of(self.result))]
 
     def _sums(self, values: Array) -> Array:
-        import numpy as np
-
         axis = self.axis.value.data
         values = np.flip(values, axis) if self.reverse is not None else values
         total = np.cumsum(values, axis)
@@ -78,8 +75,6 @@ class CumulativeSumOp(ComputeOp):
 
     def _of_stored(self, values: Array) -> Array:
         """cumsum.h."""
-        import numpy as np
-
         number, zero = self.multiplier, per_tensor(self, self.input)[1]
         total = self._sums(values.astype(np.int64) - zero) - zero
         integers = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES
@@ -60,8 +61,6 @@ class ScatterUpdateOp(IndexingOp):
         return operand == 0
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         source, indices, updates = operands
         need_same_numbers(self, self.input, self.updates, self.result)
         if self.how and (is_stored(self.input) or source.dtype.kind == "b"):

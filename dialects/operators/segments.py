@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -30,8 +31,6 @@ class SegmentSumOp(ComputeOp):
         self.require(out[1:] == shape[len(numbers) :], "pieces of another shape")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         values, numbers = operands
         if is_stored(self.input) or is_stored(self.result) or numbers.dtype.kind not in "iu":
             raise unknown(self, "stored integers")

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
@@ -78,8 +79,6 @@ class SequenceRnnOp(StatefulOp):
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """Return the results of kernel_utils.cc: RnnBatchStep."""
-        import numpy as np
-
         source, weights, recurrent, bias, hidden = operands
         if any(str(v.dtype) != "float32" for v in (source, bias, hidden)):
             raise unknown(self, "other numbers than float32")
@@ -96,14 +95,10 @@ class SequenceRnnOp(StatefulOp):
         return [result], [(self.hidden, shown.reshape(hidden.shape))]
 
     def _bent(self, values: Array) -> Array:
-        import numpy as np
-
         is_tanh = self.activation is not None and self.activation.data == "tanh"
         return np.tanh(values) if is_tanh else self.activated(values)
 
     def _product(self, values: Array, weights: Array, operand: SSAValue) -> Array:
-        import numpy as np
-
         if not self.is_hybrid:
             return real_products(values, weights)
         rule = symmetric if self.asymmetric is None else asymmetric

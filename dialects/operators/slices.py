@@ -17,6 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -106,8 +107,6 @@ class ConcatOp(JoiningOp):
         return -sum(elements_of(v) for v in self.inputs[:operand])
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if self.activation is not None:
             raise unknown(self, "a concatenation with a fused activation")
         need_same_numbers(self, *self.inputs, self.result)
@@ -126,8 +125,6 @@ class ConcatRequantizedOp(JoiningOp):
         return None if self.axis.value.data == 1 else super().rows_read(operand, r)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if self.activation is not None:
             raise unknown(self, "a concatenation with a fused activation")
         parts = [self.requantized(a, v) for a, v in zip(operands, self.inputs, strict=True)]
@@ -136,8 +133,6 @@ class ConcatRequantizedOp(JoiningOp):
     def requantized(self, values: Array, operand: SSAValue) -> Array:
         """concatenation.h: ConcatenationWithScaling, float32 in each step. Raises MemoptError for
         other types than uint8."""
-        import numpy as np
-
         if not (is_unsigned(operand) and is_unsigned(self.result)):
             raise unknown(self, "other tensors than of uint8")
         (scale, zero), (out_scale, out_zero) = (per_tensor(self, v) for v in (operand, self.result))
@@ -211,8 +206,6 @@ class SplitOp(ComputeOp):
         return None if self.axis.value.data == 1 else range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         axis = self.axis.value.data
         ends = np.cumsum([shape_of(p)[axis] for p in self.parts])[:-1]
         return [np.ascontiguousarray(part) for part in np.split(operands[0], ends, axis)]
@@ -276,8 +269,6 @@ class SliceOp(ComputeOp):
         return range(row, row + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         starts, strides = self.starts.get_values(), self.strides.get_values()
         taken = [
             start + stride * np.arange(count)

@@ -10,6 +10,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
 from memopt.dialects.arithmetic.int16_tables import exponential_table, look_up, reciprocal_table
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     one_over_one_plus_x,
@@ -58,8 +59,6 @@ class SoftmaxOp(ComputeOp):
         return None if self.axis.value.data == 1 else range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         axis, beta = self.axis.value.data, float(self.beta.value.data)
         if is_stored(self.input) or is_stored(self.result):
             return [self._stored(np.moveaxis(operands[0], axis, -1), axis, beta)]
@@ -71,8 +70,6 @@ class SoftmaxOp(ComputeOp):
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Return the ends of the result of finite reals: a part of a sum of what is not negative,
         whose quotient may be off."""
-        import numpy as np
-
         if not of_reals(self, (*least, *most)) or not float(self.beta.value.data) > 0:
             return None
         return [(np.zeros_like(least[0]), np.full_like(most[0], 1 + 2.0**-20))]
@@ -116,8 +113,6 @@ class SoftmaxOp(ComputeOp):
 
     def _stored_int16(self, x: Array) -> Array:
         """softmax.h, SoftmaxInt16: by tables, exponentials and their sum in Q0.15."""
-        import numpy as np
-
         multiplier, shift = (np.int64(v) for v in self.in_tenths())
         below = x.astype(np.int64) - x.max(-1, keepdims=True)
         places = np.clip(rescale(self, below, multiplier, shift) + 32767, -32768, 32767)
@@ -133,8 +128,6 @@ class SoftmaxOp(ComputeOp):
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19, which ends at
         the largest int32: where it would overflow runtimes stop or give anything."""
-        import numpy as np
-
         if integer_type(element_of(self.input)) == (16, False):
             return np.ascontiguousarray(np.moveaxis(self._stored_int16(x), -1, axis))
         low, high, width = self.need_unit_steps()

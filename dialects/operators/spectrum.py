@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import I64, DenseArrayBase
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -38,8 +39,6 @@ class RealFft2DOp(ComputeOp):
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if (str(operands[0].dtype), str(dtype_of(self.result))) != ("float32", "complex64"):
             raise unknown(self, f"numbers of {operands[0].dtype}")
         return [np.fft.rfft2(operands[0].astype(np.float64), self.lengths).astype(np.complex64)]
@@ -57,8 +56,6 @@ class ComplexPartOp(ComputeOp):
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if (str(operands[0].dtype), str(dtype_of(self.result))) != ("complex64", "float32"):
             raise unknown(self, f"numbers of {operands[0].dtype}")
         return [self.real_of(operands[0].astype(np.complex128)).astype(np.float32)]
@@ -75,8 +72,6 @@ class ComplexAbsOp(ComplexPartOp):
     name = "memgraph.complex_abs"
 
     def real_of(self, values: Array) -> Array:
-        import numpy as np
-
         return np.abs(values)
 
 

@@ -15,6 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -44,8 +45,6 @@ class PackOp(ComputeOp):
             self.require(expected == out, f"operands make {expected}, not {out}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, *self.inputs, self.result)
         return [np.stack(operands, axis=self.axis.value.data)]
 
@@ -75,8 +74,6 @@ class UnpackOp(ComputeOp):
             self.require(expected == shape, f"parts make {expected}, not {shape}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.input, *self.parts)
         parts = np.moveaxis(operands[0], self.axis.value.data, 0)
         return [np.array(part, order="C") for part in parts]

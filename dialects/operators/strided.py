@@ -14,6 +14,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, need_same_numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
@@ -64,8 +65,6 @@ class StridedOp(ComputeOp):
             need_same_numbers(self, self.input, self.result)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         self.need_meaning()
         start, sizes, steps = self.places
         at = np.full((1,) * len(sizes), start)

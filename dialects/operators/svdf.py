@@ -14,6 +14,7 @@ from xdsl.irdl import (
 )
 
 from memopt.dialects.arithmetic.fixed_point import rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32, quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -79,8 +80,6 @@ class SvdfOp(StatefulOp):
 
     def real_time(self, time: Array) -> Array:
         """Return the weights over time as float32."""
-        import numpy as np
-
         scale = per_tensor(self, self.time)[0] if is_stored(self.time) else 1.0
         return time.astype(np.float32) * np.float32(scale)
 
@@ -109,8 +108,6 @@ class SvdfOp(StatefulOp):
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """svdf_common.cc: EvalFloatSvdfReference, EvalIntegerSvdfReference."""
-        import numpy as np
-
         source, feature, time, *_, state = operands
         bias = operands[3] if self.bias is not None else np.zeros(1, np.int64)
         held = state.reshape(len(source), len(feature), self.memory_size)
@@ -134,8 +131,6 @@ class SvdfOp(StatefulOp):
 
     def _products(self, source: Array, feature: Array) -> Array:
         """Return the products of this run that are remembered, [batch, filters]."""
-        import numpy as np
-
         if self.is_hybrid:
             rule = symmetric if self.asymmetric is None else asymmetric
             rows = [rule(row) for row in source]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -29,8 +30,6 @@ class TopKOp(ComputeOp):
         self.require(shape_of(self.indices) == out, "as many indices as values are needed")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.input, self.values)
         if is_stored(self.indices):
             raise unknown(self, "quantized indices")

@@ -6,6 +6,7 @@ from math import gcd
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, traits_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, stored_bits
 from memopt.dialects.memgraph.tensors import channels_of, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.filtering import FilteringOp
@@ -71,8 +72,6 @@ class TransposeConv2DOp(FilteringOp):
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
         """Tap after tap, so that those of an element do not depend on the others'."""
-        import numpy as np
-
         if is_stored(self.input):
             stored_bits(self, self.input, self.result, unsigned=True)
         kernel, stride, dilation, pad = self.window.sizes
@@ -105,8 +104,6 @@ class TransposeConv2DOp(FilteringOp):
 
     def _filters(self, weights: Array) -> list[Array]:
         """Return the filters of each group: channel out, tap..., channel in."""
-        import numpy as np
-
         groups = self.groups.value.data
         if encoding_of(self.weights).layout.data == "iohw":
             return [np.moveaxis(w, 0, -1) for w in np.split(weights, groups)]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -70,8 +71,6 @@ class TreeEnsembleOp(ComputeOp):
             raise unknown(self, "nodes that are not before those they lead to, or are not there")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         rows, *tables = operands
         if str(rows.dtype) != "float32":
             raise unknown(self, f"numbers of {rows.dtype}")

@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic import int16_tables
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     float32,
@@ -63,8 +64,6 @@ class FunctionOp(UnaryOp):
     """Base of functions of one number: of reals, and of stored integers as the runtime does it."""
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if not is_stored(self.input) and not is_stored(self.result):
             if operands[0].dtype.kind not in ("f", *self.ALSO):
                 raise unknown(self, f"a function of {operands[0].dtype}")
@@ -81,8 +80,6 @@ class FunctionOp(UnaryOp):
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Return the ends of the result: of stored integers of 8 bits, exactly, by a table of all
         of them."""
-        import numpy as np
-
         if of_reals(self, (*least, *most)):
             return self.real_extremes(least[0], most[0])
         stored = is_stored(self.input)
@@ -127,8 +124,6 @@ class FunctionOp(UnaryOp):
 
 def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:
     """One stored byte by a function of float32 (integer_ops/lut.h: LUTPopulate)."""
-    import numpy as np
-
     (in_scale, in_zero), (scale, zero) = (per_tensor(op, v) for v in (op.input, op.result))
     limits, inverse = limits_of(op, op.result), np.float32(1) / np.float32(scale)
 
@@ -172,8 +167,6 @@ class ReluOp(FunctionOp):
         return True
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.maximum(x, 0)
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
@@ -199,8 +192,6 @@ class Relu6Op(FunctionOp):
         return True
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.clip(x, 0, 6)
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
@@ -273,15 +264,11 @@ class LogisticOp(SigmoidOp):
     POWERS: ClassVar[tuple[int, ...]] = (-12,)
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(-x.astype(np.float64)))
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
         """Whatever exp gives that is not negative."""
-        import numpy as np
-
         return [(np.zeros_like(least), np.ones_like(most))]
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -304,14 +291,10 @@ class TanhOp(SigmoidOp):
     POWERS: ClassVar[tuple[int, ...]] = (-12, -11)
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         return np.tanh(x.astype(np.float64))
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
         """Return -1 and 1: no library goes beyond its limits."""
-        import numpy as np
-
         return [(-np.ones_like(least), np.ones_like(most))]
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
@@ -337,16 +320,12 @@ class HardSwishOp(FunctionOp):
         return True
 
     def of_reals(self, x: Array) -> Array:
-        import numpy as np
-
         wide = x.astype(np.float64)
         return wide * np.clip(wide + 3, 0, 6) / 6
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
         """Between zero and the operand, but for roundings; zero up to -3. The product with 6 that
         kernels make on the way must not overflow."""
-        import numpy as np
-
         low, high = least.astype(np.float64), most.astype(np.float64)
         if max(abs(low).max(), abs(high).max()) > LARGEST / 8:
             return None
@@ -386,16 +365,12 @@ class HardSwishOp(FunctionOp):
 
 def _logistic_of_float(x: Any) -> Any:
     """Return the logistic function of a float32, each step rounded to one."""
-    import numpy as np
-
     with np.errstate(over="ignore"):
         return np.float32(1) / (np.float32(1) + np.float32(np.exp(-np.float64(x))))
 
 
 def _tanh_of_float(x: Any) -> Any:
     """Return the hyperbolic tangent of a float32, rounded to one."""
-    import numpy as np
-
     return np.float32(np.tanh(np.float64(x)))
 
 

@@ -7,6 +7,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import by_table, rescale
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
     INT32_MAX,
     INT32_MIN,
@@ -56,8 +57,6 @@ class L2NormalizationOp(VectorsOp):
     name = "memgraph.l2_normalization"
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if not is_stored(self.input) and not is_stored(self.result):
             wide = operands[0].astype(np.float64)
             length = np.sqrt((wide * wide).cumsum(-1)[..., -1:])
@@ -115,8 +114,6 @@ class LogSoftmaxOp(VectorsOp):
     name = "memgraph.log_softmax"
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         if is_stored(self.input) or is_stored(self.result):
             return [self._of_stored(operands[0])]
         wide = operands[0].astype(np.float64)
@@ -126,8 +123,6 @@ class LogSoftmaxOp(VectorsOp):
 
     def _of_stored(self, x: Array) -> Array:
         """log_softmax.h: LogSoftmaxQuantized."""
-        import numpy as np
-
         steps = LogSteps.of(self)
         below = x.max(-1, keepdims=True).astype(np.int64) - x
         table = np.array([*steps.exponentials, 0], np.int64)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
@@ -35,8 +36,6 @@ class PlacesOp(ComputeOp):
     def places(self, large: Sequence[int], small: Sequence[int]) -> Iterator[tuple[int, Array]]:
         """Yield each number of an element in a window with its place in the image for every window,
         -1 where it lies outside."""
-        import numpy as np
-
         kernel, stride, pad = self.sizes()
         for number in range(kernel[0] * kernel[1]):
             at = number // kernel[1], number % kernel[1]
@@ -65,8 +64,6 @@ class MaxPoolPlacesOp(PlacesOp):
         self.sizes()
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         self.need_floats(operands)
         shape, out = shape_of(self.input), shape_of(self.result)
         flat = operands[0].reshape(shape[0], -1, shape[3])
@@ -99,8 +96,6 @@ class MaxUnpoolOp(PlacesOp):
         self.sizes()
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         self.need_floats(operands)
         shape, out = shape_of(self.input), shape_of(self.result)
         image = np.zeros((out[0], out[1] * out[2], out[3]), np.float32)

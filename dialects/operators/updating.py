@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
@@ -31,8 +32,6 @@ class DynamicUpdateSliceOp(ComputeOp):
         self.require(fits, "an update that is larger")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         need_same_numbers(self, self.input, self.update, self.result)
         values, update, starts = operands
         if starts.dtype.kind not in "iu" or is_stored(self.starts):

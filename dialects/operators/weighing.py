@@ -5,6 +5,7 @@ from abc import abstractmethod
 
 from xdsl.ir import SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.interface import is_constant_value
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
@@ -50,8 +51,6 @@ class WeighingOp(ComputeOp):
 
     def by_filter(self, weights: Array) -> Array:
         """Weights as filter, element, less their zero point."""
-        import numpy as np
-
         integers = less_zero_point(weights, self.operands[1])
         return np.moveaxis(integers, self.filter_axis, 0).reshape(
             weights.shape[self.filter_axis], -1
@@ -60,8 +59,6 @@ class WeighingOp(ComputeOp):
 
 def less_zero_point(weights: Array, value: SSAValue) -> Array:
     """Stored integers as int64, less their zero point; real numbers as float64."""
-    import numpy as np
-
     if weights.dtype.kind == "f":
         return weights.astype(np.float64)
     return weights.astype(np.int64) - (encoding_of(value).zero_points or (0,))[0]

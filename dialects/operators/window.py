@@ -6,6 +6,7 @@ from typing import Literal
 from xdsl.ir import SSAValue
 from xdsl.irdl import traits_def
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
@@ -76,22 +77,17 @@ def sees_elements(window: WindowAttr, sizes: Sequence[int], places: Sequence[int
 
 def channels_last(array: Array, value: SSAValue) -> Array:
     """An NCHW array as NHWC; any other as it is."""
-    import numpy as np
-
     return np.moveaxis(array, 1, -1) if encoding_of(value).layout.data == "nchw" else array
 
 
 def as_laid_out(array: Array, value: SSAValue) -> Array:
     """A channels-last array in the layout of `value`."""
-    import numpy as np
-
     nchw = encoding_of(value).layout.data == "nchw"
     return np.ascontiguousarray(np.moveaxis(array, -1, 1) if nchw else array)
 
 
 def windows(array: Array, window: WindowAttr, fill: float) -> Array:
     """Every window of a channels-last array: batch, place..., channel, tap...; `fill` outside."""
-    import numpy as np
     from numpy.lib.stride_tricks import sliding_window_view
 
     kernel, stride, dilation, pad = window.sizes

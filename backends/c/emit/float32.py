@@ -3,6 +3,7 @@
 from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.emit.call import Array, Constants, Table, activation_of, refuse
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float_range
 
 
@@ -23,8 +24,6 @@ def float_weights(op: Operation, weights: SSAValue, constants: Constants) -> Arr
 
 def float_bias(op: Operation, bias: SSAValue | None, channels: int, constants: Constants) -> Table:
     """One float32 bias per channel, zeros if there is none."""
-    import numpy as np
-
     if bias is None:
         return Table("float", np.zeros(channels, dtype=np.float32))
     array = float_weights(op, bias, constants)

@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 from memopt.backends.c.emit.call import Array, Constants, Table, per_tensor, refuse
 from memopt.backends.c.emit.int8 import Fields, codes, int8_range, int8_weights, int32_bias
 from memopt.dialects.arithmetic.int16_tables import sigmoid_table
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import INT32_MAX, quantize_multiplier
 
 WIDEST = 1 << 46  # of a sum, whose product with 16 bits is rounded in 64
@@ -14,8 +15,6 @@ WIDEST = 1 << 46  # of a sum, whose product with 16 bits is rounded in 64
 
 def sigmoids() -> Table:
     """The table of memopt_sigmoid_s16.h."""
-    import numpy as np
-
     return Table("uint16_t", np.array(sigmoid_table(), np.uint16))
 
 
@@ -28,8 +27,6 @@ def need_zero_points_of_zero(op: Operation, *values: SSAValue) -> None:
 def wide_codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
     """Multipliers of 16 bits and shifts to the right, as memopt_wide_steps takes them, of sums
     whose absolute values are up to `largest`."""
-    import numpy as np
-
     pairs = [quantize_multiplier(real) for real in reals]
     if (largest >= WIDEST).any() or max(s for _, s in pairs) > 14:
         raise refuse(op, "the int64 accumulator could overflow")
@@ -55,8 +52,6 @@ def wide_sums(
     `reals` are the multipliers of the channels. Sums have 64 bits, but with a bias of 32 as many as
     it, if the operator has such (`narrow`), which are refused where they could overflow.
     """
-    import numpy as np
-
     source, filters, bias = operands
     weights, _ = int8_weights(op, filters, len(reals), constants)
     need_zero_points_of_zero(op, source, op.results[0])

@@ -15,6 +15,7 @@ from memopt.backends.c.emit.call import (
     refuse,
 )
 from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multipliers
 from memopt.dialects.arithmetic.stored import need_scales, rounds_once
 from memopt.dialects.memgraph.tensors import encoding_of
@@ -63,8 +64,6 @@ def offset_filters(
     """The fields weights_zero_point, weights, bias, multiplier and shift of weights of bytes of one
     quantization, stored as the activations are, summed over `axes`. Nothing is folded: kernels take
     zero points off as they go. Refuses others, and what could overflow the int32 accumulator."""
-    import numpy as np
-
     array, encoding = constants(weights), encoding_of(weights)
     if array is None:
         raise refuse(op, "weights that are only known at run time")
@@ -104,8 +103,6 @@ def accumulation(
     (real models have such channels: dead ones, with a saturated bias). Refused is what could
     overflow the int32 accumulator. Where ONNX's rounding is asked for, multipliers are floats.
     """
-    import numpy as np
-
     total = folded_bias(op, source, bias, weights, axes, constants)
     largest = np.abs(total) + 128 * np.abs(weights.astype(np.int64)).sum(axis=axes)
     return (
@@ -124,16 +121,12 @@ def folded_bias(
 ) -> Array:
     """bias - zero_point * sum(weights over axes) in 64 bits: what sums of products with the stored
     values begin with."""
-    import numpy as np
-
     total = -per_tensor(op, source)[1] * weights.astype(np.int64).sum(axis=axes)
     return total + int32_bias(op, bias, total.size, constants)
 
 
 def int32_bias(op: Operation, bias: SSAValue | None, count: int, constants: Constants) -> Array:
     """A bias for each of `count` channels in 64 bits, zeros if there is none."""
-    import numpy as np
-
     if bias is None:
         return np.zeros(count, np.int64)
     array = constants(bias)
@@ -160,8 +153,6 @@ def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fie
 def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
     """Return the multipliers as arrays, as memopt_requantize takes them: int32 multipliers, int8
     shifts; or as memopt_requantize_once does, where the operation says so."""
-    import numpy as np
-
     even = rounds_even(op)
     pairs = [(0, 0)] * len(reals) if even else quantize_multipliers(reals)
     shift = np.array([s for _, s in pairs], dtype=np.int64)

@@ -6,6 +6,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.emit.call import Array, Constants, KernelCall, Rows, Table, split_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import dtype_of
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.unary import UnaryOp
@@ -44,8 +45,6 @@ def copy_call(
 
 def as_bytes(array: Array) -> Array:
     """Return a constant as kernels that move bytes read it."""
-    import numpy as np
-
     return np.frombuffer(array.tobytes(), np.uint8)
 
 
@@ -70,8 +69,6 @@ def rowwise(op: UnaryOp, kernel: str, fields: Fields = ()) -> KernelCall:
 def lookup(op: UnaryOp) -> KernelCall:
     """An operation of one byte, signed or not, as a table of 256: what it evaluates to. Kernels
     read the bytes as int8. Raises MemoptError where its numbers have no meaning."""
-    import numpy as np
-
     every = np.arange(-128, 128).astype(np.int8).view(dtype_of(op.input))
     (table,) = op.evaluate([every])
     if table.itemsize == 1:

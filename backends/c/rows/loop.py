@@ -23,6 +23,7 @@ from memopt.backends.c.rows.row_program import (
     RowOperator,
     received_in_order,
 )
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.names import name_of
 
@@ -241,8 +242,6 @@ def _pointers(o: RowOperator, call: RowsCalled) -> int:
 
 
 def _numbered(places: Places, numbers: Numbers) -> Array:
-    import numpy as np
-
     return np.array([numbers.place(a) for a in places] or [0], np.int64)
 
 
@@ -297,8 +296,6 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
 
 
 def _row_numbers(out: Source, o: RowOperator) -> str:
-    import numpy as np
-
     indices = np.array([r.index.data for r in o.rows], np.int64)
     return table_name(out, Table("row_number", indices), f"{o.prefix}_rows")
 

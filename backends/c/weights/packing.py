@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from memopt.backends.c.emit.call import Array, Table, per_tensor
 from memopt.backends.c.emit.int8 import EVEN, WIDE, Fields, codes, int8_range
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import multiply, saturate
 
 BLOCK = 4  # channels: MEMOPT_BLOCK
@@ -59,8 +60,6 @@ def pack(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> F
     """The fields of memopt_packed. `matrix` are the int8 weights, channels by taps, `bias` what is
     folded with the input's zero point, in 64 bits, `reals` a multiplier or one per channel.
     Raises MemoptError where a sum could overflow."""
-    import numpy as np
-
     rounding = rounding_of(op)
     channels = channel_list(op, matrix, bias, reals, rounding)
     taps = padded(matrix.shape[1])
@@ -74,8 +73,6 @@ def pack(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> F
 def pack_columns(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> Fields:
     """Return the fields of `pack` for `kernels/convolution/memopt_columns_3x3_s8.h`, nine taps a
     channel."""
-    import numpy as np
-
     rounding = rounding_of(op)
     channels = channel_list(op, matrix, bias, reals, rounding)
     kinds = [FUSED if _fuses(channel, rounding) else PACKED for channel in channels]
@@ -93,8 +90,6 @@ def channel_list(
     op: Operation, matrix: Array, bias: Array, reals: Sequence[float], rounding: Rounding
 ) -> list[Channel]:
     """Return the channels of an operator, as `pack` takes it."""
-    import numpy as np
-
     count, taps = matrix.shape
     wide = np.zeros((count, padded(taps)), np.int64)
     wide[:, :taps] = matrix
@@ -107,8 +102,6 @@ def channel_list(
 
 
 def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) -> Fields:
-    import numpy as np
-
     mixed = Table("uint8_t", np.array(kinds, np.uint8), "OTHER_BLOCKS")  # not all are fused
     return (
         ("packed.taps", taps),
@@ -176,8 +169,6 @@ def _shared(low: Channel, high: Channel) -> Array:
 
 def block_words(kind: int, block: Sequence[Channel]) -> Array:
     """Return the words of a block in the stream, as uint32."""
-    import numpy as np
-
     if kind == PLAIN:
         taps = np.array([c.weights for c in block]).reshape(BLOCK, -1, 4).transpose(1, 0, 2)
         weights = taps.astype(np.uint8).astype(np.uint32) @ np.array(BYTES, np.uint32)
@@ -203,8 +194,6 @@ def _shift(kind: int, channel: Channel) -> int:
 
 def _column_words(kind: int, channel: Channel, rounding: Rounding) -> Array:
     """Return the words of a channel in the stream of columns, as uint32."""
-    import numpy as np
-
     taps = channel.weights[:9].reshape(3, 3)
     bytes_ = [
         (taps[0, 0], taps[0, 1], taps[1, 0], taps[1, 1]),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from memopt.backends.c.emit.call import Array, Table
 from memopt.backends.c.emit.int8 import Fields
 from memopt.backends.c.weights.packing import BLOCK, LARGEST, Channel
+from memopt.dialects.arithmetic.lazy_numpy import np
 
 STEP = 16  # taps: a vector of bytes
 LANES = 16  # channels of a strip
@@ -20,8 +21,6 @@ PAIRS, SINGLE, WIDE = range(3)  # of memopt_depthwise_strips_s8
 
 def blocks_of(channels: Sequence[Channel], steps: int) -> Fields:
     """Four channels at a time, sixteen taps of each."""
-    import numpy as np
-
     words: list[Array] = []
     wide: list[bool] = []
     for block in _parts(channels, BLOCK):
@@ -37,8 +36,6 @@ def blocks_of(channels: Sequence[Channel], steps: int) -> Fields:
 
 def strips_of(channels: Sequence[Channel], taps: int) -> Fields:
     """Eight channels at a time, tap by tap."""
-    import numpy as np
-
     words: list[Array] = []
     kinds: list[int] = []
     for half in _parts(channels, HALF):
@@ -60,8 +57,6 @@ def _pairs(weights: Array) -> bool:
 
 def _parts(channels: Sequence[Channel], size: int) -> list[list[Channel]]:
     """Return the channels `size` at a time; those that are missing at the end give 0."""
-    import numpy as np
-
     missing = Channel(np.zeros(1, np.int64), 0, 0, -1)
     full = [*channels, *[missing] * (-len(channels) % size)]
     return [full[at : at + size] for at in range(0, len(full), size)]
@@ -69,8 +64,6 @@ def _parts(channels: Sequence[Channel], size: int) -> list[list[Channel]]:
 
 def _weights(channels: Sequence[Channel], taps: int) -> Array:
     """int8, channels by taps, of which some may be missing."""
-    import numpy as np
-
     matrix = np.zeros((len(channels), taps), np.int8)
     for row, channel in zip(matrix, channels, strict=True):
         row[: len(channel.weights)] = channel.weights[:taps]
@@ -83,8 +76,6 @@ def _is_wide(channels: Sequence[Channel]) -> bool:
 
 def _ends(channels: Sequence[Channel]) -> Array:
     """Biases, multipliers, codes."""
-    import numpy as np
-
     numbers = [[c.bias for c in channels], [c.multiplier for c in channels]]
     code = np.array([c.code for c in channels], np.int8)
     return np.concatenate([np.array(numbers, np.int32).reshape(-1), _words(code)])
@@ -92,6 +83,4 @@ def _ends(channels: Sequence[Channel]) -> Array:
 
 def _words(bytes_: Array) -> Array:
     """int8 as the little-endian words that they lie in."""
-    import numpy as np
-
     return np.ascontiguousarray(bytes_, np.int8).reshape(-1).view("<i4").astype(np.int32)

@@ -18,6 +18,7 @@ from memopt.backends.c.emit.int8 import (
 )
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.rows.row_calls import sum_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.weighing import WeighingOp
@@ -31,8 +32,6 @@ def finish_sum_s8(op: AccumulateOp, constants: Constants) -> KernelCall:
     that of `accumulation`: what overflows here would have overflowed there. Sums of some of the
     products are bounded without the bias.
     """
-    import numpy as np
-
     shape = shape_of(op.result)
     channels = shape[-1]
     if 0 in shape or op.input is None:

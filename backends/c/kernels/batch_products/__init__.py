@@ -20,6 +20,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.int8 import Fields, codes
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero, wide_codes
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.memgraph.tensors import elements_of, encoding_of, shape_of
 from memopt.dialects.operators.batch_products import BatchMatmulOp
@@ -90,16 +91,12 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
 
 def _wide_products(op: Operation, largest: int, real: float) -> Fields:
     """Return the multiplier of a sum of up to `largest` in 64 bits."""
-    import numpy as np
-
     multiplier, shift = wide_codes(op, np.array([largest]), (real,))
     return (("multiplier", int(multiplier[0])), ("shift", int(shift[0])))
 
 
 def _products(op: Operation, depth: int, real: float, values: Sequence[SSAValue]) -> Fields:
     """Zero points of the operands and the result, and what a sum is multiplied with."""
-    import numpy as np
-
     multiplier, code = codes(op, np.array([depth * 255 * 255]), (real,))
     names = zip(("a", "b", "output"), values, strict=True)
     return (

@@ -24,6 +24,7 @@ from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import multiply_all, quantize_multiplier
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
 from memopt.dialects.memgraph.tensors import shape_of
@@ -167,8 +168,6 @@ def _added(
     value: SSAValue, op: SumOp, left_shift: int, number: tuple[int, int], sign: int
 ) -> Table:
     """Twice what each stored value adds, the bytes of the negative ones last."""
-    import numpy as np
-
     zero_point = per_tensor(op, value)[1]
     stored = [*range(128), *range(-128, 0)]
     added = multiply_all([(x - zero_point) << left_shift for x in stored], *number)

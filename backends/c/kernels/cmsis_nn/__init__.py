@@ -19,6 +19,7 @@ from memopt.backends.c.kernels.fully_connected import fully_connected_s8
 from memopt.backends.c.kernels.pooling import pool_2d_stored
 from memopt.backends.c.kernels.softmax import softmax_of_bytes
 from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import input_radius, softmax_scaling
 from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
@@ -107,8 +108,6 @@ def _window(op: Filtered | Pooled, own: KernelCall, scratch: int) -> Fields:
 
 def _shifts(own: KernelCall) -> Array:
     """Shifts to the left, of the codes that memopt_requantize takes."""
-    import numpy as np
-
     table = dict(own.fields)["shift"]
     assert isinstance(table, Table)
     codes = table.values.astype(np.int32)
@@ -116,8 +115,6 @@ def _shifts(own: KernelCall) -> Array:
 
 
 def _bias(op: Filtered | FullyConnectedOp, channels: int, constants: Constants) -> Table:
-    import numpy as np
-
     return Table("int32_t", int32_bias(op, op.bias, channels, constants).astype(np.int32))
 
 

@@ -27,6 +27,7 @@ from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.inline.sums import part_of, real_part
 from memopt.backends.c.rows.row_calls import rows_in_turn, window_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.hybrid import (
@@ -128,8 +129,6 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
 def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
     """With a multiplier per channel. Not every tap reaches every pixel, so that the zero point of
     the input is not folded into the bias."""
-    import numpy as np
-
     axes, channels = weight_axes(op), shape_of(op.result)[3]
     weights, _ = int8_weights(op, op.weights, channels, constants)
     bias = int32_bias(op, op.bias, channels, constants)
@@ -195,8 +194,6 @@ def _partial_fields(op: Conv2DOp) -> Fields:
 @kernel(Conv2DOp, "s8 to i32", "nhwc", rounding=ROUNDINGS, rows=window_rows, sums=True)
 def conv_2d_sum_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Sums of products, which others add to."""
-    import numpy as np
-
     fields, zero = _partial_fields(op), per_tensor(op, op.input)[1]
     weights, _ = int8_weights(op, op.weights, shape_of(op.result)[3], constants)
     wide = weights.astype(np.int64)

@@ -14,6 +14,7 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.custom import function_name
 from memopt.backends.c.emit.registry import ANY, kernel
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.custom import has_state, is_declared, options_of, scratch_of
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
@@ -39,8 +40,6 @@ def _scratch(op: OpaqueOp) -> int:
 
 @kernel(OpaqueOp, ANY, workspace=_scratch)
 def custom(op: OpaqueOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     inputs, state = list(op.operands), list[SSAValue]()
     if has_state(op):
         state = [inputs.pop()]

@@ -4,6 +4,7 @@ for each result writes it from that list."""
 from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.emit.rowwise import moved
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import is_stored, per_tensor
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.detection import DetectionPostprocessOp, NonMaxSuppressionOp
@@ -19,8 +20,6 @@ def _list_and_boxes(op: DetectionPostprocessOp) -> int:
 def detection_postprocess(op: DetectionPostprocessOp, constants: Constants) -> list[KernelCall]:
     """Return a call that finds the objects and one for each result; operands are float32 or uint8,
     each with its own scale."""
-    import numpy as np
-
     anchors = constants(op.anchors)
     if anchors is None:
         raise refuse(op, "anchors that are only known at run time")

@@ -8,6 +8,7 @@ from memopt.backends.c.emit.float32 import float_bias, float_result_range
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.kernels.convolution import weight_axes, window_fields
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
@@ -34,8 +35,6 @@ def _row(op: HybridFullyConnectedOp) -> int:
 
 def _filters(op: HybridOp, channels: int, constants: Constants) -> Fields:
     """The fields weights, scale and bias. Refuses weights of run time, and sums that overflow."""
-    import numpy as np
-
     weights = constants(op.weights)
     if weights is None:
         raise refuse(op, "weights that are only known at run time")

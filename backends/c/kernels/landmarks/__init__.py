@@ -2,6 +2,7 @@
 
 from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
 from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.landmarks import (
     LandmarksToMatrixOp,
@@ -12,8 +13,6 @@ from memopt.dialects.operators.landmarks import (
 
 @kernel(LandmarksToMatrixOp, "f32")
 def landmarks_to_matrix(op: LandmarksToMatrixOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     names = ("left", "right", "height", "width", "target", "scale_x", "scale_y")
     fields = (
         ("count", len(op.numbers)),

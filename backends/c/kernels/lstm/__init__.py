@@ -17,6 +17,7 @@ from memopt.backends.c.emit.float32 import float_weights
 from memopt.backends.c.emit.int8 import WIDE, codes, folded_bias, int8_weights
 from memopt.backends.c.emit.int16 import sigmoids, wide_codes
 from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.lstm import LstmOp
@@ -86,8 +87,6 @@ def _weights(op: LstmOp, first: int, constants: Constants) -> list[Array]:
 
 @kernel(LstmOp, "s8", rounding="tflm_double")
 def lstm_s8(op: LstmOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     fields: list[tuple[str, Any]] = []
     parts = (("input", op.input, 0), ("hidden", op.hidden, 4))
     for k, (name, source, first) in enumerate(parts):
@@ -110,8 +109,6 @@ def lstm_s8(op: LstmOp, constants: Constants) -> KernelCall:
 
 @kernel(LstmOp, "s16", rounding="tflm_double")
 def lstm_s16(op: LstmOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     biases: list[Array] = [constants(op.gates[8 + g]) for g in GATES]
     if any(array is None for array in biases):
         raise refuse(op, "a bias that is only known at run time")
@@ -129,8 +126,6 @@ def lstm_s16(op: LstmOp, constants: Constants) -> KernelCall:
 
 @kernel(LstmOp, "f32")
 def lstm_f32(op: LstmOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     def table(first: int) -> Table:
         arrays = [float_weights(op, op.gates[first + g], constants) for g in GATES]
         return Table("float", np.stack(arrays))
@@ -150,8 +145,6 @@ def _layer_scratch(op: RealLstmOp) -> int:
 def real_lstm(op: RealLstmOp, constants: Constants) -> KernelCall:
     """Return the call that computes all gates together; zeros stand for a part that a gate
     lacks."""
-    import numpy as np
-
     arrays: dict[int, Array] = {number: constants(v) for number, v in op.part_of.items()}
     if any(a is None for a in arrays.values()):
         raise refuse(op, "weights that are only known at run time")
@@ -210,8 +203,6 @@ def _two_vectors(op: SequenceRnnOp) -> int:
 
 @kernel(SequenceRnnOp, "f32", workspace=_two_vectors)
 def sequence_rnn(op: SequenceRnnOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     values: list[Array] = [constants(v) for v in (op.weights, op.recurrent, op.bias)]
     if any(a is None for a in values):
         raise refuse(op, "weights that are only known at run time")

@@ -17,6 +17,7 @@ from memopt.backends.c.kernels.packed import (
     windows_pay,
 )
 from memopt.backends.c.rows.row_calls import window_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.plan import NARROW
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -59,8 +60,6 @@ def _few_taps(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
 )
 def conv_2d_narrow_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Windows of channels that are words, or of few taps."""
-    import numpy as np
-
     if _few_taps(op):
         return packed_windows(op, constants, "conv_2d_few_narrow_s8")
     call = packed_windows(op, constants, "conv_2d_narrow_s8")

@@ -12,6 +12,7 @@ from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.kernels.convolution import filter_matrix, window_fields
 from memopt.backends.c.rows.row_calls import rows_in_turn
 from memopt.backends.c.weights.packing import BLOCK, column_bytes, pack, pack_columns, padded
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.plan import WIDE
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -96,8 +97,6 @@ def packed_windows(
 def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:
     """Taps as they stand in a column: of each row of a window whole words, then what is left of
     each; one after the other where they are apart."""
-    import numpy as np
-
     (rows, columns), _, dilation, _ = op.window.sizes
     run = columns * shape_of(op.input)[-1]
     words = run // 4 * 4 if dilation[1] == 1 else run

@@ -12,6 +12,7 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import as_bytes
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import need_same_numbers
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.picked import PickingOp
@@ -21,8 +22,6 @@ WAYS, TERMS = 6, 10  # of memopt_picked_params
 
 @kernel(PickingOp, ANY)
 def picked(op: PickingOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     need_same_numbers(op, *op.operands, op.result)
     ways, extents, terms = op.ways, op.extents, op.added
     size, width = bytes_of(op.result.type) or 0, bytes_per_element(op, op.input)

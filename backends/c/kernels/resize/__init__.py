@@ -14,6 +14,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.rows.row_calls import Lowered, RowCall
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import need_same_numbers
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
@@ -35,8 +36,6 @@ def resized_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[
 
 def _places(op: ResizeBase, values: Array) -> Table:
     """A table of rows or columns of the operand."""
-    import numpy as np
-
     if max(shape_of(op.input)) > np.iinfo(np.int16).max:
         raise refuse(op, f"a resize of {max(shape_of(op.input))} rows or columns")
     return Table("int16_t", values.astype(np.int16))
@@ -58,8 +57,6 @@ def resize_nearest(op: ResizeNearestOp, constants: Constants) -> KernelCall:
 
 @kernel(ResizeBilinearOp, "s8, s16, u8, f32", "nhwc", rows=resized_rows)
 def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     need_same_numbers(op, op.input, op.result)
     stored, out = op.is_exact, shape_of(op.result)
     rule = op.neighbours_in_1024 if stored else op.neighbours

@@ -15,6 +15,7 @@ from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.emit.strided import strided_call
 from memopt.backends.c.rows.row_calls import Lowered, RowCall, changed_rows, own_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
@@ -67,8 +68,6 @@ def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
 @kernel(ConcatRequantizedOp, "u8", rows=own_rows)
 def concat_requantized(op: ConcatRequantizedOp, constants: Constants) -> list[KernelCall]:
     """A table of all bytes per operand."""
-    import numpy as np
-
     axis, out = op.axis.value.data, shape_of(op.result)
     every, inner = np.arange(256, dtype=np.uint8), math.prod(out[axis + 1 :])
     calls: list[KernelCall] = []

@@ -16,6 +16,7 @@ from memopt.backends.c.emit.int8 import WIDE
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.int16_tables import exponential_table, reciprocal_table
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import softmax_exponentials
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.softmax import SoftmaxOp
@@ -40,8 +41,6 @@ def _softmax_call(
 
 @kernel(SoftmaxOp, "s8, u8, s8 to s16", rows=own_rows)
 def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     op.need_unit_steps()
     numbers = softmax_exponentials(float(op.beta.value.data), per_tensor(op, op.input)[0])
     table = Table("int32_t", np.array(numbers, dtype=np.int32))
@@ -52,8 +51,6 @@ def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
 
 @kernel(SoftmaxOp, "s16", rows=own_rows)
 def softmax_s16(op: SoftmaxOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     multiplier, shift = op.in_tenths()
     tables = (("exponential", exponential_table()), ("reciprocal", reciprocal_table()))
     fields = (

@@ -4,6 +4,7 @@ import math
 
 from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, refuse
 from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.spectrum import (
     ComplexAbsOp,
@@ -21,8 +22,6 @@ def _all_numbers(op: RealFft2DOp) -> int:
 @kernel(RealFft2DOp, "f32 to complex<f32>", workspace=_all_numbers)
 def real_fft_2d(op: RealFft2DOp, constants: Constants) -> KernelCall:
     """Return the call that computes one transform after the other, in scratch."""
-    import numpy as np
-
     if not elements_of(op.input):
         raise refuse(op, "a tensor without elements")
     height, width = op.lengths

@@ -6,6 +6,7 @@ from memopt.backends.c.emit.call import Constants, KernelCall, Rows, Table, per_
 from memopt.backends.c.emit.float32 import float_bias, float_result_range, float_weights
 from memopt.backends.c.emit.int8 import codes, int8_weights, int32_bias
 from memopt.backends.c.emit.registry import kernel
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import limits_of
 from memopt.dialects.memgraph.tensors import shape_of
@@ -32,8 +33,6 @@ def _call(op: SvdfOp, kernel: str, fields: tuple[tuple[str, Any], ...]) -> Kerne
 @kernel(SvdfOp, "s8", rounding="tflm_double")
 def svdf_s8(op: SvdfOp, constants: Constants) -> KernelCall:
     """Remembers int8 or int16. What sums of int16 overflow to, those of the runtimes do too."""
-    import numpy as np
-
     feature, _ = int8_weights(op, op.feature, 1, constants)
     time = constants(op.time)
     if time is None:

@@ -14,6 +14,7 @@ from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import lookup, rowwise
 from memopt.backends.c.kernels import functions_in_c
 from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier, quantized_range
 from memopt.dialects.arithmetic.stored import is_stored, limits_of
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
@@ -88,8 +89,6 @@ def bounded_f32(op: BoundedOp, constants: Constants) -> KernelCall:
 @kernel(LogicalNotOp, "bool", rows=own_rows)
 def logical_not(op: LogicalNotOp, constants: Constants) -> KernelCall:
     """By the table of bytes; what is true is any byte but 0."""
-    import numpy as np
-
     table = (np.arange(-128, 128) == 0).astype(np.int8)
     return rowwise(op, "lookup_s8", (("table", Table("int8_t", table)),))
 

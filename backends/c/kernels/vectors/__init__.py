@@ -12,6 +12,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.int8 import Fields
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
 from memopt.dialects.operators.unit_length import (
@@ -44,8 +45,6 @@ def l2_normalization_s8(op: L2NormalizationOp, constants: Constants) -> KernelCa
 
 @kernel(LogSoftmaxOp, "s8", rows=own_rows)
 def log_softmax_s8(op: LogSoftmaxOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
     steps = LogSteps.of(op)
     fields: Fields = (
         ("entries", len(steps.exponentials)),
