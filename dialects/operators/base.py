@@ -1,11 +1,11 @@
 """Base of all computing operations: their memory behaviour and the parts of their syntax."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType, i64
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, real_type, rounds_even
@@ -43,6 +43,7 @@ from memopt.dialects.operators.traits import (
 )
 from memopt.dialects.rows.questions import RowsMode, rows_mode, rows_needed
 
+T = TypeVar("T", bound=IRDLOperation)
 INTS = DenseArrayBase.constr(i64)
 
 
@@ -92,6 +93,15 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
         waiting += [o for o in op.operands if o not in seen]
         seen.update(op.operands)
     return True
+
+
+def derived(base: type[T], name: str, text: str, **fields: Any) -> type[T]:
+    """Return the operation `memgraph.<name>`, which is `base` with these fields; `text` says what
+    it computes."""
+    constants = {"__annotations__": {k: ClassVar[Any] for k in fields if k.isupper()}}
+    given = {"__doc__": text, "__module__": base.__module__, "name": f"memgraph.{name}"}
+    kind = type(f"{name.title().replace('_', '')}Op", (base,), {**fields, **constants, **given})
+    return irdl_op_definition(cast("type[T]", kind))
 
 
 class ComputeOp(IRDLOperation, MemoryInterface):

@@ -1,7 +1,7 @@
 """Element-wise operations of two operands."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
@@ -28,11 +28,21 @@ from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeO
 from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
 from memopt.dialects.operators.traits import Elementwise, IgnoresActivation, RealsOnly
 
+ELEMENTS = ("f32", "i32", "i64", "s8", "s16", "u8")
+"""Element kinds of what takes one of two elements."""
+
 
 class BinaryOp(ComputeOp):
     """Element-wise with numpy's broadcasting. `OF_CONSTANT`: what does to a constant, with a
     number of each channel, what this does with the right operand; None where that is not known.
     `COMMUTES`: the operands may change places."""
+
+    C: ClassVar[Mapping[str, str]] = {}
+    """The expression of `x` and `y` by element kind, where that is all that a kernel does."""
+    TFLITE: ClassVar[str] = ""
+    """The operator of `.tflite` that is this function."""
+    ONNX: ClassVar[str] = ""
+    """The operator of ONNX that is this function and has no attributes."""
 
     COMMUTES: ClassVar[bool] = True
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = None
@@ -130,6 +140,9 @@ class AddOp(SumOp):
     """The sum, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.add"
+    C: ClassVar[Mapping[str, str]] = {"i64": "(uint64_t)x + (uint64_t)y"}
+    TFLITE: ClassVar[str] = "ADD"
+    ONNX: ClassVar[str] = "Add"
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = ShiftedOp
 
 
@@ -138,6 +151,9 @@ class SubOp(SumOp):
     """The difference, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.sub"
+    C: ClassVar[Mapping[str, str]] = {"i64": "(uint64_t)x - (uint64_t)y"}
+    TFLITE: ClassVar[str] = "SUB"
+    ONNX: ClassVar[str] = "Sub"
     COMMUTES: ClassVar[bool] = False
     SIGN: ClassVar[int] = -1
 
@@ -147,6 +163,9 @@ class MulOp(BinaryOp):
     """The product, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.mul"
+    C: ClassVar[Mapping[str, str]] = {"i64": "(uint64_t)x * (uint64_t)y"}
+    TFLITE: ClassVar[str] = "MUL"
+    ONNX: ClassVar[str] = "Mul"
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = ScaledOp
 
     def macs(self) -> int:
@@ -176,6 +195,8 @@ class DivOp(BinaryOp):
     """
 
     name = "memgraph.div"
+    TFLITE: ClassVar[str] = "DIV"
+    ONNX: ClassVar[str] = "Div"
     COMMUTES: ClassVar[bool] = False
     traits = traits_def(RealsOnly())
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = DividedOp
@@ -246,6 +267,9 @@ class MaximumOp(SelectOp):
     """The larger element, with numpy's broadcasting."""
 
     name = "memgraph.maximum"
+    C: ClassVar[Mapping[str, str]] = dict.fromkeys(ELEMENTS, "x > y ? x : y")
+    TFLITE: ClassVar[str] = "MAXIMUM"
+    ONNX: ClassVar[str] = "Max"
 
     def of_reals(self, a: Array, b: Array) -> Array:
         return np.maximum(a, b)
@@ -256,6 +280,9 @@ class MinimumOp(SelectOp):
     """The smaller element, with numpy's broadcasting."""
 
     name = "memgraph.minimum"
+    C: ClassVar[Mapping[str, str]] = dict.fromkeys(ELEMENTS, "x < y ? x : y")
+    TFLITE: ClassVar[str] = "MINIMUM"
+    ONNX: ClassVar[str] = "Min"
 
     def of_reals(self, a: Array, b: Array) -> Array:
         return np.minimum(a, b)

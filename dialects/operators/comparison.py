@@ -22,7 +22,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp, derived
 from memopt.dialects.operators.prelu import BentOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
 from memopt.dialects.operators.unary import UnaryOp
@@ -84,56 +84,30 @@ class ComparisonOp(TruthOp):
         return holds | (~(less | equal | greater) & bits[3])
 
 
-@irdl_op_definition
-class LessOp(ComparisonOp):
-    """True where the left element is less, with numpy's broadcasting."""
-
-    name = "memgraph.less"
-    COMMUTES: ClassVar[bool] = False
-    RELATION: ClassVar[int] = 0b0001
-
-
-@irdl_op_definition
-class LessEqualOp(ComparisonOp):
-    """True where the left element is less or equal, with numpy's broadcasting."""
-
-    name = "memgraph.less_equal"
-    COMMUTES: ClassVar[bool] = False
-    RELATION: ClassVar[int] = 0b0011
+def comparison(
+    name: str, words: str, relation: int, tflite: str, onnx: str = "", commutes: bool = False
+) -> type[ComparisonOp]:
+    """Return the operation `memgraph.<name>`; `words` are those after "true where"."""
+    fields = {"COMMUTES": commutes, "RELATION": relation, "TFLITE": tflite, "ONNX": onnx}
+    return derived(ComparisonOp, name, f"True where {words}, with numpy's broadcasting.", **fields)
 
 
-@irdl_op_definition
-class GreaterOp(ComparisonOp):
-    """True where the left element is greater, with numpy's broadcasting."""
-
-    name = "memgraph.greater"
-    COMMUTES: ClassVar[bool] = False
-    RELATION: ClassVar[int] = 0b0100
-
-
-@irdl_op_definition
-class GreaterEqualOp(ComparisonOp):
-    """True where the left element is greater or equal, with numpy's broadcasting."""
-
-    name = "memgraph.greater_equal"
-    COMMUTES: ClassVar[bool] = False
-    RELATION: ClassVar[int] = 0b0110
-
-
-@irdl_op_definition
-class EqualOp(ComparisonOp):
-    """True where both elements are equal, with numpy's broadcasting."""
-
-    name = "memgraph.equal"
-    RELATION: ClassVar[int] = 0b0010
-
-
-@irdl_op_definition
-class NotEqualOp(ComparisonOp):
-    """True where both elements are not equal, with numpy's broadcasting."""
-
-    name = "memgraph.not_equal"
-    RELATION: ClassVar[int] = 0b1101
+LessOp = comparison("less", "the left element is less", 0b0001, "LESS", "Less")
+LessEqualOp = comparison(
+    "less_equal", "the left element is less or equal", 0b0011, "LESS_EQUAL", "LessOrEqual"
+)
+GreaterOp = comparison("greater", "the left element is greater", 0b0100, "GREATER", "Greater")
+GreaterEqualOp = comparison(
+    "greater_equal",
+    "the left element is greater or equal",
+    0b0110,
+    "GREATER_EQUAL",
+    "GreaterOrEqual",
+)
+EqualOp = comparison("equal", "both elements are equal", 0b0010, "EQUAL", "Equal", commutes=True)
+NotEqualOp = comparison(
+    "not_equal", "both elements are not equal", 0b1101, "NOT_EQUAL", commutes=True
+)
 
 
 class LogicalOp(TruthOp):
@@ -153,6 +127,8 @@ class LogicalAndOp(LogicalOp):
     """True where both elements are true, with numpy's broadcasting."""
 
     name = "memgraph.logical_and"
+    TFLITE: ClassVar[str] = "LOGICAL_AND"
+    ONNX: ClassVar[str] = "And"
 
     def of_reals(self, a: Array, b: Array) -> Array:
         return a & b
@@ -163,6 +139,8 @@ class LogicalOrOp(LogicalOp):
     """True where one of both elements is true, with numpy's broadcasting."""
 
     name = "memgraph.logical_or"
+    TFLITE: ClassVar[str] = "LOGICAL_OR"
+    ONNX: ClassVar[str] = "Or"
 
     def of_reals(self, a: Array, b: Array) -> Array:
         return a | b

@@ -1,6 +1,6 @@
 """Operators with a slope of their own below zero; squares of differences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, traits_def
@@ -37,6 +37,9 @@ class PreluOp(BentOp):
     """The left operand, below zero times the right one, with numpy's broadcasting."""
 
     name = "memgraph.prelu"
+    C: ClassVar[Mapping[str, str]] = {"f32": "x >= 0.0f ? x : x * y"}
+    TFLITE: ClassVar[str] = "PRELU"
+    ONNX: ClassVar[str] = "PRelu"
     COMMUTES: ClassVar[bool] = False
     traits = traits_def(RealsOnly())
 
@@ -67,6 +70,11 @@ class SquaredDifferenceOp(BentOp):
     """The square of the difference, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.squared_difference"
+    C: ClassVar[Mapping[str, str]] = {
+        "f32": "(x - y) * (x - y)",
+        "i32": "((uint32_t)x - (uint32_t)y) * ((uint32_t)x - (uint32_t)y)",
+    }
+    TFLITE: ClassVar[str] = "SQUARED_DIFFERENCE"
 
     def of_reals(self, a: Array, b: Array) -> Array:
         return (a - b) * (a - b)

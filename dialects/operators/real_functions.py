@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import erf, sqrt
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from xdsl.irdl import irdl_op_definition, traits_def
 
@@ -22,6 +22,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.operators.base import derived
 from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unary import FunctionOp, by_floats
 from memopt.dialects.operators.unit_length import inverse_root
@@ -39,45 +40,31 @@ class RealFunctionOp(FunctionOp):
 
 
 def real_function(
-    name: str,
-    words: str,
-    real: Callable[[Any, Array], Array],
-    c: str,
-    tflite: str = "",
-    onnx: str = "",
+    name: str, words: str, real: Callable[[Array], Array], c: str, tflite: str = "", onnx: str = ""
 ) -> type[RealFunctionOp]:
-    """Return the operation `memgraph.<name>` of float32 alone; `real` is given numpy and x, the
-    others are as FunctionOp has them."""
+    """Return the operation `memgraph.<name>` of float32 alone, the function `real`; the others are
+    as FunctionOp has them."""
 
     def of_reals(op: RealFunctionOp, x: Array) -> Array:
-        return real(np, x)
+        return real(x)
 
-    elsewhere = {"C": c, "TFLITE": tflite, "ONNX": onnx}
-    fields = {
-        **elsewhere,
-        "__annotations__": dict.fromkeys(elsewhere, ClassVar[str]),
-        "__doc__": f"{words}, element-wise.",
-        "__module__": __name__,
-        "name": f"memgraph.{name}",
-        "of_reals": of_reals,
-        "traits": traits_def(RealsOnly()),
-    }
-    kind = type(f"{name.title()}Op", (RealFunctionOp,), fields)
-    return irdl_op_definition(cast(type[RealFunctionOp], kind))
+    fields = {"C": c, "TFLITE": tflite, "ONNX": onnx, "traits": traits_def(RealsOnly())}
+    words = f"{words}, element-wise."
+    return derived(RealFunctionOp, name, words, of_reals=of_reals, **fields)
 
 
 SignOp = real_function(
     "sign",
     "1 above zero, -1 below, else 0",
-    lambda np, x: np.sign(x),
+    lambda x: np.sign(x),
     c="x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x - x",
     tflite="SIGN",
 )
-SquareOp = real_function("square", "x * x", lambda np, x: x * x, c="x * x", tflite="SQUARE")
+SquareOp = real_function("square", "x * x", lambda x: x * x, c="x * x", tflite="SQUARE")
 FloorOp = real_function(
     "floor",
     "The largest whole number that is not above x",
-    lambda np, x: np.floor(x),
+    lambda x: np.floor(x),
     c="floorf(x)",
     tflite="FLOOR",
     onnx="Floor",
@@ -85,7 +72,7 @@ FloorOp = real_function(
 CeilOp = real_function(
     "ceil",
     "The smallest whole number that is not below x",
-    lambda np, x: np.ceil(x),
+    lambda x: np.ceil(x),
     c="ceilf(x)",
     tflite="CEIL",
     onnx="Ceil",
@@ -93,23 +80,18 @@ CeilOp = real_function(
 RoundOp = real_function(
     "round",
     "The nearest whole number, halves to the even one",
-    lambda np, x: np.rint(x),
+    lambda x: np.rint(x),
     c="rintf(x)",
     tflite="ROUND",
     onnx="Round",
 )
 SinOp = real_function(
-    "sin",
-    "The sine",
-    lambda np, x: np.sin(x.astype(np.float64)),
-    c="sinf(x)",
-    tflite="SIN",
-    onnx="Sin",
+    "sin", "The sine", lambda x: np.sin(x.astype(np.float64)), c="sinf(x)", tflite="SIN", onnx="Sin"
 )
 CosOp = real_function(
     "cos",
     "The cosine",
-    lambda np, x: np.cos(x.astype(np.float64)),
+    lambda x: np.cos(x.astype(np.float64)),
     c="cosf(x)",
     tflite="COS",
     onnx="Cos",
@@ -117,14 +99,14 @@ CosOp = real_function(
 AtanOp = real_function(
     "atan",
     "The angle between -pi/2 and pi/2 whose tangent is x",
-    lambda np, x: np.arctan(x.astype(np.float64)),
+    lambda x: np.arctan(x.astype(np.float64)),
     c="atanf(x)",
     onnx="Atan",
 )
 ErfOp = real_function(
     "erf",
     "The error function",
-    lambda np, x: np.vectorize(erf, otypes=[np.float64])(x.astype(np.float64)),
+    lambda x: np.vectorize(erf, otypes=[np.float64])(x.astype(np.float64)),
     c="erff(x)",
     onnx="Erf",
 )

@@ -6,16 +6,10 @@ stand for. What only moves elements is the same in both.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    Float32Type,
-    IntegerType,
-    StringAttr,
-    UnitAttr,
-)
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import RoundingAttr
@@ -23,18 +17,8 @@ from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.activations import GeluOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
-from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
-from memopt.dialects.operators.comparison import (
-    ChooseOp,
-    EqualOp,
-    GreaterEqualOp,
-    GreaterOp,
-    LessEqualOp,
-    LessOp,
-    LogicalAndOp,
-    LogicalNotOp,
-    LogicalOrOp,
-)
+from memopt.dialects.operators.binary import BinaryOp, DivOp
+from memopt.dialects.operators.comparison import ChooseOp, LogicalNotOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.convolution_3d import Conv3DOp
 from memopt.dialects.operators.convolution_integer import ConvIntegerOp
@@ -49,16 +33,10 @@ from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.picked import MirroredOp, PickedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
-from memopt.dialects.operators.powers import FloorModOp, PowOp, RemainderOp
+from memopt.dialects.operators.powers import FloorModOp, RealBentOp, RemainderOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
-from memopt.dialects.operators.real_functions import (
-    AbsOp,
-    ExpOp,
-    LogOp,
-    NegOp,
-    SqrtOp,
-)
+from memopt.dialects.operators.real_functions import AbsOp, ExpOp, LogOp, NegOp, SqrtOp
 from memopt.dialects.operators.rectifiers import LeakyReluOp
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
@@ -360,12 +338,18 @@ def arg(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), {"axis": number(axis)})
 
 
+def _built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
+    if issubclass(kind, RealBentOp):
+        return power
+    return quotient if issubclass(kind, DivOp | PreluOp) else binary
+
+
+PAIRS = [op for op in operations() if issubclass(op, BinaryOp) and op.ONNX]
 FUNCTIONS = [op for op in operations() if issubclass(op, FunctionOp) and op.ONNX]
 OPERATORS: Final[Mapping[str, Entry]] = {
     **{op.ONNX: Entry(function, op) for op in FUNCTIONS},
+    **{op.ONNX: Entry(_built_by(op), op) for op in PAIRS},
     "Abs": Entry(unary, AbsOp),
-    "Add": Entry(binary, AddOp),
-    "And": Entry(binary, LogicalAndOp),
     "ArgMax": Entry(arg, ArgMaxOp),
     "ArgMin": Entry(arg, ArgMinOp),
     "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
@@ -379,9 +363,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
     "DepthToSpace": Entry(movement.depth_to_space, DepthToSpaceOp),
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
-    "Div": Entry(quotient, DivOp),
     "Dropout": Entry(movement.dropout, ReshapeOp),
-    "Equal": Entry(binary, EqualOp),
     "Exp": Entry(unary, ExpOp),
     "Expand": Entry(movement.expand, StridedOp),
     "Flatten": Entry(movement.reshape, ReshapeOp),
@@ -391,28 +373,18 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Gemm": Entry(gemm, FullyConnectedOp),
     "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
     "GlobalMaxPool": Entry(windows.global_max_pool, MaxPool2DOp),
-    "Greater": Entry(binary, GreaterOp),
-    "GreaterOrEqual": Entry(binary, GreaterEqualOp),
     "HardSwish": Entry(unary, HardSwishOp),
     "Identity": Entry(movement.reshape, ReshapeOp),
     "LeakyRelu": Entry(leaky_relu, LeakyReluOp),
-    "Less": Entry(binary, LessOp),
-    "LessOrEqual": Entry(binary, LessEqualOp),
     "Log": Entry(unary, LogOp),
     "LogSoftmax": Entry(log_softmax, LogSoftmaxOp),
     "MatMul": Entry(matmul, FullyConnectedOp, BatchMatmulOp),
     "MatMulInteger": Entry(matmul_integer, BatchMatmulOp),
-    "Max": Entry(binary, MaximumOp),
     "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
-    "Min": Entry(binary, MinimumOp),
     "Mod": Entry(modulo, FloorModOp, RemainderOp),
-    "Mul": Entry(binary, MulOp),
     "Neg": Entry(unary, NegOp),
     "Not": Entry(unary, LogicalNotOp),
-    "Or": Entry(binary, LogicalOrOp),
-    "PRelu": Entry(quotient, PreluOp),
     "Pad": Entry(movement.pad, PadOp, MirroredOp, PickedOp),
-    "Pow": Entry(power, PowOp),
     "QuantizeLinear": Entry(quantize, QuantizeOp),
     "ReduceMax": Entry(reduction, ReduceMaxOp),
     "ReduceMean": Entry(mean, MeanOp),
@@ -429,7 +401,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Split": Entry(movement.split, SplitOp),
     "Sqrt": Entry(unary, SqrtOp),
     "Squeeze": Entry(movement.reshape, ReshapeOp),
-    "Sub": Entry(binary, SubOp),
     "Tanh": Entry(unary, TanhOp),
     "Tile": Entry(movement.tile, StridedOp),
     "TopK": Entry(top_k, TopKOp),

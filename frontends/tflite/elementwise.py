@@ -1,19 +1,20 @@
 """Operators of two tensors, element by element, and choices between them."""
 
+from collections.abc import Callable
 from math import frexp
 
 from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.binary import BinaryOp, DivOp
+from memopt.dialects.operators.comparison import TruthOp
+from memopt.dialects.operators.powers import RealBentOp
+from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS, is_quantized
-from memopt.frontends.tflite.node import (
-    Kind,
-    Node,
-    activation,
-    rounding,
-)
+from memopt.frontends.tflite.node import Kind, Node, activation, rounding
 
 
 def one_type(node: Node) -> None:
@@ -60,6 +61,20 @@ def truth(node: Node, kind: Kind) -> Operation:
     stored = any(is_quantized(node.type(i)) for i in (0, 1))
     rule = RoundingAttr.new((StringAttr("tflm_double"),)) if stored else None
     return build(kind, (node.operand(0), node.operand(1)), node.results, {"rounding": rule})
+
+
+def _built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
+    if issubclass(kind, RealBentOp):
+        return power if kind.REALS else whole_quotient
+    if issubclass(kind, TruthOp):
+        return truth
+    return quotient if kind is DivOp else binary
+
+
+def entries() -> dict[str, Entry]:
+    """Return the operators that are a function of two numbers, by name."""
+    named = [op for op in operations() if issubclass(op, BinaryOp) and op.TFLITE]
+    return {op.TFLITE: Entry(_built_by(op), op) for op in named}
 
 
 def plain(node: Node, kind: Kind) -> Operation:

@@ -7,29 +7,14 @@ paddings, permutations) it takes from constant operands.
 from collections.abc import Mapping
 from typing import Final
 
-from xdsl.dialects.builtin import (
-    IntegerType,
-    UnitAttr,
-)
+from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators.activations import GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
-from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
-from memopt.dialects.operators.comparison import (
-    ChooseOp,
-    EqualOp,
-    GreaterEqualOp,
-    GreaterOp,
-    LessEqualOp,
-    LessOp,
-    LogicalAndOp,
-    LogicalNotOp,
-    LogicalOrOp,
-    NotEqualOp,
-)
+from memopt.dialects.operators.comparison import ChooseOp, LogicalNotOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.convolution_3d import Conv3DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
@@ -55,17 +40,8 @@ from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.picked import MirroredOp, PickedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, L2Pool2DOp, MaxPool2DOp
-from memopt.dialects.operators.powers import Atan2Op, FloorDivOp, FloorModOp, PowOp
-from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
-from memopt.dialects.operators.real_functions import (
-    AbsOp,
-    ExpOp,
-    LogOp,
-    NegOp,
-    RsqrtOp,
-    SqrtOp,
-)
+from memopt.dialects.operators.real_functions import AbsOp, ExpOp, LogOp, NegOp, RsqrtOp, SqrtOp
 from memopt.dialects.operators.real_lstm import RealLstmOp
 from memopt.dialects.operators.rectifiers import LeakyReluOp
 from memopt.dialects.operators.reductions import (
@@ -94,13 +70,7 @@ from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.svdf import SvdfOp
 from memopt.dialects.operators.top_k import TopKOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.operators.unary import (
-    HardSwishOp,
-    LogisticOp,
-    Relu6Op,
-    ReluOp,
-    TanhOp,
-)
+from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
 from memopt.dialects.operators.unpooling import MaxPoolPlacesOp, MaxUnpoolOp
 from memopt.dialects.operators.updating import DynamicUpdateSliceOp
@@ -118,11 +88,7 @@ from memopt.frontends.tflite.functions import (
     reciprocal_root,
     unary,
 )
-from memopt.frontends.tflite.node import (
-    Kind,
-    Node,
-    rounding,
-)
+from memopt.frontends.tflite.node import Kind, Node, rounding
 from memopt.frontends.tflite.recurrent import lstm, sequence_rnn, svdf
 
 
@@ -181,12 +147,11 @@ def space_to_depth(node: Node, kind: Kind) -> Operation:
 
 OPERATORS: Final[Mapping[str, Entry]] = {
     **entries(),
+    **elementwise.entries(),
     "ABS": Entry(magnitude, AbsOp),
-    "ADD": Entry(elementwise.binary, AddOp),
     "ADD_N": Entry(elementwise.plain, AddNOp),
     "ARG_MAX": Entry(arg, ArgMaxOp),
     "ARG_MIN": Entry(arg, ArgMinOp),
-    "ATAN2": Entry(elementwise.power, Atan2Op),
     "AVERAGE_POOL_2D": Entry(products.pool, AveragePool2DOp),
     "BATCH_MATMUL": Entry(products.batch_matmul, BatchMatmulOp, HybridFullyConnectedOp),
     "BATCH_TO_SPACE_ND": Entry(
@@ -214,21 +179,15 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     ),
     "DEPTH_TO_SPACE": Entry(moves.depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
-    "DIV": Entry(elementwise.quotient, DivOp),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
-    "EQUAL": Entry(elementwise.truth, EqualOp),
     "DYNAMIC_UPDATE_SLICE": Entry(elementwise.plain, DynamicUpdateSliceOp),
     "EXP": Entry(function, ExpOp),
     "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
     "FILL": Entry(moves.fill, StridedOp),
-    "FLOOR_DIV": Entry(elementwise.whole_quotient, FloorDivOp),
-    "FLOOR_MOD": Entry(elementwise.whole_quotient, FloorModOp),
     "FULLY_CONNECTED": Entry(products.fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
     "GATHER": Entry(moves.gather, GatherAlongOp),
     "GATHER_ND": Entry(elementwise.plain, GatherNdOp),
     "GELU": Entry(gelu, GeluOp),
-    "GREATER": Entry(elementwise.truth, GreaterOp),
-    "GREATER_EQUAL": Entry(elementwise.truth, GreaterEqualOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "IMAG": Entry(elementwise.plain, ImaginaryPartOp),
     "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
@@ -236,29 +195,19 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOG": Entry(function, LogOp),
     "LOGISTIC": Entry(unary, LogisticOp),
-    "LESS": Entry(elementwise.truth, LessOp),
-    "LESS_EQUAL": Entry(elementwise.truth, LessEqualOp),
     "LOCAL_RESPONSE_NORMALIZATION": Entry(rare.local_response, LocalResponseNormalizationOp),
-    "LOGICAL_AND": Entry(elementwise.truth, LogicalAndOp),
     "LOGICAL_NOT": Entry(elementwise.plain, LogicalNotOp),
-    "LOGICAL_OR": Entry(elementwise.truth, LogicalOrOp),
     "LOG_SOFTMAX": Entry(vectors, LogSoftmaxOp),
-    "MAXIMUM": Entry(elementwise.binary, MaximumOp),
     "MAX_POOL_2D": Entry(products.pool, MaxPool2DOp),
     "MEAN": Entry(over_axes, MeanOp),
-    "MINIMUM": Entry(elementwise.binary, MinimumOp),
     "MIRROR_PAD": Entry(picks.mirror_pad, MirroredOp),
-    "MUL": Entry(elementwise.binary, MulOp),
     "NEG": Entry(negation, NegOp),
     "NON_MAX_SUPPRESSION_V4": Entry(rare.non_max_suppression, NonMaxSuppressionOp),
     "NON_MAX_SUPPRESSION_V5": Entry(rare.non_max_suppression, NonMaxSuppressionOp),
-    "NOT_EQUAL": Entry(elementwise.truth, NotEqualOp),
     "ONE_HOT": Entry(indices.one_hot, OneHotOp),
     "PACK": Entry(moves.stack, PackOp),
     "PAD": Entry(moves.pad, PadOp, PickedOp),
     "PADV2": Entry(picks.pad, PickedOp),
-    "POW": Entry(elementwise.power, PowOp),
-    "PRELU": Entry(elementwise.binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
     "REAL": Entry(elementwise.plain, RealPartOp),
     "REDUCE_ALL": Entry(over_axes, ReduceMinOp),
@@ -289,10 +238,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SPLIT": Entry(moves.split(data=1, axis=0), SplitOp),
     "SPLIT_V": Entry(moves.split(data=0, axis=2), SplitOp),
     "SQRT": Entry(function, SqrtOp),
-    "SQUARED_DIFFERENCE": Entry(elementwise.binary, SquaredDifferenceOp),
     "SQUEEZE": Entry(moves.reshape, ReshapeOp),
     "STRIDED_SLICE": Entry(moves.strided_slice, SliceOp, StridedOp),
-    "SUB": Entry(elementwise.binary, SubOp),
     "SUM": Entry(over_axes, ReduceSumOp),
     "SVDF": Entry(svdf, SvdfOp),
     "TILE": Entry(moves.tile, StridedOp),

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, Final
 
 from memopt.dialects.arithmetic.stored import Array
+from memopt.frontends.tflite import elementwise
 
 Shape = tuple[int, ...]
 
@@ -345,12 +346,7 @@ RULES: Final[Mapping[str, Rule]] = {
         " SIN SOFTMAX SQRT SQUARE TANH ZEROS_LIKE DYNAMIC_UPDATE_SLICE COMPLEX_ABS IMAG REAL",
         _same,
     ),
-    **_rules(
-        "ADD ADD_N ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL"
-        " LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL POW PRELU SELECT_V2"
-        " SQUARED_DIFFERENCE SUB",
-        _broadcast,
-    ),
+    **dict.fromkeys(("ADD_N", "SELECT_V2", *elementwise.entries()), _broadcast),
     **_rules("AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D", _pool),
     **_rules("MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM", _reduce),
     **_rules("ARG_MAX ARG_MIN", _arg),

@@ -17,7 +17,8 @@ each other line what stands for them in one kernel, two spaces or more apart:
      */
 
 Words are replaced in the text and in the file's name: `memopt_pad_KIND.c` is `memopt_pad_f32.c` and
-`memopt_pad_s8.c`. A table of words alone has a line for each FunctionOp that says its C expression.
+`memopt_pad_s8.c`. A table of words alone has a line for each FunctionOp, or each element kind of a
+BinaryOp, that says its C expression.
 """
 
 import re
@@ -27,7 +28,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from textwrap import fill
 
+from xdsl.ir import Operation
+
+from memopt.backends.c.emit.call import C_TYPES
 from memopt.dialects.operators import operations
+from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.unary import FunctionOp
 
 DIRECTORY = Path(__file__).parent
@@ -125,13 +130,26 @@ def sources_of(path: Path) -> list[Source]:
     table = _TABLE.match(path.read_text())
     assert table is not None, path
     words, *rows = ([c.strip() for c in re.split("  +", row)] for row in _ROW.findall(table[0]))
-    rows = rows or [[op.name.removeprefix("memgraph."), op.C] for op in functions_in_c()]
+    if not rows and "KIND" in words:
+        pairs = [(_kernel(f), kind, c) for f in functions_of_two() for kind, c in f.C.items()]
+        rows = [[name, kind, C_TYPES[kind], c] for name, kind, c in pairs]
+    elif not rows:
+        rows = [[_kernel(f), f.C] for f in functions_in_c()]
     return [Source(path, tuple(zip(words, row, strict=True))) for row in rows]
 
 
 def functions_in_c() -> list[type[FunctionOp]]:
     """Return the functions of one number that say their C expression."""
     return [op for op in operations() if issubclass(op, FunctionOp) and op.C]
+
+
+def functions_of_two() -> list[type[BinaryOp]]:
+    """Return the functions of two numbers that say their C expressions."""
+    return [op for op in operations() if issubclass(op, BinaryOp) and op.C]
+
+
+def _kernel(function: type[Operation]) -> str:
+    return function.name.removeprefix("memgraph.")
 
 
 @cache

@@ -21,6 +21,7 @@ from xdsl.utils.test_value import create_ssa_value
 
 from memopt.dialects.attributes.operators import EncodingAttr, WindowAttr
 from memopt.dialects.attributes.quick import number, numbers
+from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.comparison import LogicalNotOp, TruthOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.frontends.core.typed import real
@@ -385,10 +386,7 @@ def space_to_depth(name: str, rng: Rng) -> Any:
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **RARE,
-    **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
-    **dict.fromkeys(("prelu", "squared_difference", "pow", "floor_div", "floor_mod"), binary),
-    "remainder": binary,
-    "atan2": binary,
+    **{name: binary for name, op in KINDS.items() if issubclass(op, BinaryOp)},
     **{name: truth for name, op in KINDS.items() if issubclass(op, TruthOp | LogicalNotOp)},
     "choose": choose,
     "batch_matmul": product,

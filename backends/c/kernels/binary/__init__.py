@@ -1,4 +1,4 @@
-"""ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, PRELU and SQUARED_DIFFERENCE."""
+"""Functions of two numbers: those of reals and plain integers mostly by the C that they say."""
 
 import math
 from dataclasses import replace
@@ -22,6 +22,7 @@ from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
+from memopt.backends.c.kernels import functions_of_two
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -29,19 +30,9 @@ from memopt.dialects.arithmetic.scalars import multiply_all, quantize_multiplier
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import REAL_RANGES
-from memopt.dialects.operators.binary import (
-    AddOp,
-    BinaryOp,
-    DivOp,
-    MaximumOp,
-    MinimumOp,
-    MulOp,
-    SelectOp,
-    SubOp,
-    SumOp,
-)
+from memopt.dialects.operators.binary import AddOp, BinaryOp, DivOp, MulOp, SelectOp, SubOp, SumOp
 from memopt.dialects.operators.comparison import ComparisonOp, LogicalAndOp, LogicalOp, LogicalOrOp
-from memopt.dialects.operators.powers import Atan2Op, FloorDivOp, FloorModOp, PowOp, RemainderOp
+from memopt.dialects.operators.powers import FloorDivOp, FloorModOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 
 
@@ -203,15 +194,6 @@ def quotient_stored(op: DivOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel((MaximumOp, MinimumOp), "s8, u8, s16, f32, i32, i64", rows=own_rows)
-def selected(op: SelectOp, constants: Constants) -> KernelCall:
-    """One of two elements, as it is."""
-    need_same_numbers(op, op.lhs, op.rhs, op.result)
-    if activation_of(op):
-        raise refuse(op, "a fused activation")
-    return binary_call(op, constants, _kernel_of(op), ())
-
-
 @kernel((AddOp, SubOp, MulOp, DivOp), "i32", rows=own_rows)
 def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
     """Return the call for integers that stand for themselves; they wrap."""
@@ -254,15 +236,22 @@ def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> 
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel((PowOp, Atan2Op, PreluOp), "f32", rows=own_rows)
-@kernel((FloorDivOp, SquaredDifferenceOp), "f32, i32", rows=own_rows)
-@kernel((FloorModOp, RemainderOp), "f32, i32, i64", rows=own_rows)
-@kernel((AddOp, SubOp, MulOp, DivOp), "i64", rows=own_rows)
-def bent(op: BinaryOp, constants: Constants) -> KernelCall:
-    """Their kernels clamp nothing."""
-    if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
+@kernel(DivOp, "i64", rows=own_rows)
+@kernel(FloorDivOp, "i32", rows=own_rows)
+@kernel(FloorModOp, "f32, i32, i64", rows=own_rows)
+def function_of_two(op: BinaryOp, constants: Constants) -> KernelCall:
+    """Return the call of the kernel of the operation's own name, which clamps nothing."""
+    if isinstance(op, SelectOp):
+        need_same_numbers(op, op.lhs, op.rhs, op.result)
+        if activation_of(op):
+            raise refuse(op, "a fused activation")
+    elif activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
         raise refuse(op, "a fused activation, or quantized int32")
     return binary_call(op, constants, _kernel_of(op), ())
+
+
+for _function in functions_of_two():
+    kernel(_function, ", ".join(_function.C), rows=own_rows)(function_of_two)
 
 
 @kernel(ComparisonOp, "f32 to bool, i32 to bool, i64 to bool, bool, s16 to bool", rows=own_rows)
