@@ -17,16 +17,16 @@ numbers are made of stored integers. Its ends are wide enough for whatever kerne
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import Float32Type, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.constants import Constants
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
-    element_of,
     integer_type,
     is_stored,
     may_round_once,
@@ -36,10 +36,9 @@ from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.tensors import (
+    AnyTensor,
     channel_axis,
-    elements_of,
     encoding_of,
-    is_buffer,
     shape_of,
 )
 from memopt.dialects.operators.base import ComputeOp, Range
@@ -106,12 +105,15 @@ def intervals(func: FuncOp, constants: Constants) -> Intervals:
 def has_intervals(value: SSAValue) -> bool:
     """Return whether a tensor has channels of stored integers of 8 bits, of one scale, or of
     float32."""
-    if not is_buffer(value.type) or not shape_of(value) or not elements_of(value):
+    type_: Attribute = value.type
+    if not isinstance(type_, TensorType):
         return False
-    if is_stored(value):
-        one = len(encoding_of(value).scales) == 1
-        return one and (integer_type(element_of(value)) or (0,))[0] == 8
-    return isinstance(element_of(value), Float32Type)
+    shape, element = shape_of(value), cast("AnyTensor", type_).element_type
+    if not shape or 0 in shape:
+        return False
+    if scales := len(encoding_of(value).scale):
+        return scales == 1 and (integer_type(element) or (0,))[0] == 8
+    return isinstance(element, Float32Type)
 
 
 def whole_type(value: SSAValue) -> Interval:

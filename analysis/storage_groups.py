@@ -17,7 +17,8 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind, read_values
 from memopt.dialects.memgraph.interface import Alias, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, place_of
-from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.plan import ALIAS
+from memopt.dialects.memgraph.structure import ConstantOp, HyperNode
 from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
 from memopt.dialects.rows.alignment import alignment_of
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, is_received
@@ -58,8 +59,10 @@ class Storage:
 
 @dataclass(frozen=True)
 class Sum:
-    """Values that lie in one buffer, to which who makes them adds, in this order or in any."""
+    """Values that lie in one buffer, to which who makes them adds, in this order or in any; `op`
+    reads the sum."""
 
+    op: Operation
     values: tuple[SSAValue, ...]
     in_order: bool
 
@@ -90,9 +93,9 @@ class BlockMemory:
         places = (at for v in values if (at := self.of_value.get(v)) is not None and at[0] == group)
         return next(places)[1]  # what it reads of the group it reads at one place, or it must not
 
-    def read_by(self, op: Operation) -> list[SSAValue]:
+    def read_by(self, op: Operation) -> Sequence[SSAValue]:
         """Return the values that `op` reads; for a virtual tensor, those of its parts."""
-        values = read_values(op)
+        values = read_values(op) if op.regions else op.operands
         if not self.virtual:
             return values
         return [part for v in values for part in self.virtual.get(v, (v,))]
@@ -221,6 +224,8 @@ def block_memory(
     sums: list[Sum] = []
     virtual: dict[SSAValue, tuple[SSAValue, ...]] = {}
     for op in present:
+        if isinstance(op, ConstantOp) and ALIAS not in op.attributes:
+            continue
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
@@ -245,7 +250,7 @@ def block_memory(
                 virtual[result] = tuple(v for o in op.operands for v in virtual.get(o, (o,)))
             union.join(op, tied)
         if memory.sums:
-            sums.append(Sum(tuple(op.operands[k] for k in memory.sums), memory.in_order))
+            sums.append(Sum(op, tuple(op.operands[k] for k in memory.sums), memory.in_order))
             union.overlay(sums[-1].values)
 
     groups = _groups(union, to_end, recalls)
@@ -255,9 +260,10 @@ def block_memory(
     of_rows = {kind for kind in {type(op) for op in present} if issubclass(kind, OF_ROWS)}
     _align(answer, model, of_rows, isinstance(block.parent_op(), HyperNode))
     _check_apart(answer, union.sizes)
-    _check_sum(answer, model)
+    check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
-        _touch(answer, index, op, memory)
+        _touch(answer, index, op)
+        overwritten(answer, index, op, memory)
     _share_touches(answer, parts)
     for group in groups:
         if not group.is_input and not group.writers:
@@ -382,7 +388,7 @@ def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
                 )
 
 
-def _check_sum(answer: BlockMemory, model: ModelAttr) -> None:
+def check_sum(answer: BlockMemory, model: ModelAttr) -> None:
     """Raise MemoptError at the first buffer with which all of them overflow 64 bits: then so may
     offsets and levels. Whatever order and placement, they do not exceed the sum."""
     alignment, total = model.alignment.data, 0
@@ -410,7 +416,7 @@ def _check_sum(answer: BlockMemory, model: ModelAttr) -> None:
             add(size, "scratch", op)
 
 
-def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemory) -> None:
+def _touch(answer: BlockMemory, index: int, op: Operation) -> None:
     for v in op.results:
         at = answer.of_value.get(v)
         if at is not None:
@@ -419,6 +425,10 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
         at = answer.of_value.get(v)
         if at is not None:
             _add_last(answer.groups[at[0]].readers, index)
+
+
+def overwritten(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemory) -> None:
+    """Add what an operation overwrites. Raises MemoptError for a place that is not its own."""
     for alias in memory.aliases:
         pair = op.results[alias.result], op.operands[alias.operand]
         if alias.kind == "inplace":

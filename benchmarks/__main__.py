@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memopt.cli.arguments import add_time_limit
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.text.diagnostics import diagnosed, write_output
-from memopt.text.usage import STDOUT, Parser, UsageError, check_time_limit, exit_code, path_text
+from memopt.text.usage import STDOUT, Parser, UsageError, answering, check_time_limit, path_text
 
 if TYPE_CHECKING:
     from benchmarks.tables.table import Table
@@ -70,7 +70,9 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 done, 1 wrong input, 2 wrong usage."""
     args = build_parser().parse_args(arguments)
-    return exit_code("benchmarks", lambda: diagnosed(lambda: run(args)))
+    with answering("benchmarks") as answer, diagnosed(answer):
+        run(args)
+    return answer.code
 
 
 @contextmanager

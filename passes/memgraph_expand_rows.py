@@ -25,7 +25,6 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
-from memopt.passes.plan.seconds import check_seconds
 from memopt.passes.rows.expand import cut, expand
 from memopt.passes.rows.fit import fitting_rows, helping_text
 from memopt.passes.rows.least_arena import choose_rows, cut_chosen
@@ -54,7 +53,7 @@ class MemgraphExpandRowsPass(PlanningPass):
     )
 
     def __post_init__(self) -> None:
-        check_seconds(self.time_limit)
+        super().__post_init__()
         if self.fit is not None and self.fit < 1:
             raise PassFailedException(f"memgraph-expand-rows: fit={self.fit}: no arena is smaller")
         if self.fit is not None and self.rows not in (None, (AUTO,)):

@@ -32,10 +32,9 @@ from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.rows.state import SlideOp
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import write_inplace
-from memopt.passes.plan.option import check_choices, option
+from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.passes.plan.regions import Builder, inner_views
-from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.fusion import RULES, contractions
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, mask_of, topological_order
@@ -59,22 +58,13 @@ class MemgraphFusePass(PlanningPass):
     )
     time_limit: int | float | None = option(None, "seconds")
 
-    def __post_init__(self) -> None:
-        check_choices(self)
-        check_seconds(self.time_limit)
-
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         started, deadline = clock.now(), clock.deadline(self.time_limit)
         extracted = undecided(func, known)
         # the nodes have to be made too, which takes as long as it took to read the function
         seconds = clock.left(clock.sooner(deadline, clock.now() - started))
-        return None if contract(extracted, self.rule, seconds) else Planned(extracted)
-
-
-def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = None) -> int:
-    """Contract what is safe in one function, as far as it is found within `time_limit` seconds;
-    returns the number of hyper-nodes made."""
-    return contract(undecided(func, None), rule, time_limit)
+        contract(extracted, self.rule, seconds)
+        return Planned(extracted)  # who opens the nodes needs it again
 
 
 def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:

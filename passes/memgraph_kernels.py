@@ -37,8 +37,8 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.dialects.rows.operations import RowOp
-from memopt.passes.plan.extract import Extracted, extract
-from memopt.passes.plan.option import check_choices, option
+from memopt.passes.plan.extract import Extracted
+from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.planned_for import with_called
@@ -61,9 +61,6 @@ class MemgraphKernelsPass(PlanningPass):
     optimize: str = option(RAM, "what speed may cost: no RAM, a little, or any", HOW)
     at_most: int | None = option(None, "bytes of the arena, for balanced")
 
-    def __post_init__(self) -> None:
-        check_choices(self)
-
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         planned = known if known is not None and known.facts is not None else _placed(func)
         if planned is None or planned.facts is None or not _in_one_arena(planned.facts):
@@ -75,12 +72,12 @@ class MemgraphKernelsPass(PlanningPass):
         wanted = there if self.optimize == RAM else self._wanted(sites, facts)
         if _forms(wanted) == _forms(there):
             _mark(there)
-            return Planned(extract(func), facts) if there else planned
+            return Planned(extracted.again(), facts) if there else planned
         model = extracted.model
         drop_plan(func)
         func.attributes[MODEL] = model
         _mark([(site, replace(room, offset=-1)) for site, room in wanted])
-        return None
+        return Planned(extracted)
 
     def _wanted(self, sites: Sequence["Site"], facts: Facts) -> list["Choice"]:
         if self.optimize == SPEED:

@@ -36,7 +36,6 @@ from memopt.passes.plan.moves import write_moves
 from memopt.passes.plan.option import option, required
 from memopt.passes.plan.places import write_places
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
-from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError
@@ -85,24 +84,11 @@ class MemgraphMemoryPass(PlanningPass):
     time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
-        check_seconds(self.time_limit)
+        super().__post_init__()
         parse_banks(self.banks)  # so that a wrong one is a wrong command line
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         return assign_known(func, known, parse_banks(self.banks), self.spill, self.time_limit)[0]
-
-
-def assign_function(
-    func: FuncOp, banks: tuple[Bank, ...], spill: bool = True, time_limit: float | None = None
-) -> Assignment:
-    """Assign one function's buffers; `time_limit` in seconds.
-
-    Raises MemoptError where they do not fit, with what is missing and where, and
-    PassFailedException if nothing was found in time.
-    """
-    planned, answer = assign_known(func, None, banks, spill, time_limit)
-    planned.write()
-    return answer
 
 
 def assign_known(
@@ -112,7 +98,11 @@ def assign_known(
     spill: bool = True,
     time_limit: float | None = None,
 ) -> tuple[Planned, Assignment]:
-    """Assign as `assign_function`, from what is known; the plan is not written yet."""
+    """Assign one function's buffers, from what is known of it; the plan is not written yet.
+
+    `time_limit` in seconds. Raises MemoptError where they do not fit, with what is missing and
+    where, and PassFailedException if nothing was found in time.
+    """
     started, deadline = clock.now(), clock.deadline(time_limit)
     planned = known if known is not None and known.facts is not None else read_plan(func)
     if planned is None or planned.facts is None:

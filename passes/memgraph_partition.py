@@ -28,9 +28,8 @@ from memopt.dialects.memgraph.names import operator_name, place_of
 from memopt.dialects.memgraph.plan import PARTITION
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.passes.plan.extract import Extracted
-from memopt.passes.plan.option import check_choices, option
+from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
-from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.partitioning import METHODS, Partition, partition
 from memopt.solvers.problems.memory_graph import ProblemError
@@ -54,10 +53,6 @@ class MemgraphPartitionPass(PlanningPass):
     seed: int | None = option(None, "of the random choices")
     time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
-
-    def __post_init__(self) -> None:
-        check_choices(self)
-        check_seconds(self.time_limit)
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         given = {"balance": self.balance, "seed": self.seed}

@@ -28,10 +28,13 @@ from memopt.passes.plan.joint import (
     write_other_order,
     write_tried,
 )
-from memopt.passes.plan.option import check_choices, method_options, option, with_options
+from memopt.passes.plan.option import (
+    method_options,
+    option,
+    with_options,
+)
 from memopt.passes.plan.places import write_places
 from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan
-from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock, joint, placement
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
@@ -55,22 +58,8 @@ class MemgraphPlacePass(PlanningPass):
     method: str = option("auto", "how the offsets are found", METHODS)
     time_limit: int | float | None = option(None, "seconds")
 
-    def __post_init__(self) -> None:
-        check_choices(self)
-        check_seconds(self.time_limit)
-
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         return place_known(func, known, self.method, self.time_limit, **method_options(self))
-
-
-def place_function(func: FuncOp, method: str, time_limit: float | None, **options: object) -> int:
-    """Place one function's buffers, write its plan and return the arena in bytes.
-
-    `options` are those of the placement strategy. Raises PassFailedException if a solver refuses.
-    """
-    planned = place_known(func, None, method, time_limit, **options).write()
-    assert planned.facts is not None
-    return planned.facts.arena
 
 
 def place_known(

@@ -29,9 +29,8 @@ from memopt.analysis.work import Work, function_work
 from memopt.dialects.attributes.rewrites import REWRITES, Pair, RewrittenAttr, rewrites_of
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import drop_plan
-from memopt.passes.plan.option import option
+from memopt.passes.plan.option import check_options, option
 from memopt.passes.plan.rewrite_search import apply_by_search
-from memopt.passes.plan.seconds import check_seconds
 from memopt.rewrites import (
     RULES,
     SAFE,
@@ -64,7 +63,7 @@ class MemgraphRewritePass(ModulePass):
     rows: bool = option(False, "rules that are applied by search count the peak of rows")
 
     def __post_init__(self) -> None:
-        check_seconds(self.time_limit)
+        check_options(self)
         if not 1 <= self.channel_multiple <= MOST:
             text = f"channel-multiple={self.channel_multiple}: 1 to {MOST}"
             raise PassFailedException(f"{self.name}: {text}")

@@ -27,22 +27,24 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
-from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.names import place_of
-from memopt.dialects.memgraph.plan import CHOSEN, plan_of, set_order
+from memopt.dialects.memgraph.plan import plan_of, set_order
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.write_plan import Facts, order_facts
 from memopt.dialects.rows.operations import family_of
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.plan.certify import write_certificate
-from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import Chosen, decline, only_chosen, write_inplace
 from memopt.passes.plan.moves import drop_moves
 from memopt.passes.plan.notes import note
-from memopt.passes.plan.option import check_choices, method_options, option, with_options
+from memopt.passes.plan.option import (
+    method_options,
+    option,
+    with_options,
+)
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.passes.plan.reorder import inline_hyper_nodes, reorder
-from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import (
     ProblemError,
@@ -78,10 +80,6 @@ class MemgraphSchedulePass(PlanningPass):
     assume_pure: bool = option(False, "operations of which nothing is known may move")
     certificate: str | None = option(None, "a file for what proves the bound to anyone")
 
-    def __post_init__(self) -> None:
-        check_choices(self)
-        check_seconds(self.time_limit)
-
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         how = self.method, self.time_limit, self.assume_pure
         planned, answer = order_function(func, known, *how, **method_options(self))
@@ -104,20 +102,6 @@ class MemgraphSchedulePass(PlanningPass):
             known.clear()  # who comes next does not assume it
         for func in funcs if self.certificate is not None else ():
             write_certificate(func, self.certificate or "", self.time_limit, self.assume_pure)
-
-
-def schedule_function(
-    func: FuncOp,
-    method: str,
-    time_limit: float | None,
-    assume_pure: bool = False,
-    **options: object,
-) -> Schedule:
-    """Schedule one function in place, its plan included. Raises PassFailedException if a solver
-    refuses."""
-    planned, answer = order_function(func, None, method, time_limit, assume_pure, **options)
-    planned.write()
-    return answer
 
 
 def order_function(
@@ -154,7 +138,8 @@ def order_function(
             answer = partitioned.solve(extracted.graph, parts, method, seconds, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
-    planned, answer = write_order(extracted, answer, assume_pure, clock.left(deadline))
+    fused = None if known is None else known.extracted
+    planned, answer = write_order(extracted, answer, clock.left(deadline), fused=fused)
     planned = replace(planned, arrangement=arranged)
     return (planned, answer) if stood is None else _with_bound(planned, answer, stood)
 
@@ -180,30 +165,28 @@ def _with_bound(planned: Planned, answer: Schedule, stood: Facts) -> tuple[Plann
 def write_order(
     extracted: Extracted,
     answer: Schedule,
-    assume_pure: bool = False,
     time_limit: float | None = None,
     chosen: Chosen | None = None,
+    fused: Extracted | None = None,
 ) -> tuple[Planned, Schedule]:
     """Put a function whose plan was dropped into the order of `answer`.
 
-    Hyper-nodes are opened, in-place results get their alias: of the operators `chosen`, or of all
-    that can, over the first operand that dies. Returns `answer` with the proof that
-    holds for the flat function, as far as that is found within `time_limit` seconds. Raises
-    MemoptError if a hyper-node was not safe.
+    Hyper-nodes are opened, of what was `fused` in them; in-place results get their alias: of the
+    operators `chosen`, or of all that can, over the first operand that dies. Returns `answer` with
+    the proof that holds for the flat function, as far as that is found within `time_limit` seconds.
+    Raises MemoptError if a hyper-node was not safe.
     """
-    moved = reorder(extracted.memory, answer.order)
-    flat = _flatten(extracted, answer, assume_pure, moved)
+    reorder(extracted.memory, answer.order)
+    flat = _flatten(extracted, answer, fused)
+    offered = flat
     if chosen is not None:
-        offered, flat = flat, only_chosen(flat, chosen)
+        flat = only_chosen(offered, chosen)
         decline(offered, flat)
     facts = _facts_of(flat, answer)
     if len(flat.graph) != len(extracted.graph):
         answer = replace(answer, proof=_flat_proof(flat, answer, time_limit))
     if write_inplace(flat, [c for c in facts.inplace if c]) or chosen is not None:
-        as_before = {
-            op: memory for op, memory in flat.asked().items() if CHOSEN not in op.attributes
-        }
-        flat = extract(extracted.func, assume_pure, known=as_before)
+        flat = offered.again()
     set_order(flat.memory.operations)
     family = family_of(flat.memory.operations)
     return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof, family)), answer
@@ -219,21 +202,17 @@ def _flat_proof(flat: Extracted, answer: Schedule, time_limit: float | None) -> 
     return "flow" if bound >= enough else "search"
 
 
-def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: bool) -> Extracted:
-    """Open the hyper-nodes, now in their final places, after checking that they were safe.
-
-    What has neither moved nor been opened is as it was extracted.
-    """
+def _flatten(extracted: Extracted, answer: Schedule, fused: Extracted | None) -> Extracted:
+    """Open the hyper-nodes, now in their final places, after checking that they were safe."""
     func = extracted.func
     operations = extracted.memory.operations
     if not any(isinstance(op, HyperNode) for op in operations):
-        return extract(func, assume_pure, known=extracted.asked()) if moved else extracted
+        return extracted.again()
     inner = [list(op.body.block.ops) if isinstance(op, HyperNode) else [op] for op in operations]
     place = {op: i for i, op in enumerate(operations)}
     chains = [(place_of(c[0]), [place[node] for node in c]) for c in _chains(operations)]
-    known = _untouched(extracted)
     inline_hyper_nodes(func)
-    flat = extract(func, assume_pure, known=known)
+    flat = (fused or extracted).again()
     index = {op: i for i, op in enumerate(flat.memory.operations)}
     blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
     sides, known = Sides.of(flat.graph), Known()
@@ -250,16 +229,6 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
         raise MemoptError(f"{text}; {CHANGED}", chains[0][0])
     flat.graph.profiled.update(strict.profiled)  # in fewer orders than are legal there, so this is
     return flat
-
-
-def _untouched(extracted: Extracted) -> dict[Operation, OperatorMemory]:
-    """Return the memory of the operations that opening hyper-nodes leaves as they are, operands
-    too."""
-    return {
-        op: memory
-        for op, memory in extracted.asked().items()
-        if not any(isinstance(o, HyperNode) for o in (op, *[v.owner for v in op.operands]))
-    }
 
 
 def _facts_of(flat: Extracted, answer: Schedule) -> Profile:

@@ -26,9 +26,8 @@ from memopt.dialects.memgraph.plan import OFF_CHIP, model_of, plan_of
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.formats.sizes import parse_size
-from memopt.passes.plan.option import check_choices, option, required
+from memopt.passes.plan.option import option, required
 from memopt.passes.plan.planned import Planned, PlanningPass
-from memopt.passes.plan.seconds import check_seconds
 from memopt.solvers.memories.traffic import (
     RULES,
     Tensor,
@@ -54,13 +53,12 @@ class MemgraphTrafficPass(PlanningPass):
     time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
-        check_choices(self)
-        check_seconds(self.time_limit)
+        super().__post_init__()
         parse_size(str(self.on_chip))  # so that a wrong one is a wrong command line
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         written = known.write() if known is not None else None
-        memory = written.extracted.memory if written is not None else None
+        memory = written.extracted.again().memory if written is not None else None
         measure_function(func, parse_size(str(self.on_chip)), self.rule, self.time_limit, memory)
         return written
 

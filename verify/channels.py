@@ -15,7 +15,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.arithmetic.stored import Array
-from memopt.dialects.attributes.channels import channels_of_result, is_narrowed
+from memopt.dialects.attributes.channels import CHANNELS, NARROWED, channels_of_result
 from memopt.dialects.attributes.input_range import LARGEST, declared_ranges
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.errors import MemoptError
@@ -47,12 +47,13 @@ MOST_ELEMENTS = 1 << 26  # of a tensor, of which the ends are evaluated
 
 Read = Callable[[Operation], Array]
 """The elements of a constant."""
+CLAIMS = {CHANNELS, NARROWED}
 
 
 def has_claims(func: FuncOp) -> bool:
     """Return whether channels were left out of tensors of a function: it says so of one of them, of
     an operator, or of weights."""
-    return any(is_narrowed(op) or isinstance(op, TakeOp) for op in func.walk())
+    return any(op.attributes.keys() & CLAIMS or isinstance(op, TakeOp) for op in func.walk())
 
 
 def check_channels(func: FuncOp, read: Read) -> int:

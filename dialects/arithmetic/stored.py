@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.arithmetic.lazy_numpy import np
+from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
@@ -74,7 +75,7 @@ def unknown(op: Operation, text: str) -> MemoptError:
 
 def is_stored(value: SSAValue) -> bool:
     """Return whether the tensor's elements are integers that stand for real numbers."""
-    return encoding_of(value).quantized
+    return len(encoding_of(value).scale) > 0
 
 
 def numbers_of(value: SSAValue) -> tuple[tuple[float, ...], tuple[int, ...], int]:
@@ -153,7 +154,8 @@ def limits_of(op: Operation, value: SSAValue) -> tuple[int, int]:
 
 def rounding_of(op: Operation) -> str:
     """How the operation's integers are rounded, "" where it does not say."""
-    return getattr(op.properties.get("rounding"), "data", "")
+    rounding = op.properties.get("rounding")
+    return rounding.value.data if isinstance(rounding, RoundingAttr) else ""
 
 
 def need_double_rounding(op: Operation) -> None:
@@ -185,10 +187,11 @@ def may_round_once(op: Operation) -> bool:
 def stored_bits(op: Operation, *values: SSAValue, unsigned: bool = False) -> int:
     """8 or 16, the bits of the signed integers that all of `values` are stored as; of those that
     are not signed only 8, and where `unsigned` says so. Raises MemoptError for any others."""
-    known = ((8, False), (16, False), *(((8, True),) if unsigned else ()))
-    for bits, is_unsigned in known:
-        wanted = (bits, is_unsigned)
-        if all(is_stored(v) and integer_type(element_of(v)) == wanted for v in values):
+    kinds = set[tuple[int, bool] | None]()
+    for value in values:
+        kinds.add(integer_type(element_of(value)) if is_stored(value) else None)
+    for bits, is_unsigned in ((8, False), (16, False), *(((8, True),) if unsigned else ())):
+        if kinds == {(bits, is_unsigned)}:
             return bits
     types = " and ".join(sorted({str(element_of(v)) for v in values}))
     raise unknown(op, f"arithmetic of {types}, which no runtime of ours has")

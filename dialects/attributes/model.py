@@ -178,6 +178,5 @@ class ModelAttr(ParametrizedAttribute):
 
 MODEL_ATTRIBUTES: tuple[type[Attribute], ...] = (AliasAttr, ModelAttr)
 
-
 GENERIC = ModelAttr()
 """The model of a function that carries none. Made once: xDSL checks every one that is made."""

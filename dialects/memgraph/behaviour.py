@@ -38,7 +38,7 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     """Return the effect of `op` on memory: by its interface or registration, then by its
     attributes."""
     try:
-        answer = _describe(op, model)
+        answer = op.memory(model) if isinstance(op, MemoryInterface) else _described(op, model)
     except MemoptError as error:
         raise MemoptError(error.text, error.place or place_of(op)) from None
     if ALIAS in op.attributes and (lists := alias_lists(op)):  # few have any
@@ -81,9 +81,7 @@ def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
     )
 
 
-def _describe(op: Operation, model: ModelAttr) -> OperatorMemory:
-    if isinstance(op, MemoryInterface):
-        return op.memory(model)
+def _described(op: Operation, model: ModelAttr) -> OperatorMemory:
     describe = memory_described(op)
     return describe(op, model) if describe else _foreign(op, model)
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import TypeGuard, cast
 
-from xdsl.dialects.builtin import NoneAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, NoneAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation
 
@@ -64,7 +64,7 @@ def fingerprint(func: FuncOp) -> str:
         if seen is not None:
             return seen[1]
         # every operation has an order of its own, and nearly a type: they go without the printer
-        if is_number(attr):
+        if attr.__class__ is IntegerAttr and is_number(attr):
             found = f"{attr.value.data} : i64"
         elif is_plain(attr):
             found = tensor_text(attr, text(attr.element_type))

@@ -26,7 +26,6 @@ from memopt.dialects.memgraph.names import UNREGISTERED, full_name
 
 WORLD = "world"  # the effect of an operation of which nothing is known
 
-
 BARRIER = "barrier"  # nothing may move across
 
 

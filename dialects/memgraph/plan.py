@@ -31,20 +31,15 @@ ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
 FAST = "memgraph.fast"  # its kernel may work in scratch to be faster; alone, or with its form
 WIDE, NARROW = FORMS = ("wide", "narrow")  # of fast kernels, the fastest first; of less scratch
 
-
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
-
 
 OPEN_BATCH = "memgraph.open_batch"  # inputs whose batch the file leaves open: it is 1
 IN_FLOAT32 = "memgraph.in_float32"  # real types of the file that are computed in float32
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
 
-
 OFF_CHIP = "memgraph.off_chip"
 
-
 CHOSEN = "memgraph.chosen_inplace"  # on an operation whose in-place alias the scheduler wrote
-
 
 Place = IntegerAttr | SlotAttr | UnplacedAttr
 
@@ -258,6 +253,11 @@ def makes_virtual(op: Operation) -> bool:
 def is_virtual(value: SSAValue) -> bool:
     """Return whether a value is no buffer, so that its reader makes it."""
     return isinstance(value, OpResult) and makes_virtual(value.op)
+
+
+def reads_virtual(op: Operation) -> bool:
+    """Return whether an operation that runs reads a value that is no buffer."""
+    return any(map(is_virtual, op.operands)) and not makes_virtual(op)
 
 
 def inlined_by(op: Operation) -> list[OpResult]:

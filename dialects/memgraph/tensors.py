@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import prod
+from operator import attrgetter
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -19,6 +20,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 
 MAX_BYTES = 1 << 62
 MOST_ROWS = 1 << 15  # that a tensor is cut into, each of which is an operation
+NUMBER = attrgetter("data")  # of a dimension; in one go, since shapes are asked for most
 NO_ENCODING = EncodingAttr()  # made once: xDSL checks every one that is made
 
 
@@ -66,7 +68,7 @@ def bytes_of(type_: Attribute) -> int | None:
         if dimension.data < 0:
             raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
         count *= dimension.data
-    size = packed_bytes(element, count)
+    size = (count * element_bits(element) + 7) // 8
     if size > MAX_BYTES:
         bits = size.bit_length()
         many = str(size) if bits < 1000 else f"2^{bits - 1}"  # of which Python writes no text
@@ -89,7 +91,7 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
     type_: Attribute = value.type
     if not isinstance(type_, TensorType):
         raise VerifyException("expected a ranked tensor")
-    return tuple([d.data for d in cast("AnyTensor", type_).shape.data])
+    return tuple(map(NUMBER, cast("AnyTensor", type_).shape.data))
 
 
 def rows_of(value: SSAValue) -> int | None:

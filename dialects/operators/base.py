@@ -46,7 +46,6 @@ from memopt.dialects.rows.questions import RowsMode, rows_mode, rows_needed
 T = TypeVar("T", bound=IRDLOperation)
 INTS = DenseArrayBase.constr(i64)
 
-
 Range = tuple[Array, Array]
 """The least and the greatest that elements may be."""
 
@@ -55,12 +54,9 @@ Places = tuple[int, tuple[int, ...]]
 
 TYPES = "attr-dict `:` functional-type(operands, results)"
 
-
 ACTIVATION = " (`activation` `` $activation^)?"
 
-
 ROUNDING = " (`rounding` `` $rounding^)?"
-
 
 REAL_RANGES = {
     "": (None, None),
@@ -88,7 +84,9 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
             if is_constant_like(op):
                 continue
             return False
-        if not op.operands or not op.has_trait(Written if interpreter_of(model) else Folds):
+        if not op.operands or not op.has_trait(Folds):
+            return False
+        if interpreter_of(model) and not op.has_trait(Written):
             return False
         waiting += [o for o in op.operands if o not in seen]
         seen.update(op.operands)
@@ -236,7 +234,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """The accumulator of all rows, in the order in which they are summed."""
         total: Array | None = None
         for r in range(rows_of(self.operands[0]) or 0):
-            if self.rows_needed(0, r):
+            if self.rows_read(0, r):
                 total = self.part([operands[0][:, r : r + 1], *operands[1:]], r, total)
         return total
 
@@ -332,8 +330,9 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Return whether the only result can be written over an operand, from its first byte on:
         element i of it reads element i of the operand and nothing after, or what it read is kept in
         scratch."""
-        same = shape_of(self.operands[operand]) == shape_of(self.results[0])
-        return same and self.has_trait(Pointwise)
+        if not self.has_trait(Pointwise):
+            return False
+        return shape_of(self.operands[operand]) == shape_of(self.results[0])
 
     def lies_at(self, result: int, operand: int) -> Places | None:
         """Where the elements of a result lie in an operand, if all of them are its elements; None
@@ -350,13 +349,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         if not model.has_inplace:
             return ()
         size = bytes_of(self.results[0].type) or 0
-        return tuple(
-            (0, i)
-            for i, v in enumerate(self.operands)
-            if self.may_overwrite(i)
-            and size <= (bytes_of(v.type) or 0)
-            and not is_constant_expression(v, model)
-        )
+        pairs: list[tuple[int, int]] = []
+        for i, v in enumerate(self.operands):
+            fits = self.may_overwrite(i) and size <= (bytes_of(v.type) or 0)
+            if fits and not is_constant_expression(v, model):
+                pairs.append((0, i))
+        return tuple(pairs)
 
     def require(self, condition: bool, text: str) -> None:
         if not condition:

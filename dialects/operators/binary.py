@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
@@ -91,10 +92,14 @@ class BinaryOp(ComputeOp):
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Where one operand stays, no such function of the other both rises and falls: so the ends
         are among those of ends."""
-        corners = [
-            self.evaluate((a, b))[0] for a in (least[0], most[0]) for b in (least[1], most[1])
+        rank = len(shape_of(self.result))
+        sides = [
+            [a.reshape((1,) * (rank - a.ndim) + a.shape) for a in least_and_most]
+            for least_and_most in zip(least, most, strict=True)
         ]
-        return [(np.minimum.reduce(corners), np.maximum.reduce(corners))]
+        corners = zip(*product(*sides), strict=True)  # all four at once, one above the other
+        values = self.evaluate([np.stack(a) for a in corners])[0]
+        return [(values.min(0), values.max(0))]
 
     @abstractmethod
     def of_reals(self, a: Array, b: Array) -> Array:

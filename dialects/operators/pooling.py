@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
+    Dtype,
     dtype_of,
     is_stored,
     per_tensor,
@@ -120,8 +121,9 @@ class AveragePool2DOp(PoolBase):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """average_pool.h: what is padded does not count, unless `count_include_pad`."""
-        total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
-        return self.finished(operands, total)
+        if self.accumulates:
+            return self.finished(operands, self.over_rows(operands))
+        return self.finished(operands, self._sum(operands[0], self._number()))
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Return the ends of the result; of reals with a margin for the sum."""
@@ -134,16 +136,19 @@ class AveragePool2DOp(PoolBase):
         both = is_stored(self.input) and is_stored(self.result)
         return (rounds_even(self) and both) or self.in_one_quantization()
 
-    def _sum(self, values: Array) -> Array:
+    def _number(self) -> Dtype:
+        """Return the type in which elements are added up. Raises MemoptError as `_is_stored`."""
+        return np.dtype(np.int64 if self._is_stored() else np.float64)
+
+    def _sum(self, values: Array, number: Dtype) -> Array:
         """Over every window, channels last."""
-        number = np.int64 if self._is_stored() else np.float64
         source = channels_last(values.astype(number), self.input)
         return windows(source, self.window, 0).sum(self.of_window)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         image = np.zeros(shape_of(self.input), operands[0].dtype)
         image[:, r : r + 1] = operands[0]
-        total = self._sum(image)
+        total = self._sum(image, self._number() if before is None else before.dtype)
         return total if before is None else before + total
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:

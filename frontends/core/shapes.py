@@ -1,4 +1,5 @@
-"""Shapes of inputs that the command line gives: `--shape=NAME=1x3x224x224`, `--batch=1`."""
+"""Inputs as the command line says them: `--shape=NAME=1x3x224x224`, `--batch=1`, and constants in
+the place of inputs, `--fix=sr=16000`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
@@ -36,3 +37,15 @@ def check_shapes(module: ModuleOp, shapes: Shapes) -> None:
                 f"has the fixed shape {has or 'of a scalar'}, --shape gives {wanted}",
                 f"input {name!r}",
             )
+
+
+Fixed: TypeAlias = Mapping[str, Sequence[int | float]]
+"""Name of an input -> its elements in their order, or one for all of them."""
+
+NOT_HERE: Final = "--fix makes constants of inputs of an .onnx file, of no other"
+
+
+def check_none_fixed(fixed: Fixed, place: str = "") -> None:
+    """Raise MemoptError if something is fixed in what is no .onnx file."""
+    if fixed:
+        raise MemoptError(NOT_HERE, place)

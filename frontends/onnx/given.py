@@ -8,7 +8,7 @@ from typing import Any, Final
 from onnx import TensorProto, ValueInfoProto, helper
 
 from memopt.dialects.memgraph.errors import MemoptError, nearest
-from memopt.frontends.core.fixed import Fixed
+from memopt.frontends.core.shapes import Fixed
 
 MOST: Final = 1024  # elements: more are no constant to write on a command line
 FLOATS: Final[dict[int, float]] = {  # element types of reals: the largest

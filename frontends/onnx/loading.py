@@ -24,7 +24,7 @@ from onnx import (
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.onnx_weights import array_of, constant_tensor, files_hash
-from memopt.frontends.core.fixed import Fixed
+from memopt.frontends.core.shapes import Fixed
 from memopt.frontends.onnx.checks import (
     DEFAULT_DOMAINS,
     check_constant,

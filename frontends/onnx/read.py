@@ -16,8 +16,8 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.function import module_of
+from memopt.frontends.core.shapes import Fixed
 from memopt.frontends.onnx.annotations import annotate
 from memopt.frontends.onnx.convert import Importer
 from memopt.frontends.onnx.folding import fold

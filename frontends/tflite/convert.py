@@ -13,6 +13,7 @@ from memopt.dialects.memgraph.custom import IN_FILE, PREFIX
 from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
+from memopt.frontends.core import types
 from memopt.frontends.core.constants import elements
 from memopt.frontends.core.function import Draft
 from memopt.frontends.core.node import NO_OPERATION, typed
@@ -21,7 +22,6 @@ from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.tflite.node import Node
 from memopt.frontends.tflite.operators import OPERATORS
 from memopt.frontends.tflite.options import read_options
-from memopt.frontends.tflite.types import tensor_type
 from memopt.frontends.tflite.variables import USERS, First, Name, variable_name
 
 WORKING_MEMORY = "UNINITIALIZED"  # a tensor that nothing makes: memory for an operator to work in
@@ -238,3 +238,14 @@ class Importer:
         tensor = self.graph.tensors[index]
         readable = tensor.quantization is None or tensor.quantization.readable
         return readable and (may_stay or not tensor.is_variable)
+
+
+def tensor_type(tensor: Tensor, layout: str = "") -> TensorType[Attribute]:
+    """The IR's type; a scheme of quantization that is not affine leaves no trace in it.
+
+    The schema calls elements what `types.ELEMENTS` does, in capitals.
+    """
+    q = tensor.quantization
+    affine = q is not None and q.readable
+    quantization = types.Quantization(q.scale, q.zero_point, q.axis) if q and affine else None
+    return types.tensor_type(tensor.type.lower(), tensor.shape, layout, quantization)

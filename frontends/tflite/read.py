@@ -14,9 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
-from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.function import module_of, sha256_of
-from memopt.frontends.core.shapes import Shapes
+from memopt.frontends.core.shapes import Fixed, Shapes, check_none_fixed
 from memopt.frontends.tflite.convert import Importer
 from memopt.frontends.tflite.infer import with_shapes
 from memopt.frontends.tflite.variables import first_values

@@ -4,7 +4,6 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 (constants, the caller's buffers) have no group.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
@@ -12,12 +11,13 @@ from math import gcd
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
-from memopt.analysis.function_memory import NOTHING, function_memory
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.rederived import Seen, rederived
 from memopt.analysis.storage_groups import BlockMemory, reads_other_part
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import read_values
-from memopt.dialects.memgraph.interface import BARRIER, WORLD, OperatorMemory
+from memopt.dialects.memgraph.functions import body_of, read_values
+from memopt.dialects.memgraph.interface import BARRIER, WORLD
 from memopt.dialects.memgraph.names import name_of, operator_name, place_of
 from memopt.dialects.memgraph.plan import CHOSEN, model_of
 from memopt.solvers import clock
@@ -34,11 +34,21 @@ class Extracted:
     memory: BlockMemory
     graph: MemoryGraph
     group_of: tuple[int | None, ...]
+    seen: Seen
+    assume_pure: bool
+    any_order: bool
 
-    def asked(self) -> dict[Operation, OperatorMemory]:
-        """Return the memory of every operation, which is the same until it or its operands
-        change."""
-        return dict(zip(self.memory.operations, self.memory.memory, strict=True))
+    def again(self) -> "Extracted":
+        """Return the memory graph of the function as it stands now, which is derived from this one
+        where operations have another order, lie on others or work in other scratch, and nothing
+        else has changed. Raises MemoptError as `extract`."""
+        func, model = self.func, model_of(self.func)
+        body_of(func)
+        now, how = Seen.of(func, model), (self.assume_pure, self.any_order)
+        memory = rederived(self.memory, self.seen, now, func)
+        if memory is self.memory:
+            return self
+        return extract(func, *how) if memory is None else _extracted(func, now, memory, *how)
 
     def refuse_parts(self, who: str) -> None:
         """Raise MemoptError if a tensor is in parts, which `who` cannot put anywhere."""
@@ -62,20 +72,26 @@ def extract(
     func: FuncOp,
     assume_pure: bool = False,
     any_order: bool = False,
-    known: Mapping[Operation, OperatorMemory] = NOTHING,
     deadline: float | None = None,
 ) -> Extracted:
     """The memory graph of a function; raises TimeIsOverError at `deadline`.
 
     With `assume_pure`, operations of which nothing is known may move. With `any_order` partial sums
-    of reals, too, are added in any order, which rounds otherwise. What is `known` of operations is
-    not asked again. Raises MemoptError for what cannot be planned: unknown sizes, contradicting
-    aliases, in-place chains without an order.
+    of reals, too, are added in any order, which rounds otherwise. Raises MemoptError for what
+    cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
     """
     model = model_of(func)
     target_of(func)  # who plans must know the rules
     look = None if deadline is None else lambda: clock.in_time(deadline)
-    memory = function_memory(func, model, known, look)
+    memory = function_memory(func, model, look)
+    return _extracted(func, Seen.of(func, model), memory, assume_pure, any_order)
+
+
+def _extracted(
+    func: FuncOp, seen: Seen, memory: BlockMemory, assume_pure: bool, any_order: bool
+) -> Extracted:
+    """Return the memory graph of a function with these storage groups."""
+    model = seen.model
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:
@@ -119,7 +135,7 @@ def extract(
         graph.check()
     except ProblemError as error:
         raise MemoptError(str(error), f"@{func.sym_name.data}") from error
-    return Extracted(func, model, memory, graph, tuple(group_of))
+    return Extracted(func, model, memory, graph, tuple(group_of), seen, assume_pure, any_order)
 
 
 def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:
@@ -130,7 +146,7 @@ def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:
     block = memory.operations[0].parent if memory.operations else None
     for op in block.ops if block else ():
         found: dict[int, None] = {}
-        for v in read_values(op):
+        for v in read_values(op) if op.regions else op.operands:
             if isinstance(v, OpResult):
                 for i in made_by.get(v.op, ()):
                     found[i] = None

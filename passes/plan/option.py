@@ -5,6 +5,7 @@ alignment: int | None = option(None, "bytes of which every offset is a multiple"
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, make_dataclass
+from math import isfinite
 from typing import Any, TypeVar
 
 from xdsl.passes import ModulePass
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 def option(default: T, text: str, choices: Sequence[str] = ()) -> T:
     """A field of a pass with a default; `text` is one line without a full stop, `choices` are all
-    values that there are, for `check_choices`."""
+    values that there are, for `check_options`."""
     metadata = {TEXT: text} | ({CHOICES: tuple(choices)} if choices else {})
     return field(default=default, metadata=metadata)  # pyright: ignore[reportReturnType]
 
@@ -67,10 +68,14 @@ def choices(made: type[ModulePass]) -> Mapping[str, tuple[str, ...]]:
     return {f.name: f.metadata[CHOICES] for f in fields(made) if CHOICES in f.metadata}
 
 
-def check_choices(made: ModulePass) -> None:
-    """Raise ValueError, which is a wrong command line, for a value that there is not."""
+def check_options(made: ModulePass) -> None:
+    """Raise ValueError, which is a wrong command line, for a value that there is not, and for a
+    time limit that is not a finite number of seconds above 0."""
     for name, known in choices(type(made)).items():
         if (value := getattr(made, name)) not in known:
             raise ValueError(
                 f"{name}={value}{nearest(str(value), known)}: one of {', '.join(known)}"
             )
+    time_limit = getattr(made, "time_limit", None)
+    if time_limit is not None and not (isfinite(time_limit) and time_limit > 0):
+        raise ValueError(f"time-limit={time_limit:g}: seconds, finite and more than 0")

@@ -22,6 +22,7 @@ from memopt.dialects.memgraph.plan import MODEL, drop_plan, model_of, plan_of
 from memopt.dialects.memgraph.write_plan import Facts, order_facts, write_plan
 from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.plan.moves import drop_moves
+from memopt.passes.plan.option import check_options
 from memopt.solvers.joint import Joint
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, profile
 from memopt.verify.plan import check_form, verify_plan
@@ -114,6 +115,9 @@ class PlanningPass(ModulePass):
     reads_others: ClassVar[bool] = False
     verifies: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        check_options(self)
+
     @abstractmethod
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         """Plan one function in place, all but the plan's attribute; None stands for nothing known:
@@ -139,14 +143,12 @@ class PlanningPass(ModulePass):
 
 
 def undecided(func: FuncOp, known: Planned | None, assume_pure: bool = False) -> Extracted:
-    """The memory graph of a function from which its plan was taken out.
-
-    Extracted again only if in-place aliases that the scheduler had chosen went with it.
-    """
+    """Return the memory graph of a function from which its plan was taken out, derived from what
+    is known of it as far as that still holds."""
     model = model_of(func)
-    changed = drop_plan(func)
+    drop_plan(func)
     func.attributes[MODEL] = model
-    return extract(func, assume_pure) if known is None or changed else known.extracted
+    return extract(func, assume_pure) if known is None else known.extracted.again()
 
 
 def read_plan(func: FuncOp) -> Planned | None:

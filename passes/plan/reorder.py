@@ -37,7 +37,7 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
             current = stack[-1]
             missing = [
                 v.op
-                for v in read_values(current)
+                for v in (read_values(current) if current.regions else current.operands)
                 if isinstance(v, OpResult)
                 and v.op.parent is block
                 and v.op not in done

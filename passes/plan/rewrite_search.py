@@ -209,16 +209,25 @@ def applied(
 
 
 def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
-    """Where rules would be applied, without what kernels of the function's target cannot read
-    where it is no buffer."""
+    """Return where rules would be applied, as `runnable_copy` applies them."""
+    return runnable_copy(func, allowed)[1]
+
+
+def runnable_copy(func: FuncOp, allowed: Allowed) -> tuple[FuncOp, dict[str, frozenset[int]]]:
+    """Return a copy with rules applied where they may be, and where that was; without what kernels
+    of the function's target cannot read where it is no buffer."""
     target = target_of(func)
     while True:
         copy, numbers = copy_of(func), dict[Operation, int]()
         found = applied(copy, allowed, numbers)
-        wrong = [op for op in body_of(copy).ops if not can_inline(op, target)]
-        sites = {numbers.get(value.op, -1) for op in wrong for value in inlined_by(op)}
+        wrong = [
+            (op, read)
+            for op in body_of(copy).ops
+            if (read := inlined_by(op)) and not can_inline(op, target)
+        ]
+        sites = {numbers.get(value.op, -1) for _, read in wrong for value in read}
         if not any(sites & its for its in found.values()):
-            return found
+            return copy, found
         allowed = {rule: its - sites for rule, its in found.items()}
 
 

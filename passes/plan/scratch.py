@@ -10,6 +10,7 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.places import ScratchAttr
 from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.plan import SCRATCH, model_of, scratch_list
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.targets.core.kernels import workspace_of
 from memopt.targets.core.planned_for import target_of, with_called
 from memopt.targets.core.registry import target_named
@@ -21,10 +22,12 @@ def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operatio
     before, after = (with_called(target_named(m.target.data), m) for m in (old, new))
     found: dict[Operation, int] = {}
     for op in func.body.walk():
+        if isinstance(op, ConstantOp):
+            continue
         size = workspace_of(op, after)
         if size and not behaviour_of(op, new).executes:
             size = 0  # computed when code is written
-        there = [s.bytes.data for s in scratch_list(op) or ()]
+        there = [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []
         kept = there and there != [workspace_of(op, before)]  # its own
         if not kept and there != [size] * bool(size):
             found[op] = size
@@ -43,9 +46,8 @@ def forget_scratch(func: FuncOp) -> None:
     """Drop the scratch that is just what the kernels of the function's target work in; before its
     operations change, after which they may ask for other."""
     target = target_of(func)
-    there = {
-        op: [s.bytes.data for s in its] for op in func.body.walk() if (its := scratch_list(op))
-    }
+    marked = [op for op in func.body.walk() if SCRATCH in op.attributes]
+    there = {op: [s.bytes.data for s in its] for op in marked if (its := scratch_list(op))}
     write_scratch({op: 0 for op, its in there.items() if its == [workspace_of(op, target)]})
 
 

@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
         """Put the function into this order, in which it stands until it is put into another."""
         extracted = self.rows.extracted
         reorder(extracted.memory, self.order)
-        return extract(extracted.func, known=extracted.asked())
+        return extracted.again()
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def cut_chosen(
     if close is not None:
         close(func)
         reorder(extracted.memory, range(len(graph)))
-        extracted = extract(func, known=extracted.asked())
+        extracted = extracted.again()
         if extracted.graph != graph:
             return Planned(extracted)
     own = tuple(range(len(graph)))

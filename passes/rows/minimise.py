@@ -31,7 +31,6 @@ STATES = 3_000  # for one question; what fits takes hardly more of them than it 
 LOOKED = 100_000  # steps of the graphs in which choices are tried out as numbers
 CALLS = 1_500  # of the graphs of choices that are cut and searched
 
-
 Worth = Callable[[frozenset[int], MemoryGraph, Sequence[int]], Sequence[int] | None]
 
 

@@ -6,18 +6,24 @@ from collections.abc import Iterable, Iterator
 SHORT = 256
 
 
-def bits(mask: int) -> Iterator[int]:
-    """Indices of the set bits of `mask`, ascending."""
+def bits(mask: int) -> Iterable[int]:
+    """Return the indices of the set bits of `mask`, ascending; those of a long one as they are
+    asked for."""
     if not mask:
-        return
+        return ()
     at = (mask & -mask).bit_length() - 1
     mask >>= at
-    if mask.bit_length() <= SHORT:
-        while mask:
-            low = mask & -mask
-            yield at + low.bit_length() - 1
-            mask ^= low
-        return
+    if mask.bit_length() > SHORT:
+        return _long_bits(mask, at)
+    indices: list[int] = []
+    while mask:
+        low = mask & -mask
+        indices.append(at + low.bit_length() - 1)
+        mask ^= low
+    return indices
+
+
+def _long_bits(mask: int, at: int) -> Iterator[int]:
     text = bin(mask)[:1:-1]  # of the lowest bit first: to find the next costs no copy of the mask
     position = 0
     while position >= 0:

@@ -53,7 +53,7 @@ class Objects:
         for size in sizes:
             of_size = free & self._of_size[size]
             if of_size:
-                return next(bits(of_size))
+                return (of_size & -of_size).bit_length() - 1
         return None
 
     def put(self, item: Item, k: int | None) -> int:

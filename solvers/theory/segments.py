@@ -18,11 +18,10 @@ be below a level next to it where workspaces are negative.
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of, profile
-from memopt.solvers.problems.precedence import preceded
 from memopt.solvers.theory.fusion import least_inner_level
 from memopt.solvers.theory.ideals import Walker
 
@@ -249,3 +248,28 @@ class _Search:
         if inner is None:
             return None
         return min(inner, self.walker.start, self.sub.level(self.full))
+
+
+# What a graph derives from its groups and sizes alone, whatever runs before what.
+OF_GROUPS = (
+    "sizes",
+    "has_parts",
+    "extra",
+    "writer_masks",
+    "reader_masks",
+    "toucher_masks",
+    "writes",
+    "reads",
+    "touches",
+    "touchers",
+    "candidates",
+    "first_level",
+    "unread_inputs",
+)
+
+
+def preceded(graph: MemoryGraph, predecessors: tuple[tuple[int, ...], ...]) -> MemoryGraph:
+    """Return a graph of the same operators and groups with these predecessors."""
+    other = replace(graph, predecessors=predecessors)
+    vars(other).update({name: vars(graph)[name] for name in OF_GROUPS if name in vars(graph)})
+    return other

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from memopt.text.usage import exit_code
+from memopt.text.usage import answering
 
 
 def memopt() -> int:
@@ -16,4 +16,6 @@ def memopt_opt() -> int:
 
 
 def _main(program: str, module: str) -> int:
-    return exit_code(program, lambda: import_module(module).main())
+    with answering(program) as answer:
+        answer.code = import_module(module).main()
+    return answer.code

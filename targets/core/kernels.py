@@ -11,9 +11,9 @@ one to ask (`src/memopt/compile/connections.py`); kernels of targets without suc
 nothing and compute all.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
 from memopt.targets.core.target import Target
 
@@ -21,56 +21,59 @@ if TYPE_CHECKING:
     from xdsl.ir import Operation
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Answers about an operation's kernel, on a core with these instruction sets, best first.
+class KernelOracle(Protocol):
+    """Interface of a module that answers for kernels on a core with the instruction sets `isa`,
+    best first."""
 
-    They are bytes of scratch, whether it computes single rows, whether operands that are no buffers
-    can be made as it reads them, and in how many bytes of scratch it would be faster, by form, the
-    best first; `any_fast`, whether there are such kernels at all.
-    """
-
-    workspace: Callable[["Operation", tuple[str, ...]], int]
-    rows: Callable[["Operation", tuple[str, ...]], bool]
-    inlines: Callable[["Operation", tuple[str, ...]], bool]
-    fast: Callable[["Operation", tuple[str, ...]], dict[str, int]]
-    any_fast: Callable[[tuple[str, ...]], bool]
+    def workspace_of(self, op: "Operation", isa: tuple[str, ...]) -> int: ...
+    def computes_rows(self, op: "Operation", isa: tuple[str, ...]) -> bool: ...
+    def can_inline(self, op: "Operation", isa: tuple[str, ...]) -> bool: ...
+    def fast_forms(self, op: "Operation", isa: tuple[str, ...]) -> dict[str, int]: ...
+    def any_fast(self, isa: tuple[str, ...]) -> bool: ...
 
 
-_ASKED: dict[str, Asked] = {}
+_modules: dict[str, str] = {}
 
 
-def connect_kernels(output: str, asked: Asked) -> None:
-    """Kernels of targets with this `output` are known to `asked`."""
-    _ASKED[output] = asked
+def connect_kernels(output: str, module: str) -> None:
+    """Let a module, a KernelOracle, answer for kernels of targets with this `output`; it is loaded
+    when it is asked."""
+    _modules[output] = module
+    _oracle.cache_clear()
+
+
+@cache
+def _oracle(output: str) -> KernelOracle | None:
+    name = _modules.get(output)
+    return None if name is None else cast("KernelOracle", import_module(name))
 
 
 def workspace_of(op: "Operation", target: Target) -> int:
     """Bytes of scratch that the target's kernel for an operation works in, from its types alone."""
-    asked = _ASKED.get(target.output)
-    return 0 if asked is None else asked.workspace(op, target.isa)
+    oracle = _oracle(target.output)
+    return 0 if oracle is None else oracle.workspace_of(op, target.isa)
 
 
 def computes_rows(op: "Operation", target: Target) -> bool:
     """Return whether the target's kernel for an operation, if it has one, computes single rows."""
-    asked = _ASKED.get(target.output)
-    return asked is None or asked.rows(op, target.isa)
+    oracle = _oracle(target.output)
+    return oracle is None or oracle.computes_rows(op, target.isa)
 
 
 def can_inline(op: "Operation", target: Target) -> bool:
     """Return whether the target's kernels make operands of an operation that are no buffers."""
-    asked = _ASKED.get(target.output)
-    return asked is None or asked.inlines(op, target.isa)
+    oracle = _oracle(target.output)
+    return oracle is None or oracle.can_inline(op, target.isa)
 
 
 def fast_forms(op: "Operation", target: Target) -> dict[str, int]:
     """Bytes of scratch of the target's faster kernels for an operation by their forms
     (`dialects.plan.FORMS`), the fastest first; none if there are none."""
-    asked = _ASKED.get(target.output)
-    return {} if asked is None else asked.fast(op, target.isa)
+    oracle = _oracle(target.output)
+    return {} if oracle is None else oracle.fast_forms(op, target.isa)
 
 
 def may_be_fast(target: Target) -> bool:
     """Return whether the target has kernels that take scratch to be faster."""
-    asked = _ASKED.get(target.output)
-    return asked is not None and asked.any_fast(target.isa)
+    oracle = _oracle(target.output)
+    return oracle is not None and oracle.any_fast(target.isa)

@@ -108,11 +108,12 @@ def refuse(op: Operation, text: str) -> MemoptError:
 
 def element_kind(value: SSAValue) -> str:
     """`s8`, `u8`, `s16`, `f32`, or the element type as text."""
-    return _kind_of(cast("AnyTensor", value.type).element_type)
+    return kind_of(cast("AnyTensor", value.type).element_type)
 
 
 @lru_cache(64)
-def _kind_of(element: Attribute) -> str:
+def kind_of(element: Attribute) -> str:
+    """Return the same of an element type."""
     if isinstance(element, Float32Type):
         return "f32"
     name = str(element)

@@ -11,13 +11,13 @@ from xdsl.ir import Operation, SSAValue
 from memopt.analysis.function_memory import executing
 from memopt.backends.c.emit.call import Constants, KernelCall, Table, refuse, tensor_or_table
 from memopt.backends.c.emit.registry import Kernel, matching, own_workspace
-from memopt.backends.c.inline.inlined_producers import inlining_of, reads_virtual
+from memopt.backends.c.inline.inlined_producers import inlining_of
 from memopt.backends.c.inline.sums import computed
 from memopt.backends.c.rows.row_calls import RowCall
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import name_of
-from memopt.dialects.memgraph.plan import makes_virtual, model_of
+from memopt.dialects.memgraph.plan import makes_virtual, model_of, reads_virtual
 from memopt.dialects.memgraph.tensors import encoding_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
@@ -44,7 +44,12 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:
     """The kernel calls of one executing operation on a core with the instruction sets `isa`.
     Raises MemoptError if there is no kernel."""
-    return [_reads_flash(call, op, constants) for call in _calls(matching(op, isa), op, constants)]
+    return lower_by(matching(op, isa), op, constants)
+
+
+def lower_by(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCall]:
+    """The calls of a kernel that matches an operation. Raises MemoptError for what it refuses."""
+    return [_reads_flash(call, op, constants) for call in _calls(kernel, op, constants)]
 
 
 def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> list[RowCall]:

@@ -19,13 +19,20 @@ from typing import Any
 from xdsl.ir import Operation
 
 from memopt.backends.c import kernels
-from memopt.backends.c.emit.call import Lower, element_kind, need_layout, need_rounding, refuse
-from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of, reads_virtual
+from memopt.backends.c.emit.call import (
+    Lower,
+    element_kind,
+    kind_of,
+    need_layout,
+    need_rounding,
+    refuse,
+)
+from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of
 from memopt.backends.c.inline.inlined_rows import can_make, row_scratch
 from memopt.backends.c.rows.row_calls import RowForm
 from memopt.dialects.memgraph.custom import PREFIX, is_declared, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, makes_virtual
+from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, makes_virtual, reads_virtual
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.dialects.operators.accumulation import sum_of
@@ -149,34 +156,23 @@ def _types(op: Operation) -> str:
 
 
 def _kinds(values: Iterable[Any]) -> str:
-    return " and ".join(sorted({element_kind(v) for v in values}))
+    return " and ".join(sorted({kind_of(v.type.element_type) for v in values}))
 
 
-def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kernel | None:
-    return _best_marked(op, known, isa, fast_form(op))
-
-
-def _best_marked(
+def _best(
     op: Operation, known: Iterable[Kernel], isa: tuple[str, ...], form: str | None
 ) -> Kernel | None:
-    """The best kernel for an operation if it were marked so."""
-    candidates = [k for k in _fitting(op, known, isa) if k.fast in (None, form)]
-    order = type(op).mro()
-    return min(
-        candidates,
-        key=lambda k: (isa.index(k.isa), k.fast is None, order.index(k.op)),
-        default=None,
-    )
-
-
-def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> list[Kernel]:
-    """The kernels that compute an operation, fast ones only where they have a use for scratch."""
-    types, sums = _types(op), sum_of(op) is not None
-    return [
-        k
-        for k in known
-        if k.types in (types, ANY) and k.isa in isa and k.sums is sums and k.has_use(op)
-    ]
+    """Return the best kernel that computes an operation, if it were marked with `form`; fast ones
+    only where they have a use for scratch."""
+    types, sums, order = _types(op), sum_of(op) is not None, type(op).mro()
+    best, least = None, (len(isa),)
+    for k in known:
+        if not (k.types in (types, ANY) and k.isa in isa and k.sums is sums):
+            continue
+        rank = isa.index(k.isa), k.fast is None, order.index(k.op)
+        if rank < least and k.fast in (None, form) and k.has_use(op):
+            best, least = k, rank
+    return best
 
 
 def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
@@ -194,10 +190,15 @@ def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
         known = list(kernels_of(type(op)))
     scratch_of_form: dict[str, int] = {}
     for form in FORMS:
-        best = _best_marked(op, known, isa, form)
+        best = _best(op, known, isa, form)
         if best is not None and best.fast is not None:
             scratch_of_form[form] = best.workspace(op) if best.workspace is not None else 0
     return scratch_of_form
+
+
+def any_fast(isa: tuple[str, ...]) -> bool:
+    """Return whether kernels take scratch to be faster."""
+    return any(k.fast is not None and k.isa in isa for k in all_kernels())
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
@@ -235,7 +236,7 @@ def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
     known = kernels_of(type(op))
     if not any(k.workspace for k in known):
         return 0
-    best = _best(op, known, isa)
+    best = _best(op, known, isa, fast_form(op))
     return best.workspace(op) if best is not None and best.workspace is not None else 0
 
 
@@ -249,7 +250,7 @@ def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
 
 
 def _computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
-    best = _best(op, kernels_of(type(op)), isa)
+    best = _best(op, kernels_of(type(op)), isa, fast_form(op))
     return best is None or best.computes_rows_of(op)
 
 
@@ -299,7 +300,7 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     known = kernels_of(type(op))
     if not known:
         raise refuse(op, f"no kernel for {op.name}")
-    best = _best(op, known, isa)
+    best = _best(op, known, isa, fast_form(op))
     if best is None:
         raise refuse(op, _no_match(op, known, isa))
     need_rounding(op, best.roundings)

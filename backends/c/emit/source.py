@@ -17,21 +17,22 @@ from typing import IO
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.constants import constants_of
+from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit.c_text import identifier
+from memopt.backends.c.emit.c_text import identifier, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, pointer, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of, header, run_signature
 from memopt.backends.c.emit.layout import Layout, layout_of, live_groups
 from memopt.backends.c.emit.objects import define_objects
 from memopt.backends.c.emit.operators import add_operators
-from memopt.backends.c.emit.variables import define_reset, define_variables, first_run
 from memopt.backends.c.kernels import Form, declarations, inlined
 from memopt.backends.c.stream.streaming import Parts, stream_functions, stream_header
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.tensors import elements_of
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
 
@@ -213,3 +214,39 @@ def _includes(emitted: Emitted) -> str:
     """Headers of the C library that the model's own text needs."""
     special = re.search(r"\b(INFINITY|NAN)\b", emitted.source) is not None
     return ("#include <math.h>\n" if special else "") + "#include <string.h>\n"
+
+
+FIRST_RUN = "  if (!is_set) {\n    @name@_reset();\n  }\n"
+
+
+def define_variables(layout: Layout) -> str:
+    """The arrays, and whether they hold what runs begin with."""
+    if not layout.variables:
+        return ""
+    lines = [
+        f"static {c_type_of(op.result)} variable_{k}[{max(1, elements_of(op.result))}]; "
+        f"/* {plain(op.sym.data)} */\n"
+        for k, op in enumerate(layout.variables)
+    ]
+    return f"/* What stays from one run to the next. */\n{''.join(lines)}static uint8_t is_set;\n\n"
+
+
+def define_reset(out: Source, weights: Weights) -> str:
+    """The function that sets them back; tables that it reads are added to `out`."""
+    lines: list[str] = []
+    for k, op in enumerate(out.layout.variables):
+        array, size = initial_of(op, weights), bytes_in(op.result)
+        held = set(array.tobytes())
+        if len(held) <= 1:
+            lines.append(f"  memset(variable_{k}, {max(held, default=0)}, {size}u);\n")
+        else:
+            table = table_name(out, Table(c_type_of(op.result), array), f"variable_{k}_first")
+            lines.append(f"  memcpy(variable_{k}, {table}, {size}u);\n")
+    if not lines:
+        return ""
+    return f"\nvoid {out.name}_reset(void) {{\n{''.join(lines)}  is_set = 1u;\n}}\n"
+
+
+def first_run(layout: Layout, name: str) -> str:
+    """Return the statements with which a run begins."""
+    return FIRST_RUN.replace("@name@", name) if layout.variables else ""

@@ -21,12 +21,13 @@ from memopt.backends.c.emit.calls import (
     tensor_text,
 )
 from memopt.backends.c.emit.header import bytes_in
-from memopt.backends.c.emit.lowering import lower
-from memopt.backends.c.emit.registry import own_workspace, workspace_of
+from memopt.backends.c.emit.lowering import lower_by
+from memopt.backends.c.emit.registry import matching, own_workspace
 from memopt.backends.c.inline.inlined_calls import add_inlined
-from memopt.backends.c.inline.inlined_producers import inlining_of, reads_virtual
+from memopt.backends.c.inline.inlined_producers import inlining_of
 from memopt.backends.c.inline.sums import part_of
 from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import reads_virtual
 from memopt.dialects.operators.accumulation import sum_of
 
 
@@ -63,10 +64,9 @@ def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str
     return "  /* " + "\n   * ".join(lines) + " */\n"
 
 
-def _check_scratch(out: Source, op: Operation) -> None:
-    """Refuse a plan with other scratch than the kernel works in."""
+def _check_scratch(out: Source, op: Operation, needed: int) -> None:
+    """Refuse a plan with other scratch than the bytes that the kernel works in."""
     planned, _ = out.layout.scratch.get(op, (0, None))
-    needed = workspace_of(op, out.isa)
     if planned != needed:
         text = f"planned with {planned} B of scratch, its kernel works in {needed} B"
         raise refuse(op, f"{text}; memgraph-model with the target, before the order, says it")
@@ -76,8 +76,10 @@ def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) ->
     """Add operation number `index`, while which the groups `live` are in memory. Raises
     MemoptError if there is no kernel."""
     inlining = inlining_of(op, partial(own_workspace, isa=out.isa)) if reads_virtual(op) else None
-    calls = lower(op, out.constants, out.isa)
-    _check_scratch(out, op)
+    kernel = matching(op, out.isa)
+    calls = lower_by(kernel, op, out.constants)
+    own = 0 if kernel.workspace is None else kernel.workspace(op)
+    _check_scratch(out, op, own if inlining is None else inlining.scratch)
     text = _comment(out, op, index, live)
     for number, call in enumerate(calls):
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"

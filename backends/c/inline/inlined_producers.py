@@ -16,9 +16,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from memopt.backends.c.emit.call import refuse, scratch_rounded
 from memopt.backends.c.rows.row_calls import Window, window_under
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual
+from memopt.dialects.memgraph.plan import inlined_by, is_virtual
 from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.traits import Pointwise
 
 WHOLE = Window(0, 0, 1)
 MOST_OPERANDS = 2  # of a step: MEMOPT_INLINED_OPERANDS of kernels/memopt_inlined.h
@@ -48,11 +49,6 @@ class Inlining:
     calls: int
     window: Window
     scratch: int
-
-
-def reads_virtual(op: Operation) -> bool:
-    """Return whether an operation that runs reads a value that is no buffer."""
-    return not makes_virtual(op) and any(map(is_virtual, op.operands))
 
 
 def inlining_of(op: Operation, workspace: Workspace) -> Inlining:
@@ -111,13 +107,15 @@ def _is_by_rows(value: OpResult, op: ComputeOp, rows: int) -> bool:
 
 def _is_row_to_row(op: ComputeOp, rows: int) -> bool:
     """Return whether row r of the results is made of row r of each operand that is no constant."""
-    if any(_rows(r) != rows for r in op.results):
+    if op.accumulates or any(_rows(r) != rows for r in op.results):
         return False
-    return all(
-        _rows(v) == rows and all(op.rows_needed(k, r) == range(r, r + 1) for r in range(rows))
-        for k, v in enumerate(op.operands)
-        if not is_constant_expression(v, GENERIC)
-    )
+    compared = range(1 if op.has_trait(Pointwise) else rows)  # of those the other rows are alike
+    for k, v in enumerate(op.operands):
+        if is_constant_expression(v, GENERIC):
+            continue
+        if _rows(v) != rows or any(op.rows_read(k, r) != range(r, r + 1) for r in compared):
+            return False
+    return True
 
 
 def _rows(value: SSAValue) -> int | None:

@@ -85,29 +85,27 @@ class CallTree:
 
     def below(self, name: str) -> int | None:
         """Bytes that what a function calls needs, besides its own."""
-        return self._deepest(name, self.functions[name], False, (name,))
+        return self._deepest(name, False, (name,))
 
-    def _deepest(
-        self, name: str, function: Function, inside: bool, path: tuple[str, ...]
-    ) -> int | None:
-        inside = inside or name in self.kernels
+    def _deepest(self, name: str, inside: bool, path: tuple[str, ...]) -> int | None:
+        """Return the bytes that what a function calls needs, below a kernel or not; None for what
+        is not known, as of one that calls itself."""
+        if (name, inside) in self._known:
+            return self._known[name, inside]
+        function, below = self.functions[name], inside or name in self.kernels
         calls = set(function.calls)
         if function.is_indirect:
-            calls |= self._leaves if inside else self.kernels
-        depths = [self._depth(call, inside, path) for call in calls]
-        known = [depth for depth in depths if depth is not None]
-        return max(known, default=0) if len(known) == len(depths) else None
-
-    def _depth(self, name: str, inside: bool, path: tuple[str, ...]) -> int | None:
-        """Bytes of a function and what it calls, below a kernel or not."""
-        if name in path:
-            return None
-        if (name, inside) not in self._known:
-            function = self.functions[name]
-            deepest = self._deepest(name, function, inside, (*path, name))
-            depth = None if deepest is None or function.frame is None else function.frame + deepest
-            self._known[name, inside] = depth
-        return self._known[name, inside]
+            calls |= self._leaves if below else self.kernels
+        deepest: int | None = 0
+        for call in calls:
+            own = self.functions[call].frame
+            depth = None if call in path else self._deepest(call, below, (*path, call))
+            if depth is None or own is None:
+                deepest = None
+                break
+            deepest = max(deepest, own + depth)
+        self._known[name, inside] = deepest
+        return deepest
 
     @property
     def _leaves(self) -> set[str]:

@@ -38,9 +38,8 @@ from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.names import name_of, operator_name
 from memopt.dialects.memgraph.plan import model_of
-from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.registry import all_frontends, frontend_of, frontend_of_bytes
-from memopt.frontends.core.shapes import check_shapes
+from memopt.frontends.core.shapes import Fixed, check_none_fixed, check_shapes
 from memopt.passes.memgraph_input_range import Ranges, declare_ranges
 from memopt.solvers.errors import ProblemError
 from memopt.text.diagnostics import diagnose

@@ -15,7 +15,7 @@ from typing import cast
 
 from memopt.solvers.registry import methods_in
 from memopt.text.diagnostics import diagnosed
-from memopt.text.usage import Parser, check_time_limit, collect_rarely, exit_code
+from memopt.text.usage import Parser, answering, check_time_limit, collect_rarely
 
 COMMANDS = methods_in("memopt.cli.commands")  # name -> module
 
@@ -61,12 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
-    return exit_code("memopt", lambda: diagnosed(lambda: _run(args), lambda: _at_hand(args)))
-
-
-def _run(args: argparse.Namespace) -> None:
-    check_time_limit(getattr(args, "time_limit", None))
-    import_module(COMMANDS[args.command]).run(args)
+    with answering("memopt") as answer, diagnosed(answer, lambda: _at_hand(args)):
+        check_time_limit(getattr(args, "time_limit", None))
+        import_module(COMMANDS[args.command]).run(args)
+    return answer.code
 
 
 def _at_hand(args: argparse.Namespace) -> str:

@@ -37,9 +37,9 @@ from memopt.text.usage import (
     STDOUT,
     Parser,
     UsageError,
+    answering,
     check_time_limit,
     collect_rarely,
-    exit_code,
     path_text,
 )
 
@@ -189,7 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     collect_rarely()
     parser = build_parser()
     args = parser.parse_args(arguments)
-    return exit_code("memopt-opt", lambda: run(args))
+    with answering("memopt-opt") as answer:
+        answer.code = run(args)
+    return answer.code
 
 
 def run(args: argparse.Namespace) -> int:

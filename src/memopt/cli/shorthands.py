@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from memopt.formats.sizes import parse_size
-from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.registry import all_frontends
-from memopt.frontends.core.shapes import BATCH, Shapes
+from memopt.frontends.core.shapes import BATCH, Fixed, Shapes
 from memopt.passes.memgraph_input_range import parse_range, parse_ranges
 from memopt.passes.memgraph_kernels import HOW
 from memopt.rewrites import RULES

@@ -29,9 +29,8 @@ from memopt.dialects.attributes.rewrites import rewrites_list
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
-from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.registry import frontend_of, listed
-from memopt.frontends.core.shapes import Shapes
+from memopt.frontends.core.shapes import Fixed, Shapes
 from memopt.plugin import PASSES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import target_of

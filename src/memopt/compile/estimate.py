@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.rewriter import Rewriter
 
 from memopt.compile.pipelines import SettledOptions
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.plan.extract import extract
-from memopt.passes.plan.rewrite_search import applied, runnable
+from memopt.passes.plan.rewrite_search import runnable_copy
 from memopt.passes.rows.expand import computing, cut, expand
 from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.solvers import clock
@@ -77,11 +78,12 @@ def estimated(network: ModuleOp, options: SettledOptions, most: int, work: Work)
 
 
 def apply_everywhere(func: FuncOp, rules: Sequence[str]) -> bool:
-    """Apply rules that a search would apply, wherever they are legal; return whether any was."""
-    sites = {rule: its for rule, its in runnable(func, dict.fromkeys(rules)).items() if its}
-    if sites:
-        applied(func, sites)
-    return bool(sites)
+    """Apply rules that a search would apply, wherever they are legal, to a copy in the place of the
+    function; return whether any was."""
+    copy, sites = runnable_copy(func, dict.fromkeys(rules))
+    copy.detach()
+    Rewriter.replace_op(func, copy)
+    return any(sites.values())
 
 
 def _in_rows(func: FuncOp, options: SettledOptions, most: int, work: Work) -> Estimate | None:

@@ -20,9 +20,8 @@ from memopt.compile.driver import (
 from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.frontends.core.fixed import check_none_fixed
 from memopt.frontends.core.registry import Frontend, frontend_of
-from memopt.frontends.core.shapes import check_shapes
+from memopt.frontends.core.shapes import check_none_fixed, check_shapes
 from memopt.passes.memgraph_input_range import declare_ranges
 from memopt.text.usage import UsageError
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memopt.compile.options import PlanOptions
-from memopt.frontends.core.fixed import Fixed
-from memopt.frontends.core.shapes import Shapes
+from memopt.frontends.core.shapes import Fixed, Shapes
 from memopt.passes.memgraph_input_range import Ranges
 
 

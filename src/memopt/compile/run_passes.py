@@ -260,7 +260,7 @@ def _run(
                 if bounds is not None and planned is not None and planned.arrangement is not None:
                     bounds[func] = planned.arrangement.bounds
         if not step.again:
-            dropped = {func for func, planned in known.items() if planned is None}
+            dropped = {f for f, planned in known.items() if planned is None or not planned.facts}
     return {func: planned.write() for func, planned in known.items() if planned is not None}
 
 

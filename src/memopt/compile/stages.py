@@ -87,6 +87,7 @@ def estimate(planned: Planned) -> Measured:
 def compiled(imported: Imported) -> Report:
     """Return the report of a model that is planned, built and measured. Raises MemoptError, also
     where the device needs more RAM than is given."""
-    answer = report(measure(build(plan(imported))))
+    runtime = _runtime(imported.request)
+    answer = report(runtime.measure(runtime.build(runtime.plan(imported))))
     answer.check_ram()
     return answer

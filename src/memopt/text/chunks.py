@@ -21,8 +21,7 @@ from memopt.compile.driver import (
     unknown_kind,
 )
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.frontends.core.fixed import Fixed, check_none_fixed
-from memopt.frontends.core.shapes import Shapes, check_shapes
+from memopt.frontends.core.shapes import Fixed, Shapes, check_none_fixed, check_shapes
 from memopt.outputs import Wanted, emit
 from memopt.solvers import clock
 

@@ -4,7 +4,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 
 from memopt.dialects.memgraph.errors import MemoptError, printable
 from memopt.solvers.errors import ProblemError
-from memopt.text.usage import STDOUT, UsageError
+from memopt.text.usage import STDOUT, Answer, UsageError
 
 EXPECTED = re.compile(r"expected-error\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{(.*?)\}\}")
 DEVICES = ("/dev", "/dev/fd", "/proc/self/fd")  # /dev/stdout is a link, not to be replaced
@@ -115,20 +116,20 @@ def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnosti
     return Diagnostic(file, f"internal error: {name}: {one_line(str(error))} ({hint})")
 
 
-def diagnosed(command: Callable[[], object], file: Callable[[], str] = str) -> int:
-    """Return 0 after a command, or 1 where its input is wrong, which is one line on stderr that
-    names the place in the `file` that it works on then. Raises UsageError, BrokenPipeError, and
-    anything for MEMOPT_DEBUG=1."""
+@contextmanager
+def diagnosed(answer: Answer, file: Callable[[], str] = str) -> Generator[None]:
+    """Answer a command inside whose input is wrong by 1, with one line on stderr that names the
+    place in the `file` that it works on then. Raises UsageError, BrokenPipeError, and anything for
+    MEMOPT_DEBUG=1."""
     try:
-        command()
-        return 0
+        yield
     except (UsageError, BrokenPipeError):
         raise
     except Exception as error:
         if os.environ.get("MEMOPT_DEBUG"):
             raise
         print(diagnose(error, file()).with_source(), file=sys.stderr)
-        return 1
+        answer.code = 1
 
 
 def unmatched(text: str, found: Iterable[Diagnostic], line_offset: int = 0) -> list[str]:

@@ -8,8 +8,9 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn, cast
 
@@ -30,24 +31,33 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM: what is done is given up and cleaned up as at Ctrl-C."""
 
 
-def exit_code(program: str, run: Callable[[], int]) -> int:
-    """Return what `run` gives back; 2 for wrong usage, 130 for Ctrl-C, 143 for SIGTERM, each with
-    its line on stderr, and 1 for a reader that went away."""
+@dataclass
+class Answer:
+    """Exit code of a command."""
+
+    code: int = 0
+
+
+@contextmanager
+def answering(program: str) -> Generator[Answer]:
+    """Yield the answer of the command inside, which is 2 for wrong usage, 130 for Ctrl-C, 143 for
+    SIGTERM, each with its line on stderr, and 1 for a reader that went away."""
+    answer = Answer()
     try:
         with _terminable():
-            return run()
+            yield answer
     except UsageError as error:
         print(f"{program}: error: {printable(str(error))}", file=sys.stderr)
-        return 2
+        answer.code = 2
     except Terminated:
         print(f"{program}: terminated", file=sys.stderr)
-        return 143
+        answer.code = 143
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
-        return 130
+        answer.code = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        answer.code = 1
 
 
 @contextmanager

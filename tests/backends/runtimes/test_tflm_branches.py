@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from branch_models import branch_model
+from pass_functions import place_function, schedule_function
 from tflite_builder import Graph, Op, T, build
 from tflm_runner import Job, random_inputs, run
 from xdsl.dialects.builtin import ArrayAttr
@@ -26,8 +27,6 @@ from memopt.dialects.memgraph.functions import functions, only_function, run_by
 from memopt.dialects.memgraph.plan import SCRATCH, plan_of
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
-from memopt.passes.memgraph_place import place_function
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.targets.tflm.arena import tflm_arena
 from memopt.verify.plan import verify_plan
 

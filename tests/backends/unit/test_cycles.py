@@ -3,8 +3,12 @@
 import pytest
 
 from memopt.backends.c.project.cycles.blocks import blocks_of
-from memopt.backends.c.project.cycles.instructions import instructions_of
-from memopt.backends.c.project.cycles.pricing import Cycles, cycles_of, price
+from memopt.backends.c.project.cycles.instructions import (
+    Cycles,
+    cycles_of,
+    instructions_of,
+    price,
+)
 from memopt.targets.core.registry import target_named
 
 M0, M3, M4 = (target_named(f"cortex-{name}").timing for name in ("m0plus", "m3", "m4"))

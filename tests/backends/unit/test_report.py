@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from pass_functions import place_function, schedule_function
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -28,8 +29,6 @@ from memopt.backends.report.wording import both, kib, share, short, xml
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.frontends.json import read as json_graph
-from memopt.passes.memgraph_place import place_function
-from memopt.passes.memgraph_schedule import schedule_function
 
 SIZES = (1568, 3136, 1568, 512, 512, 256, 256, 512)
 EDGES = (("0",), ("1",), ("2",), ("1",), ("3",), ("4",), ("5", "6"))

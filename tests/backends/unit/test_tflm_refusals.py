@@ -94,8 +94,7 @@ def test_a_plan_that_lies_is_refused() -> None:
     ],
 )
 def test_a_plan_for_another_memory_model_is_refused(model: ModelAttr, message: str) -> None:
-    from memopt.passes.memgraph_place import place_function
-    from memopt.passes.memgraph_schedule import schedule_function
+    from pass_functions import place_function, schedule_function
 
     data = diamond()
     module = read(data, "m.tflite")
@@ -121,8 +120,7 @@ def test_inputs_cannot_be_kept_where_kernels_ask_for_scratch() -> None:
 
 
 def replanned(module: Any) -> Any:
-    from memopt.passes.memgraph_place import place_function
-    from memopt.passes.memgraph_schedule import schedule_function
+    from pass_functions import place_function, schedule_function
 
     func = next(functions(module))
     schedule_function(func, "auto", 5)

@@ -26,8 +26,10 @@ def wait(*_):
     print("staged", flush=True)
     time.sleep(1000)
 write.publish = wait
-from memopt.text.usage import exit_code
-sys.exit(exit_code("memopt", lambda: main(sys.argv[1:])))
+from memopt.text.usage import answering
+with answering("memopt") as answer:
+    answer.code = main(sys.argv[1:])
+sys.exit(answer.code)
 """
 
 

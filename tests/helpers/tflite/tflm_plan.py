@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from pass_functions import place_function, schedule_function
 from tflite_builder import Extra, Graph, Op, T, build
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -13,8 +14,6 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import MODEL
 from memopt.frontends.tflite.read import read
-from memopt.passes.memgraph_place import place_function
-from memopt.passes.memgraph_schedule import schedule_function
 
 TFLM = ModelAttr("tflm", 16, "arena", views=False, inplace=False, scratch="tflm")
 Schedule = Literal["auto", "source", "greedy", "rpo"]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import pytest
 from exhaustive import optimum
 from features import features
+from pass_functions import schedule_function
 from random_functions import random_function
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult
@@ -19,7 +20,6 @@ from xdsl.ir import OpResult
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import ALIAS, CHOSEN, drop_plan
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.plan.extract import Extracted, extract
 from memopt.solvers.scheduling.integer import ALONE
 from memopt.verify.plan import verify_plan

@@ -7,11 +7,10 @@ from dataclasses import replace
 from cases import make
 from joint_problems import choices, orders
 from oracles import random_graph
+from pass_functions import place_function, schedule_function
 
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import only_function
-from memopt.passes.memgraph_place import place_function
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.plan.extract import extract
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, live_ranges, profile

@@ -9,6 +9,7 @@ from typing import cast
 from unittest.mock import patch
 
 from changed_plans import same_results
+from pass_functions import assign_function, schedule_function
 from random_functions import random_function
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
@@ -23,8 +24,6 @@ from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import PLAN, plan_of
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
-from memopt.passes.memgraph_memory import assign_function
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.memgraph_traffic import measure_function
 from memopt.solvers.memories import Assignment, Bank, MemoryProblem, Use, assign, cost_of
 from memopt.verify.plan import verify_plan

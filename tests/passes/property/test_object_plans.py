@@ -19,6 +19,7 @@ from changed_plans import (
     same_results,
     swap_order,
 )
+from pass_functions import place_function, schedule_function
 from random_functions import random_function
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
@@ -29,8 +30,6 @@ from memopt.dialects.attributes.places import ScratchAttr, SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
-from memopt.passes.memgraph_place import place_function
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.shared_objects import METHODS
 from memopt.verify.plan import verify_plan
 

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pass_functions import fuse_function, schedule_function
 from random_functions import random_function
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, i64
@@ -21,8 +22,6 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.passes import memgraph_schedule
-from memopt.passes.memgraph_fuse import fuse_function
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.plan.extract import extract
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.theory.chains import reduced

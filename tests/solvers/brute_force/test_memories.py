@@ -5,12 +5,12 @@ from itertools import pairwise, permutations, product
 from random import Random
 
 import pytest
+from pass_functions import assign_function
 
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import memory_at, scratch_list
-from memopt.passes.memgraph_memory import assign_function
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import (
     Assignment,

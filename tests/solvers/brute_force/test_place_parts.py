@@ -10,8 +10,7 @@ from placed_parts import load, smallest_arena, wrong
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
-from memopt.solvers.placement.address_bits import AddressBits
-from memopt.solvers.placement.address_space import AddressRows
+from memopt.solvers.placement.address_space import AddressBits, AddressRows
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem
 from memopt.solvers.shared_objects import share
 

@@ -6,12 +6,11 @@ from itertools import pairwise
 import pytest
 from contexts import contracted, module_in
 from oracles import optimum, random_graph, random_order
+from pass_functions import fuse_function, schedule_function
 from random_functions import random_function
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
-from memopt.passes.memgraph_fuse import fuse_function
-from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.fusion import RULES
 from memopt.solvers.theory.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts
 from memopt.solvers.theory.fusion_check import is_safe_chain

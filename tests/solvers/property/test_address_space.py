@@ -5,8 +5,7 @@ from random import Random
 import pytest
 from random_placements import random_problem
 
-from memopt.solvers.placement.address_bits import AddressBits
-from memopt.solvers.placement.address_space import AddressRows
+from memopt.solvers.placement.address_space import AddressBits, AddressRows
 from memopt.solvers.problems.placement import Item
 
 CASES = 3_000

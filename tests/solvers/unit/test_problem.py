@@ -18,7 +18,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
     topological_order,
 )
-from memopt.solvers.problems.precedence import OF_GROUPS, preceded
+from memopt.solvers.theory.segments import OF_GROUPS, preceded
 
 pytestmark = pytest.mark.quick
 

@@ -12,7 +12,6 @@ from typing import Any
 from memopt.backends.c.emit.call import Array, Constants, KernelCall, Table, per_tensor
 from memopt.backends.c.emit.int8 import WIDE, int32_bias
 from memopt.backends.c.emit.registry import kernel
-from memopt.backends.c.inline.inlined_producers import reads_virtual
 from memopt.backends.c.kernels.binary import sum_stored
 from memopt.backends.c.kernels.convolution import conv_2d_s8
 from memopt.backends.c.kernels.fully_connected import fully_connected_s8
@@ -21,7 +20,7 @@ from memopt.backends.c.kernels.softmax import softmax_of_bytes
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import input_radius, softmax_scaling
-from memopt.dialects.memgraph.plan import makes_virtual
+from memopt.dialects.memgraph.plan import makes_virtual, reads_virtual
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.binary import AddOp

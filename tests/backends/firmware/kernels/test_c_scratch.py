@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pass_functions import assign_function
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Operation
@@ -27,7 +28,7 @@ from memopt.dialects.memgraph.plan import SCRATCH, plan_of, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.memgraph.write_plan import order_facts, write_plan
 from memopt.dialects.operators.binary import MaximumOp
-from memopt.passes.memgraph_memory import assign_function, parse_banks
+from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

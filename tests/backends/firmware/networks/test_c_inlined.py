@@ -13,10 +13,10 @@ from unbuffered_networks import RULES, planned, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of, reads_virtual
+from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
-from memopt.dialects.memgraph.plan import plan_of
+from memopt.dialects.memgraph.plan import plan_of, reads_virtual
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass

@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.c.emit.source import emit
-from memopt.backends.c.inline.inlined_producers import reads_virtual
 from memopt.backends.c.inline.sums import part_of
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import reads_virtual
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
 from memopt.rewrites import named_rules
 

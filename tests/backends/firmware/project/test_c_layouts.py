@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
+from pass_functions import assign_function
 from xdsl.context import Context
 
 from memopt.backends.c.project.layouts import layout_names
@@ -19,7 +20,7 @@ from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.write import make_project, write_files
 from memopt.cli import main as memopt
 from memopt.compile.driver import load_text, new_context
-from memopt.passes.memgraph_memory import assign_function, parse_banks
+from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass
 
 STREAMED, WHOLE = "tinymaix_mnist_resnet_int8", "dscnn_kws_int8"

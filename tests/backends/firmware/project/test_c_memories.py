@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from deep import deep_but
+from pass_functions import assign_function
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit.layout import layout_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
-from memopt.passes.memgraph_memory import assign_function, parse_banks
+from memopt.passes.memgraph_memory import parse_banks
 from memopt.solvers.memories import Assignment, MemoryProblem, assign, cost_of
 
 TWO = "dtcm:32K,sram:320K"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pass_functions import assign_function
 from xdsl.context import Context
 
 from memopt.backends.c.emit.c_text import RESERVED
@@ -16,7 +17,7 @@ from memopt.backends.c.emit.conversions import RANGES, conversions
 from memopt.backends.c.emit.source import emit_c
 from memopt.cli import main
 from memopt.cli.opt import main as opt
-from memopt.passes.memgraph_memory import assign_function, parse_banks
+from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass
 
 Capture = pytest.CaptureFixture[str]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
+from pass_functions import assign_function
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -20,7 +21,6 @@ from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import MemgraphKernelsPass
-from memopt.passes.memgraph_memory import assign_function
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pass_functions import assign_function
 from row_networks import network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -22,7 +23,6 @@ from memopt.dialects.operators.movement import CopyOp
 from memopt.dialects.rows.operations import RowOp, SplitRowsOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
-from memopt.passes.memgraph_memory import assign_function
 from memopt.solvers.memories import Assignment, Bank, MemoryProblem, assign, cost_of
 from memopt.verify.plan import verify_plan
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
+from pass_functions import assign_function
 from row_networks import network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -18,7 +19,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.rows.operations import ReceiveOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
-from memopt.passes.memgraph_memory import assign_function, parse_banks
+from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass
 
 MODELS = (
