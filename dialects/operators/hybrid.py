@@ -60,6 +60,15 @@ def asymmetric(values: Array) -> tuple[Array, Array, int]:
     return np.clip(_away(steps), -128, 127), np.float32(scale), zero
 
 
+def quantized_rows(values: Array, between_ends: bool) -> tuple[Array, Array]:
+    """(integers less their zero point, a scale each) of rows of reals, each quantized by itself,
+    `between_ends` as `asymmetric` does."""
+    rule = asymmetric if between_ends else symmetric
+    rows = [rule(row) for row in values]
+    steps: Array = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
+    return np.stack([q - zero for q, _, zero in rows]), steps
+
+
 def _away(values: Array) -> Array:
     """Whole numbers, halves away from zero."""
     return np.copysign(np.floor(np.abs(values) + 0.5), values).astype(np.int64)
@@ -236,12 +245,11 @@ class HybridFullyConnectedOp(HybridOp):
         """fully_connected.cc: EvalHybrid; the products are added to the bias."""
         if str(operands[0].dtype) != "float32":
             raise unknown(self, f"{operands[0].dtype} with stored weights")
-        rule = symmetric if self.asymmetric is None else asymmetric
         weights = operands[1].astype(np.int64)
         weights = weights if self.by_columns is None else weights.T
-        rows = [rule(row) for row in operands[0].reshape(-1, weights.shape[1])]
-        sums = whole_products(np.stack([q - zero for q, _, zero in rows]), weights)
-        steps = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
+        rows = operands[0].reshape(-1, weights.shape[1])
+        integers, steps = quantized_rows(rows, self.asymmetric is not None)
+        sums = whole_products(integers, weights)
         scales = steps * np.array(self.scales, np.float32)
         biased = self.with_bias(sums.astype(np.float32) * scales, operands)
         return [biased.reshape(shape_of(self.result)).astype(np.float32)]

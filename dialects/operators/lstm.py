@@ -1,6 +1,7 @@
 """Long short-term memory: a layer that goes through a sequence step by step."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr, UnitAttr
 from xdsl.ir import SSAValue
@@ -19,7 +20,6 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32, quantize_multiplier
 from memopt.dialects.arithmetic.stored import (
     Array,
-    dtype_of,
     is_stored,
     limits_of,
     need_double_rounding,
@@ -32,7 +32,7 @@ from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.products import real_products, whole_products
-from memopt.dialects.operators.stateful import Left, StatefulOp
+from memopt.dialects.operators.stateful import Left, SequenceOp
 
 GATE_SCALE = 2.0**-12
 """Of what the functions of the gates take; what they give has 2**-15 (lstm_eval_common.cc)."""
@@ -41,7 +41,7 @@ INPUT, FORGET, CELL, OUTPUT = range(4)
 
 
 @irdl_op_definition
-class LstmOp(StatefulOp):
+class LstmOp(SequenceOp):
     """Long short-term memory over the steps of `input`, [batch, step, size] or with `time_major`
     [step, batch, size]: four gates are made of each step and of `hidden`, the output of the step
     before; they say what is kept of `cell`, what is added to it, and what is shown as the result
@@ -65,8 +65,7 @@ class LstmOp(StatefulOp):
 
     def verify_(self) -> None:
         shape, out = shape_of(self.input), shape_of(self.result)
-        self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
-        self.require(shape[:2] == out[:2], "the result has other steps or batches")
+        self.check_sequence()
         self.require(len(self.gates) == 12, f"{len(self.gates)} weights and biases, not 12")
         units = out[2]
         wanted = [(units, shape[2])] * 4 + [(units, units)] * 4 + [(units,)] * 4
@@ -79,14 +78,6 @@ class LstmOp(StatefulOp):
     @property
     def states(self) -> tuple[SSAValue, ...]:
         return self.hidden, self.cell
-
-    @property
-    def batches(self) -> int:
-        return shape_of(self.input)[0 if self.time_major is None else 1]
-
-    @property
-    def steps(self) -> int:
-        return shape_of(self.input)[1 if self.time_major is None else 0]
 
     def gate_reals(self, gate: int) -> tuple[float, float]:
         """Return the numbers by which sums of products of the input and of `hidden` are multiplied
@@ -120,39 +111,19 @@ class LstmOp(StatefulOp):
         real = float(self.clip.value.data)
         return int(min(real / float32(per_tensor(self, self.cell)[0]), 32767.0))
 
-    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        return self.run(operands)[0]
-
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """lstm_eval.h: LstmStep. Four gates, which take what is hidden before the step."""
         source, *gates, hidden, cell = operands
         step = self._stored_step if self._is_stored() else self._real_step
         if not self._is_stored():
             need_reals(self, *operands)
-        sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
-        shown, cell_state, steps_shown = (
-            *(state.reshape(self.batches, -1) for state in (hidden, cell)),
-            list[Array](),
-        )
-        for x in sequence:
-            shown, cell_state = step(x, gates, shown, cell_state)
-            shown, cell_state = shown.astype(hidden.dtype), cell_state.astype(cell.dtype)
-            steps_shown.append(shown)
-        result = (
-            np.stack(steps_shown).reshape(*sequence.shape[:2], -1).astype(dtype_of(self.result))
-        )
-        if self.time_major is None:
-            result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
-        return [result], [
-            (self.hidden, shown.reshape(hidden.shape)),
-            (self.cell, cell_state.reshape(cell.shape)),
-        ]
+        return self.in_turn(source, (hidden, cell), partial(step, gates))
 
     def _is_stored(self) -> bool:
         return is_stored(self.input)
 
     def _real_step(
-        self, x: Array, gates: Sequence[Array], hidden: Array, cell: Array
+        self, gates: Sequence[Array], x: Array, hidden: Array, cell: Array
     ) -> tuple[Array, Array]:
         sums = [
             real_products(x, gates[g]) + gates[8 + g] + real_products(hidden, gates[4 + g])
@@ -166,7 +137,7 @@ class LstmOp(StatefulOp):
         return open_[OUTPUT] * np.tanh(next_cell), next_cell
 
     def _stored_step(
-        self, x: Array, gates: Sequence[Array], hidden: Array, cell: Array
+        self, gates: Sequence[Array], x: Array, hidden: Array, cell: Array
     ) -> tuple[Array, Array]:
         need_double_rounding(self)
         sums = [self._gate(g, x, gates, hidden) for g in range(4)]

@@ -1,6 +1,7 @@
 """Long short-term memory of reals, with the parts that few layers have, or with stored weights."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerType, UnitAttr
 from xdsl.ir import SSAValue
@@ -18,9 +19,9 @@ from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, unkn
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES
-from memopt.dialects.operators.hybrid import asymmetric, symmetric
+from memopt.dialects.operators.hybrid import quantized_rows
 from memopt.dialects.operators.products import real_products, whole_products
-from memopt.dialects.operators.stateful import Left, StatefulOp
+from memopt.dialects.operators.stateful import Left, SequenceOp
 
 INPUT, FORGET, CELL, OUTPUT = GATES = range(4)
 FROM_INPUT, FROM_HIDDEN, FROM_CELL, BIAS, PROJECTION, PROJECTION_BIAS = 0, 4, 8, 12, 16, 17
@@ -32,7 +33,7 @@ GUARD = 1e-8  # added to a variance
 
 
 @irdl_op_definition
-class RealLstmOp(StatefulOp):
+class RealLstmOp(SequenceOp):
     """Long short-term memory of float32, as `lstm` is of integers, by the `parts` that it has:
     weights of the input, of `hidden` and of `cell`, and biases, of the input, forget, cell and
     output gate; a projection of what is shown, and its bias; factors of gates that are normalized.
@@ -59,9 +60,8 @@ class RealLstmOp(StatefulOp):
     )
 
     def verify_(self) -> None:
-        shape, out = shape_of(self.input), shape_of(self.result)
-        self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
-        self.require(shape[:2] == out[:2], "the result has other steps or batches")
+        self.check_sequence()
+        out = shape_of(self.result)
         numbers = [int(v) for v in self.parts.get_values()]
         self.require(numbers == sorted(set(numbers)), "parts rise")
         self.require(len(numbers) == len(self.values), "as many parts as values")
@@ -90,9 +90,7 @@ class RealLstmOp(StatefulOp):
         self.require(min(v.value.data for v in limits) >= 0, "a negative clip")
         kinds = {str(element_of(v)) for v in self.weights}
         self.require(len(kinds) == 1, "weights of several types")
-        for value in self.weights if self.is_hybrid else ():
-            plain = len(encoding_of(value).scales) == 1 and not any(encoding_of(value).zero_points)
-            self.require(plain, "int8 weights with one scale and no zero point")
+        self.check_stored(self.weights if self.is_hybrid else ())
 
     @property
     def part_of(self) -> Mapping[int, SSAValue]:
@@ -114,14 +112,6 @@ class RealLstmOp(StatefulOp):
         return self.hidden, self.cell
 
     @property
-    def batches(self) -> int:
-        return shape_of(self.input)[0 if self.time_major is None else 1]
-
-    @property
-    def steps(self) -> int:
-        return shape_of(self.input)[1 if self.time_major is None else 0]
-
-    @property
     def units(self) -> int:
         """Return the number of elements of the cell."""
         return elements_of(self.part_of[BIAS + FORGET])
@@ -135,29 +125,13 @@ class RealLstmOp(StatefulOp):
         del shapes[ABSENT_CELL]
         return shapes
 
-    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        return self.run(operands)[0]
-
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """Return the results of lstm_eval.cc: LstmStepFloat, LstmStepHybrid."""
         source, *values, hidden, cell = operands
         if any(str(v.dtype) != "float32" for v in (source, hidden, cell)):
             raise unknown(self, "other numbers than float32")
         parts = dict(zip(self.part_of, values, strict=True))
-        sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
-        shown, memory = (state.reshape(self.batches, -1) for state in (hidden, cell))
-        outputs: list[Array] = []
-        for x in sequence:
-            shown, memory = self._step(parts, x, shown, memory)
-            outputs.append(shown)
-        result: Array = np.stack(outputs).reshape(*sequence.shape[:2], -1)
-        if self.time_major is None:
-            result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
-        states = [
-            (self.hidden, shown.reshape(hidden.shape)),
-            (self.cell, memory.reshape(cell.shape)),
-        ]
-        return [result], states
+        return self.in_turn(source, (hidden, cell), partial(self._step, parts))
 
     def _step(
         self, parts: Mapping[int, Array], x: Array, shown: Array, cell_state: Array
@@ -210,10 +184,7 @@ class RealLstmOp(StatefulOp):
         """Return vectors as products take them: unchanged, or quantized, less their zero points."""
         if not self.is_hybrid:
             return values
-        rule = symmetric if self.asymmetric is None else asymmetric
-        rows = [rule(row) for row in values.astype(np.float32)]
-        steps = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
-        return np.stack([q - zero for q, _, zero in rows]), steps
+        return quantized_rows(values.astype(np.float32), self.asymmetric is not None)
 
     def _product(self, parts: Mapping[int, Array], part: int, taken: Array) -> Array:
         if not self.is_hybrid:

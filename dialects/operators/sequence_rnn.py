@@ -11,13 +11,13 @@ from memopt.dialects.arithmetic.stored import Array, element_of, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, TYPES
-from memopt.dialects.operators.hybrid import asymmetric, symmetric
+from memopt.dialects.operators.hybrid import quantized_rows
 from memopt.dialects.operators.products import real_products, whole_products
-from memopt.dialects.operators.stateful import Left, StatefulOp
+from memopt.dialects.operators.stateful import Left, SequenceOp
 
 
 @irdl_op_definition
-class SequenceRnnOp(StatefulOp):
+class SequenceRnnOp(SequenceOp):
     """Products of each step of `input`, [batch, step, size] or with `time_major` [step, batch,
     size], with `weights`, those of what `hidden` holds of the step before with `recurrent`, and a
     bias. Weights may be int8: each vector is quantized as it comes, with `asymmetric` between its
@@ -39,9 +39,8 @@ class SequenceRnnOp(StatefulOp):
     )
 
     def verify_(self) -> None:
+        self.check_sequence()
         shape, out = shape_of(self.input), shape_of(self.result)
-        self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
-        self.require(shape[:2] == out[:2], "the result has other steps or batches")
         units = out[2]
         self.require(shape_of(self.weights) == (units, shape[2]), "weights of another input")
         self.require(shape_of(self.recurrent) == (units, units), "weights of other units")
@@ -49,9 +48,7 @@ class SequenceRnnOp(StatefulOp):
         self.require(elements_of(self.hidden) == self.batches * units, "a state of another size")
         pair = self.weights, self.recurrent
         self.require(len({str(element_of(v)) for v in pair}) == 1, "weights of two types")
-        for value in pair if self.is_hybrid else ():
-            plain = len(encoding_of(value).scales) == 1 and not any(encoding_of(value).zero_points)
-            self.require(plain, "int8 weights with one scale and no zero point")
+        self.check_stored(pair if self.is_hybrid else ())
 
     @property
     def states(self) -> tuple[SSAValue, ...]:
@@ -62,37 +59,22 @@ class SequenceRnnOp(StatefulOp):
         """Return whether the weights are stored."""
         return element_of(self.weights) == IntegerType(8)
 
-    @property
-    def batches(self) -> int:
-        return shape_of(self.input)[0 if self.time_major is None else 1]
-
-    @property
-    def steps(self) -> int:
-        return shape_of(self.input)[1 if self.time_major is None else 0]
-
     def macs(self) -> int:
         each = elements_of(self.weights) + elements_of(self.recurrent)
         return self.batches * self.steps * each
-
-    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        return self.run(operands)[0]
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """Return the results of kernel_utils.cc: RnnBatchStep."""
         source, weights, recurrent, bias, hidden = operands
         if any(str(v.dtype) != "float32" for v in (source, bias, hidden)):
             raise unknown(self, "other numbers than float32")
-        sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
-        shown, outputs = hidden.reshape(self.batches, -1), list[Array]()
-        for x in sequence:
+
+        def step(x: Array, shown: Array) -> list[Array]:
             total = self._product(x, weights, self.weights)
             total = total + self._product(shown, recurrent, self.recurrent) + bias.reshape(-1)
-            shown = self._bent(total).astype(np.float32)
-            outputs.append(shown)
-        result: Array = np.stack(outputs).reshape(*sequence.shape[:2], -1)
-        if self.time_major is None:
-            result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
-        return [result], [(self.hidden, shown.reshape(hidden.shape))]
+            return [self._bent(total)]
+
+        return self.in_turn(source, [hidden], step)
 
     def _bent(self, values: Array) -> Array:
         is_tanh = self.activation is not None and self.activation.data == "tanh"
@@ -101,8 +83,6 @@ class SequenceRnnOp(StatefulOp):
     def _product(self, values: Array, weights: Array, operand: SSAValue) -> Array:
         if not self.is_hybrid:
             return real_products(values, weights)
-        rule = symmetric if self.asymmetric is None else asymmetric
-        rows = [rule(row) for row in values]
-        steps: Array = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
-        sums = whole_products(np.stack([q - zero for q, _, zero in rows]), weights.astype(np.int64))
+        integers, steps = quantized_rows(values, self.asymmetric is not None)
+        sums = whole_products(integers, weights.astype(np.int64))
         return sums.astype(np.float32) * (steps * np.float32(encoding_of(operand).scales[0]))

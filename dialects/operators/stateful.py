@@ -1,16 +1,17 @@
 """Base of all operations that keep something from one run to the next."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
-from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.arithmetic.lazy_numpy import np
+from memopt.dialects.arithmetic.stored import Array, dtype_of
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.structure import same_elements
-from memopt.dialects.memgraph.tensors import AnyTensor
+from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
 Left = list[tuple[SSAValue, Array]]
@@ -32,6 +33,53 @@ class StatefulOp(ComputeOp):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         return replace(super().memory(model), effects=self.states)
+
+
+class SequenceOp(StatefulOp):
+    """Base of layers that go through operand 0 step by step, [batch, step, size] or with
+    `time_major` [step, batch, size]."""
+
+    @property
+    def is_time_major(self) -> bool:
+        return "time_major" in self.properties
+
+    @property
+    def batches(self) -> int:
+        return shape_of(self.operands[0])[int(self.is_time_major)]
+
+    @property
+    def steps(self) -> int:
+        return shape_of(self.operands[0])[int(not self.is_time_major)]
+
+    def check_sequence(self) -> None:
+        shape, out = shape_of(self.operands[0]), shape_of(self.results[0])
+        self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
+        self.require(shape[:2] == out[:2], "the result has other steps or batches")
+
+    def check_stored(self, weights: Sequence[SSAValue]) -> None:
+        for encoding in map(encoding_of, weights):
+            plain = len(encoding.scales) == 1 and not any(encoding.zero_points)
+            self.require(plain, "int8 weights with one scale and no zero point")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return self.run(operands)[0]
+
+    def in_turn(
+        self, source: Array, states: Sequence[Array], step: Callable[..., Sequence[Array]]
+    ) -> tuple[list[Array], Left]:
+        """Return what `run` does; `step` makes of a step of the source, and what the states hold,
+        what they hold then. The first state is what is shown."""
+        sequence = source if self.is_time_major else np.swapaxes(source, 0, 1)
+        held, outputs = [state.reshape(self.batches, -1) for state in states], list[Array]()
+        for x in sequence:
+            held = [v.astype(s.dtype) for v, s in zip(step(x, *held), states, strict=True)]
+            outputs.append(held[0])
+        result: Array = np.stack(outputs).reshape(*sequence.shape[:2], -1)
+        result = result.astype(dtype_of(self.results[0]))
+        if not self.is_time_major:
+            result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
+        after = (v.reshape(s.shape) for v, s in zip(held, states, strict=True))
+        return [result], list(zip(self.states, after, strict=True))
 
 
 @irdl_op_definition

@@ -27,7 +27,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES
-from memopt.dialects.operators.hybrid import asymmetric, symmetric
+from memopt.dialects.operators.hybrid import quantized_rows
 from memopt.dialects.operators.products import whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
 
@@ -132,13 +132,9 @@ class SvdfOp(StatefulOp):
     def _products(self, source: Array, feature: Array) -> Array:
         """Return the products of this run that are remembered, [batch, filters]."""
         if self.is_hybrid:
-            rule = symmetric if self.asymmetric is None else asymmetric
-            rows = [rule(row) for row in source]
-            products = whole_products(np.stack([q - zero for q, _, zero in rows]), feature)
-            steps: Array = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
-            return products.astype(np.float32) * (
-                steps * np.float32(per_tensor(self, self.feature)[0])
-            )
+            integers, steps = quantized_rows(source, self.asymmetric is not None)
+            products = whole_products(integers, feature).astype(np.float32)
+            return products * (steps * np.float32(per_tensor(self, self.feature)[0]))
         if not is_stored(self.input):
             need_reals(self, source, feature)
             return source.astype(np.float64) @ feature.astype(np.float64).T
