@@ -1,9 +1,8 @@
 """ONNX operators as other ONNX operators that mean the same, of which typed operations exist.
 
-    @expands("Softsign")
-    def softsign(s: Scope) -> bool:
-        s.done("Div", s.x, s.add("Add", s.add("Abs", s.x), s.const(1)))
-        return True
+    @expands("Sum", floats=True)
+    def several(s: Scope) -> bool:
+        return len(s.node.input) == 2 and s.done("Add", *s.node.input)
 
 A file has a family; its functions are found here. Such a function returns False where the node
 stays as it is: because an operation does just that (`operators.py`), or because nothing here means
@@ -21,17 +20,17 @@ from onnx import NodeProto
 from memopt.frontends.onnx.scope import Known, Scope
 
 Expansion = Callable[[Scope], bool]
-_FOUND: dict[str, Expansion] = {}
+_FOUND: dict[str, tuple[Expansion, bool]] = {}
 
 
-def expands(*kinds: str) -> Callable[[Expansion], Expansion]:
+def expands(*kinds: str, floats: bool = False) -> Callable[[Expansion], Expansion]:
     """Registers the function below as what expands these operators of ONNX's own domain; names of
-    another one are written `com.microsoft.Gelu`."""
+    another one are written `com.microsoft.Gelu`. With `floats` those of float32 alone."""
 
     def register(function: Expansion) -> Expansion:
         for kind in kinds:
             assert kind not in _FOUND, kind
-            _FOUND[kind] = function
+            _FOUND[kind] = function, floats
         return function
 
     return register
@@ -46,11 +45,11 @@ def _load() -> None:
 def expanded(known: Known, kind: str, node: NodeProto, opset: int) -> list[NodeProto] | None:
     """The nodes that mean the same as an operator called `kind`, in order; None if it stays."""
     _load()
-    function = _FOUND.get(kind)
-    if function is None:
+    if kind not in _FOUND:
         return None
+    function, floats = _FOUND[kind]
     scope = Scope(known, node, opset)
-    if function(scope):
+    if (not floats or scope.is_float) and function(scope):
         return scope.made
     if scope.reason and len(node.output):
         known.reasons[node.output[0]] = scope.reason

@@ -58,12 +58,6 @@ def several(s: Scope) -> bool:
     return s.done("Identity", total)
 
 
-@expands("Reciprocal")
-def reciprocal(s: Scope) -> bool:
-    """One, divided by it."""
-    return s.is_float and s.done("Div", s.like(1), s.x)
-
-
 @expands("CastLike")
 def cast_like(s: Scope) -> bool:
     """To the type of the second operand."""
@@ -89,17 +83,9 @@ def sign(s: Scope) -> bool:
     return s.done("Sub", *sides)
 
 
-@expands("IsNaN")
-def is_nan(s: Scope) -> bool:
-    """Expand to: not equal to itself."""
-    return s.is_float and s.done("Not", s.add("Equal", s.x, s.x))
-
-
-@expands("IsInf")
+@expands("IsInf", floats=True)
 def is_inf(s: Scope) -> bool:
     """Expand to: a number, and none once itself is taken from it."""
-    if not s.is_float:
-        return False
     rest = s.add("Sub", s.x, s.x)
     is_none = s.add("Not", s.add("Equal", rest, rest))
     found = s.add("And", is_none, s.add("Equal", s.x, s.x))
@@ -159,147 +145,9 @@ def leaky_relu(s: Scope) -> bool:
     return s.is_float and alpha < 0 and s.done("PRelu", s.x, s.like(alpha))
 
 
-@expands("Selu")
-def selu(s: Scope) -> bool:
-    """`gamma` times the exponential unit of slope `alpha`."""
-    if not s.is_float:
-        return False
-    alpha = s.get("alpha", 1.67326319217681884765625)
-    gamma = s.get("gamma", 1.05070102214813232421875)
-    return s.done("Mul", s.add("Elu", s.x, alpha=alpha), s.like(gamma))
-
-
-@expands("Celu")
-def celu(s: Scope) -> bool:
-    """`alpha` times the exponential unit of x / `alpha`."""
-    if not s.is_float:
-        return False
-    alpha = s.like(s.get("alpha", 1.0))
-    return s.done("Mul", s.add("Elu", s.add("Div", s.x, alpha)), alpha)
-
-
-@expands("ThresholdedRelu")
-def thresholded_relu(s: Scope) -> bool:
-    """x where it is above `alpha`."""
-    if not s.is_float:
-        return False
-    above = s.add("Greater", s.x, s.like(s.get("alpha", 1.0)))
-    return s.done("Where", above, s.x, s.like(0))
-
-
-@expands("Shrink")
-def shrink(s: Scope) -> bool:
-    """Nearer to zero by `bias`, zero within `lambd`."""
-    if not s.is_float:
-        return False
-    limit, bias = s.get("lambd", 0.5), s.like(s.get("bias", 0.0))
-    low = s.add("Where", s.add("Less", s.x, s.like(-limit)), s.add("Add", s.x, bias), s.like(0))
-    return s.done("Where", s.add("Greater", s.x, s.like(limit)), s.add("Sub", s.x, bias), low)
-
-
-@expands("HardSigmoid")
-def hard_sigmoid(s: Scope) -> bool:
-    """A line between 0 and 1."""
-    if not s.is_float:
-        return False
-    line = s.add("Mul", s.x, s.like(s.get("alpha", 0.2)))
-    line = s.add("Add", line, s.like(s.get("beta", 0.5)))
-    return s.done("Min", s.add("Max", line, s.like(0)), s.like(1))
-
-
-@expands("Softsign")
-def softsign(s: Scope) -> bool:
-    """x / (1 + |x|)."""
-    return s.is_float and s.done("Div", s.x, s.add("Add", s.add("Abs", s.x), s.like(1)))
-
-
-@expands("Softplus")
-def softplus(s: Scope) -> bool:
-    """max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
-    if not s.is_float:
-        return False
-    tail = s.add("Exp", s.add("Neg", s.add("Abs", s.x)))
-    log = s.add("Log", s.add("Add", tail, s.like(1)))
-    return s.done("Add", s.add("Max", s.x, s.like(0)), log)
-
-
-@expands("Mish")
-def mish(s: Scope) -> bool:
-    """x times tanh of softplus."""
-    return s.is_float and s.done("Mul", s.x, s.add("Tanh", s.add("Softplus", s.x)))
-
-
-@expands("Swish", "com.microsoft.QuickGelu")
-def swish(s: Scope) -> bool:
-    """x times the logistic function of `alpha` x."""
-    if not s.is_float:
-        return False
-    alpha = s.get("alpha", 1.0 if s.node.op_type == "Swish" else 1.702)
-    inner = s.x if alpha == 1 else s.add("Mul", s.x, s.like(alpha))
-    return s.done("Mul", s.x, s.add("Sigmoid", inner))
-
-
-@expands("Tan")
-def tan(s: Scope) -> bool:
-    """Sine over cosine."""
-    return s.is_float and s.done("Div", s.add("Sin", s.x), s.add("Cos", s.x))
-
-
-@expands("Asin", "Acos")
-def angle(s: Scope) -> bool:
-    """By the tangent; at the ends that is infinite."""
-    if not s.is_float:
-        return False
-    rest = s.add("Sub", s.like(1), s.add("Mul", s.x, s.x))
-    side = s.add("Div", s.x, s.add("Sqrt", rest))
-    if s.node.op_type == "Asin":
-        return s.done("Atan", side)
-    return s.done("Sub", s.like(1.5707963267948966), s.add("Atan", side))
-
-
-@expands("Sinh", "Cosh")
-def hyperbolic(s: Scope) -> bool:
-    """Half of e to the power of x, less or plus that of -x."""
-    if not s.is_float:
-        return False
-    up, down = s.add("Exp", s.x), s.add("Exp", s.add("Neg", s.x))
-    both = s.add("Sub" if s.node.op_type == "Sinh" else "Add", up, down)
-    return s.done("Mul", both, s.like(0.5))
-
-
-@expands("Asinh")
-def asinh(s: Scope) -> bool:
-    """Expand by the absolute value, so that nothing cancels; with its sign."""
-    if not s.is_float:
-        return False
-    size = s.add("Abs", s.x)
-    root = s.add("Sqrt", s.add("Add", s.add("Mul", s.x, s.x), s.like(1)))
-    return s.done("Mul", s.add("Log", s.add("Add", size, root)), s.add("Sign", s.x))
-
-
-@expands("Acosh")
-def acosh(s: Scope) -> bool:
-    """log(x + sqrt(x x - 1))."""
-    if not s.is_float:
-        return False
-    root = s.add("Sqrt", s.add("Sub", s.add("Mul", s.x, s.x), s.like(1)))
-    return s.done("Log", s.add("Add", s.x, root))
-
-
-@expands("Atanh")
-def atanh(s: Scope) -> bool:
-    """Half of log((1 + x) / (1 - x))."""
-    if not s.is_float:
-        return False
-    ends = s.add("Add", s.like(1), s.x), s.add("Sub", s.like(1), s.x)
-    return s.done("Mul", s.add("Log", s.add("Div", *ends)), s.like(0.5))
-
-
-@expands("com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu")
+@expands("com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu", floats=True)
 def gelu(s: Scope) -> bool:
     """onnxruntime's own: with a bias, or by tanh."""
-    if not s.is_float:
-        return False
     x = s.add("Add", s.x, s.input(1)) if s.has(1) else s.x
     fast = s.node.op_type == "FastGelu"
     return s.done("Gelu", x, approximate="tanh" if fast else "none")

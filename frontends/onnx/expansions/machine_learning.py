@@ -136,13 +136,6 @@ def zip_map(s: Scope) -> bool:
     return s.done("Identity", s.x)
 
 
-@expands("ai.onnx.ml.Binarizer")
-def binarizer(s: Scope) -> bool:
-    """Expand Binarizer: 1 above the threshold, else 0."""
-    above = s.add("Greater", s.x, s.like(s.get("threshold", 0.0)))
-    return s.is_float and s.done("Cast", above, to=FLOAT)
-
-
 @expands("ai.onnx.ml.Imputer")
 def imputer(s: Scope) -> bool:
     """Expand Imputer: another number, of each column or for all, where one stands for none."""

@@ -85,11 +85,9 @@ def along_channels(s: Scope, index: int, rank: int) -> str:
     return s.reshaped(s.input(index), (-1, *(1,) * (rank - 2)))
 
 
-@expands("InstanceNormalization")
+@expands("InstanceNormalization", floats=True)
 def instance_normalization(s: Scope) -> bool:
     """Expand to the normalization of each channel of each image by itself."""
-    if not s.is_float:
-        return False
     rank = len(s.shape())
     _, rest, variance = centred(s, s.x, range(2, rank))
     name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-5)))
@@ -97,12 +95,10 @@ def instance_normalization(s: Scope) -> bool:
     return s.done("Add", name, along_channels(s, 2, rank))
 
 
-@expands("GroupNormalization", "com.microsoft.GroupNorm")
+@expands("GroupNormalization", "com.microsoft.GroupNorm", floats=True)
 def group_normalization(s: Scope) -> bool:
     """Expand to the normalization of groups of channels; before opset 21 with a number for each
     group."""
-    if not s.is_float:
-        return False
     if s.node.domain == "com.microsoft":
         return _grouped_last(s)
     shape, groups = s.shape(), s.get("num_groups", 1)
@@ -132,11 +128,9 @@ def _grouped_last(s: Scope) -> bool:
     return s.done("Mul", name, s.add("Sigmoid", name))
 
 
-@expands("MeanVarianceNormalization")
+@expands("MeanVarianceNormalization", floats=True)
 def mean_variance_normalization(s: Scope) -> bool:
     """(x - mean) / sqrt(variance), of which the divisor has 1e-9 added."""
-    if not s.is_float:
-        return False
     rank = len(s.shape())
     axes = sorted(a % rank for a in s.get("axes", [0, 2, 3]))
     _, rest, variance = centred(s, s.x, axes)
@@ -176,14 +170,12 @@ def batch_normalization(s: Scope) -> bool:
     return s.done("Add", name, along_channels(s, 2, rank))
 
 
-@expands("LRN")
+@expands("LRN", floats=True)
 def local_response(s: Scope) -> bool:
     """Expand LRN, x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta; an
     odd number of them is one operation, along the last dimension."""
     import numpy as np
 
-    if not s.is_float:
-        return False
     if len(s.shape()) < 3:
         return s.lacks(f"{len(s.shape())} dimensions (3 and more have one)")
     shape, size = s.shape(), s.get("size", 1)

@@ -83,11 +83,9 @@ def _along(s: Scope, name: str, axis: int, shape: Sequence[int] | None = None) -
     return s.add("Gather", name, s.const(at, INT64), axis=axis % len(whole))
 
 
-@expands("DynamicQuantizeLinear")
+@expands("DynamicQuantizeLinear", floats=True)
 def dynamic_quantize(s: Scope) -> bool:
     """To uint8, by the least and the largest element and 0; the scale is 1 where all are 0."""
-    if not s.is_float:
-        return False
     zero = s.const(0)
     low = s.add("Min", s.add("ReduceMin", s.x, keepdims=0), zero)
     high = s.add("Max", s.add("ReduceMax", s.x, keepdims=0), zero)

@@ -99,11 +99,9 @@ def softmax(s: Scope) -> bool:
     return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])
 
 
-@expands("Hardmax")
+@expands("Hardmax", floats=True)
 def hardmax(s: Scope) -> bool:
     """1 where the first of the largest stands."""
-    if not s.is_float:
-        return False
     shape = s.shape()
     if s.opset < 13:
         axis = s.get("axis", 1) % len(shape)
@@ -117,11 +115,9 @@ def hardmax(s: Scope) -> bool:
     return s.done("Cast", s.add("Equal", every, at), to=FLOAT)
 
 
-@expands("LpNormalization")
+@expands("LpNormalization", floats=True)
 def lp_normalization(s: Scope) -> bool:
     """Expand to a quotient by the length; vectors of no length stay zero."""
-    if not s.is_float:
-        return False
     axis, kind = s.get("axis", -1) % len(s.shape()), f"ReduceL{s.get('p', 2)}"
     length = over(s, kind, s.x, [axis])
     nothing = s.add("Cast", s.add("Equal", length, s.like(0)), to=FLOAT)

@@ -43,11 +43,9 @@ def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attribute
     return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
 
 
-@expands("Conv", "ConvTranspose")
+@expands("Conv", "ConvTranspose", floats=True)
 def convolution(s: Scope) -> bool:
     """Over one dimension as over two."""
-    if not s.is_float:
-        return False
     if len(s.shape()) == 3 and not s.get("output_shape"):
         weights = s.reshaped(s.input(1), (*s.shape(1)[:2], 1, s.shape(1)[2]))
         bias = [s.input(2)] if s.has(2) else []
