@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from xdsl.dialects.builtin import TensorType
@@ -9,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.operators.traits import KeepsDimensions, Moves, Pointwise, Spatial, Weights
@@ -65,17 +67,27 @@ class Node:
         return self.options.get(name, default)
 
 
-class Entry:
-    """Table entry of a format's operator: `build(node, *kinds)` makes one of these kinds of
-    operation.
+def short_name(kind: type[Operation]) -> str:
+    """Return the name of an operation without its dialect's."""
+    return kind.name.removeprefix("memgraph.")
 
-    So a table is all that knows both names; questions about the operator are answered by its kinds.
+
+@cache
+def _kinds() -> Mapping[str, type[ComputeOp]]:
+    """Return the operations of `dialects/operators/` by short name."""
+    return {short_name(kind): kind for kind in operations() if issubclass(kind, ComputeOp)}
+
+
+class Entry:
+    """Table entry of a format's operator: `build(node, *kinds)` makes one of the operations of
+    these names.
 
     So a table is all that knows both names; what is asked of the operator is asked of its kinds.
     """
 
-    def __init__(self, build: Callable[..., Operation], *kinds: type[ComputeOp]) -> None:
-        self.build, self.kinds = build, kinds
+    def __init__(self, build: Callable[..., Operation], *names: str) -> None:
+        self.build = build
+        self.kinds = kinds = tuple(_kinds()[name] for name in names)
         self.is_spatial = any(k.has_trait(Spatial) for k in kinds)
         self.keeps_dimensions = any(
             k.has_trait(Pointwise) or k.has_trait(KeepsDimensions) for k in kinds

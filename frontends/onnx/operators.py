@@ -15,56 +15,13 @@ from xdsl.ir import Operation
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators import operations
-from memopt.dialects.operators.activations import GeluOp
-from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import BinaryOp, DivOp
-from memopt.dialects.operators.comparison import ChooseOp, LogicalNotOp
-from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.convolution_3d import Conv3DOp
-from memopt.dialects.operators.convolution_integer import ConvIntegerOp
-from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
-from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
-from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
-from memopt.dialects.operators.mean import MeanOp
-from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
-from memopt.dialects.operators.normalization import BatchNormalizationOp
-from memopt.dialects.operators.one_hot import OneHotOp
-from memopt.dialects.operators.pad import PadOp
-from memopt.dialects.operators.picked import MirroredOp, PickedOp
-from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
-from memopt.dialects.operators.powers import FloorModOp, RealBentOp, RemainderOp
+from memopt.dialects.operators.powers import RealBentOp
 from memopt.dialects.operators.prelu import PreluOp
-from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
-from memopt.dialects.operators.real_functions import AbsOp, ExpOp, LogOp, NegOp, SqrtOp
-from memopt.dialects.operators.rectifiers import LeakyReluOp
-from memopt.dialects.operators.reductions import (
-    ArgMaxOp,
-    ArgMinOp,
-    ReduceMaxOp,
-    ReduceMinOp,
-    ReduceProdOp,
-    ReduceSumOp,
-)
-from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
-from memopt.dialects.operators.running import CumulativeSumOp
-from memopt.dialects.operators.scatter_update import ScatterUpdateOp
-from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
-from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.dialects.operators.strided import StridedOp
-from memopt.dialects.operators.top_k import TopKOp
-from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.operators.tree_ensemble import TreeEnsembleOp
 from memopt.dialects.operators.unary import (
     FunctionOp,
-    HardSwishOp,
-    LogisticOp,
-    Relu6Op,
-    ReluOp,
-    TanhOp,
 )
-from memopt.dialects.operators.unit_length import LogSoftmaxOp
-from memopt.frontends.core.node import Entry
+from memopt.frontends.core.node import Entry, short_name
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization
 from memopt.frontends.onnx import movement, windows
@@ -347,69 +304,69 @@ def _built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
 PAIRS = [op for op in operations() if issubclass(op, BinaryOp) and op.ONNX]
 FUNCTIONS = [op for op in operations() if issubclass(op, FunctionOp) and op.ONNX]
 OPERATORS: Final[Mapping[str, Entry]] = {
-    **{op.ONNX: Entry(function, op) for op in FUNCTIONS},
-    **{op.ONNX: Entry(_built_by(op), op) for op in PAIRS},
-    "Abs": Entry(unary, AbsOp),
-    "ArgMax": Entry(arg, ArgMaxOp),
-    "ArgMin": Entry(arg, ArgMinOp),
-    "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
-    "BatchNormalization": Entry(batch_normalization, BatchNormalizationOp),
-    "Cast": Entry(cast, CastOp),
-    "Clip": Entry(clip, ReluOp, Relu6Op),
-    "Concat": Entry(movement.concat, ConcatOp),
-    "CumSum": Entry(running_sum, CumulativeSumOp),
-    "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
-    "ConvInteger": Entry(windows.convolution_of_integers, ConvIntegerOp),
-    "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
-    "DepthToSpace": Entry(movement.depth_to_space, DepthToSpaceOp),
-    "DequantizeLinear": Entry(dequantize, DequantizeOp),
-    "Dropout": Entry(movement.dropout, ReshapeOp),
-    "Exp": Entry(unary, ExpOp),
-    "Expand": Entry(movement.expand, StridedOp),
-    "Flatten": Entry(movement.reshape, ReshapeOp),
-    "Gather": Entry(movement.gather, GatherAlongOp),
-    "GatherND": Entry(movement.gather_nd, GatherNdOp),
-    "Gelu": Entry(gelu, GeluOp),
-    "Gemm": Entry(gemm, FullyConnectedOp),
-    "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
-    "GlobalMaxPool": Entry(windows.global_max_pool, MaxPool2DOp),
-    "HardSwish": Entry(unary, HardSwishOp),
-    "Identity": Entry(movement.reshape, ReshapeOp),
-    "LeakyRelu": Entry(leaky_relu, LeakyReluOp),
-    "Log": Entry(unary, LogOp),
-    "LogSoftmax": Entry(log_softmax, LogSoftmaxOp),
-    "MatMul": Entry(matmul, FullyConnectedOp, BatchMatmulOp),
-    "MatMulInteger": Entry(matmul_integer, BatchMatmulOp),
-    "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
-    "Mod": Entry(modulo, FloorModOp, RemainderOp),
-    "Neg": Entry(unary, NegOp),
-    "Not": Entry(unary, LogicalNotOp),
-    "Pad": Entry(movement.pad, PadOp, MirroredOp, PickedOp),
-    "QuantizeLinear": Entry(quantize, QuantizeOp),
-    "ReduceMax": Entry(reduction, ReduceMaxOp),
-    "ReduceMean": Entry(mean, MeanOp),
-    "ReduceMin": Entry(reduction, ReduceMinOp),
-    "ReduceProd": Entry(reduction, ReduceProdOp),
-    "ReduceSum": Entry(reduction, ReduceSumOp),
-    "Relu": Entry(unary, ReluOp),
-    "Reshape": Entry(movement.reshape, ReshapeOp),
-    "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
-    "ScatterND": Entry(scatter, ScatterUpdateOp),
-    "Sigmoid": Entry(unary, LogisticOp),
-    "Slice": Entry(movement.slice_, SliceOp),
-    "Softmax": Entry(softmax, SoftmaxOp),
-    "Split": Entry(movement.split, SplitOp),
-    "Sqrt": Entry(unary, SqrtOp),
-    "Squeeze": Entry(movement.reshape, ReshapeOp),
-    "Tanh": Entry(unary, TanhOp),
-    "Tile": Entry(movement.tile, StridedOp),
-    "TopK": Entry(top_k, TopKOp),
-    "Transpose": Entry(movement.transpose, TransposeOp),
-    "Unsqueeze": Entry(movement.reshape, ReshapeOp),
-    "Where": Entry(choose, ChooseOp),
-    "memopt.Conv3D": Entry(convolution_3d, Conv3DOp),
-    "memopt.LocalResponse": Entry(local_response, LocalResponseNormalizationOp),
-    "memopt.OneHot": Entry(movement.one_hot, OneHotOp),
-    "memopt.TreeEnsemble": Entry(trees, TreeEnsembleOp),
+    **{op.ONNX: Entry(function, short_name(op)) for op in FUNCTIONS},
+    **{op.ONNX: Entry(_built_by(op), short_name(op)) for op in PAIRS},
+    "Abs": Entry(unary, "abs"),
+    "ArgMax": Entry(arg, "arg_max"),
+    "ArgMin": Entry(arg, "arg_min"),
+    "AveragePool": Entry(windows.average_pool, "average_pool_2d"),
+    "BatchNormalization": Entry(batch_normalization, "batch_normalization"),
+    "Cast": Entry(cast, "cast"),
+    "Clip": Entry(clip, "relu", "relu6"),
+    "Concat": Entry(movement.concat, "concat"),
+    "CumSum": Entry(running_sum, "cumulative_sum"),
+    "Conv": Entry(windows.convolution, "conv_2d", "depthwise_conv_2d"),
+    "ConvInteger": Entry(windows.convolution_of_integers, "conv_integer"),
+    "ConvTranspose": Entry(windows.transpose_convolution, "transpose_conv_2d"),
+    "DepthToSpace": Entry(movement.depth_to_space, "depth_to_space"),
+    "DequantizeLinear": Entry(dequantize, "dequantize"),
+    "Dropout": Entry(movement.dropout, "reshape"),
+    "Exp": Entry(unary, "exp"),
+    "Expand": Entry(movement.expand, "strided"),
+    "Flatten": Entry(movement.reshape, "reshape"),
+    "Gather": Entry(movement.gather, "gather_along"),
+    "GatherND": Entry(movement.gather_nd, "gather_nd"),
+    "Gelu": Entry(gelu, "gelu"),
+    "Gemm": Entry(gemm, "fully_connected"),
+    "GlobalAveragePool": Entry(windows.global_average_pool, "average_pool_2d"),
+    "GlobalMaxPool": Entry(windows.global_max_pool, "max_pool_2d"),
+    "HardSwish": Entry(unary, "hard_swish"),
+    "Identity": Entry(movement.reshape, "reshape"),
+    "LeakyRelu": Entry(leaky_relu, "leaky_relu"),
+    "Log": Entry(unary, "log"),
+    "LogSoftmax": Entry(log_softmax, "log_softmax"),
+    "MatMul": Entry(matmul, "fully_connected", "batch_matmul"),
+    "MatMulInteger": Entry(matmul_integer, "batch_matmul"),
+    "MaxPool": Entry(windows.max_pool, "max_pool_2d"),
+    "Mod": Entry(modulo, "floor_mod", "remainder"),
+    "Neg": Entry(unary, "neg"),
+    "Not": Entry(unary, "logical_not"),
+    "Pad": Entry(movement.pad, "pad", "mirrored", "picked"),
+    "QuantizeLinear": Entry(quantize, "quantize"),
+    "ReduceMax": Entry(reduction, "reduce_max"),
+    "ReduceMean": Entry(mean, "mean"),
+    "ReduceMin": Entry(reduction, "reduce_min"),
+    "ReduceProd": Entry(reduction, "reduce_prod"),
+    "ReduceSum": Entry(reduction, "reduce_sum"),
+    "Relu": Entry(unary, "relu"),
+    "Reshape": Entry(movement.reshape, "reshape"),
+    "Resize": Entry(windows.resize, "resize_bilinear", "resize_nearest"),
+    "ScatterND": Entry(scatter, "scatter_update"),
+    "Sigmoid": Entry(unary, "logistic"),
+    "Slice": Entry(movement.slice_, "slice"),
+    "Softmax": Entry(softmax, "softmax"),
+    "Split": Entry(movement.split, "split"),
+    "Sqrt": Entry(unary, "sqrt"),
+    "Squeeze": Entry(movement.reshape, "reshape"),
+    "Tanh": Entry(unary, "tanh"),
+    "Tile": Entry(movement.tile, "strided"),
+    "TopK": Entry(top_k, "top_k"),
+    "Transpose": Entry(movement.transpose, "transpose"),
+    "Unsqueeze": Entry(movement.reshape, "reshape"),
+    "Where": Entry(choose, "choose"),
+    "memopt.Conv3D": Entry(convolution_3d, "conv_3d"),
+    "memopt.LocalResponse": Entry(local_response, "local_response_normalization"),
+    "memopt.OneHot": Entry(movement.one_hot, "one_hot"),
+    "memopt.TreeEnsemble": Entry(trees, "tree_ensemble"),
 }
 """ONNX's operator -> what it becomes."""

@@ -11,7 +11,7 @@ from memopt.dialects.operators import operations
 from memopt.dialects.operators.binary import BinaryOp, DivOp
 from memopt.dialects.operators.comparison import TruthOp
 from memopt.dialects.operators.powers import RealBentOp
-from memopt.frontends.core.node import Entry
+from memopt.frontends.core.node import Entry, short_name
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding
@@ -74,7 +74,7 @@ def _built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
 def entries() -> dict[str, Entry]:
     """Return the operators that are a function of two numbers, by name."""
     named = [op for op in operations() if issubclass(op, BinaryOp) and op.TFLITE]
-    return {op.TFLITE: Entry(_built_by(op), op) for op in named}
+    return {op.TFLITE: Entry(_built_by(op), short_name(op)) for op in named}
 
 
 def plain(node: Node, kind: Kind) -> Operation:

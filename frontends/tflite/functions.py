@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.real_functions import RealFunctionOp
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.frontends.core.node import Entry
+from memopt.frontends.core.node import Entry, short_name
 from memopt.frontends.core.typed import build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, rounding
@@ -70,7 +70,7 @@ def entries() -> dict[str, Entry]:
     """Return the operators that are a function without options, by name."""
     named = [op for op in operations() if issubclass(op, FunctionOp) and op.TFLITE]
     real = {op: real_function if issubclass(op, RealFunctionOp) else unary for op in named}
-    return {op.TFLITE: Entry(real[op], op) for op in named}
+    return {op.TFLITE: Entry(real[op], short_name(op)) for op in named}
 
 
 def gelu(node: Node, kind: Kind) -> Operation:

@@ -11,69 +11,6 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.quick import number, numbers
-from memopt.dialects.operators.activations import GeluOp, Relu0To1Op, ReluN1To1Op
-from memopt.dialects.operators.add_n import AddNOp
-from memopt.dialects.operators.batch_products import BatchMatmulOp
-from memopt.dialects.operators.comparison import ChooseOp, LogicalNotOp
-from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.convolution_3d import Conv3DOp
-from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
-from memopt.dialects.operators.detection import DetectionPostprocessOp, NonMaxSuppressionOp
-from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp, ScatterNdOp
-from memopt.dialects.operators.hybrid import (
-    HybridConv2DOp,
-    HybridDepthwiseConv2DOp,
-    HybridFullyConnectedOp,
-    HybridTransposeConv2DOp,
-)
-from memopt.dialects.operators.landmarks import (
-    LandmarksToMatrixOp,
-    TransformBilinearOp,
-    TransformLandmarksOp,
-)
-from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
-from memopt.dialects.operators.lstm import LstmOp
-from memopt.dialects.operators.mean import MeanOp
-from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
-from memopt.dialects.operators.one_hot import OneHotOp
-from memopt.dialects.operators.pad import PadOp
-from memopt.dialects.operators.picked import MirroredOp, PickedOp
-from memopt.dialects.operators.pooling import AveragePool2DOp, L2Pool2DOp, MaxPool2DOp
-from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
-from memopt.dialects.operators.real_functions import AbsOp, ExpOp, LogOp, NegOp, RsqrtOp, SqrtOp
-from memopt.dialects.operators.real_lstm import RealLstmOp
-from memopt.dialects.operators.rectifiers import LeakyReluOp
-from memopt.dialects.operators.reductions import (
-    ArgMaxOp,
-    ArgMinOp,
-    ReduceMaxOp,
-    ReduceMinOp,
-    ReduceProdOp,
-    ReduceSumOp,
-)
-from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
-from memopt.dialects.operators.running import CumulativeSumOp
-from memopt.dialects.operators.segments import SegmentSumOp
-from memopt.dialects.operators.sequence_rnn import SequenceRnnOp
-from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
-from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
-from memopt.dialects.operators.spectrum import (
-    ComplexAbsOp,
-    ImaginaryPartOp,
-    RealFft2DOp,
-    RealPartOp,
-)
-from memopt.dialects.operators.stacking import PackOp, UnpackOp
-from memopt.dialects.operators.strided import StridedOp
-from memopt.dialects.operators.svdf import SvdfOp
-from memopt.dialects.operators.top_k import TopKOp
-from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
-from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
-from memopt.dialects.operators.unpooling import MaxPoolPlacesOp, MaxUnpoolOp
-from memopt.dialects.operators.updating import DynamicUpdateSliceOp
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
@@ -148,111 +85,115 @@ def space_to_depth(node: Node, kind: Kind) -> Operation:
 OPERATORS: Final[Mapping[str, Entry]] = {
     **entries(),
     **elementwise.entries(),
-    "ABS": Entry(magnitude, AbsOp),
-    "ADD_N": Entry(elementwise.plain, AddNOp),
-    "ARG_MAX": Entry(arg, ArgMaxOp),
-    "ARG_MIN": Entry(arg, ArgMinOp),
-    "AVERAGE_POOL_2D": Entry(products.pool, AveragePool2DOp),
-    "BATCH_MATMUL": Entry(products.batch_matmul, BatchMatmulOp, HybridFullyConnectedOp),
+    "ABS": Entry(magnitude, "abs"),
+    "ADD_N": Entry(elementwise.plain, "add_n"),
+    "ARG_MAX": Entry(arg, "arg_max"),
+    "ARG_MIN": Entry(arg, "arg_min"),
+    "AVERAGE_POOL_2D": Entry(products.pool, "average_pool_2d"),
+    "BATCH_MATMUL": Entry(products.batch_matmul, "batch_matmul", "hybrid_fully_connected"),
     "BATCH_TO_SPACE_ND": Entry(
-        moves.batches(walks.batch_to_space, picks.batch_to_space), StridedOp, PickedOp
+        moves.batches(walks.batch_to_space, picks.batch_to_space), "strided", "picked"
     ),
-    "BROADCAST_TO": Entry(moves.broadcast_to, StridedOp),
-    "CAST": Entry(unary, CastOp),
-    "CONCATENATION": Entry(moves.concat, ConcatOp, ConcatRequantizedOp),
-    "COMPLEX_ABS": Entry(elementwise.plain, ComplexAbsOp),
-    "CONV_3D": Entry(rare.convolution_3d, Conv3DOp),
-    "CONV_2D": Entry(products.convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
-    "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
-    "CUSTOM:Convolution2DTransposeBias": Entry(custom_ops.transpose_convolution, TransposeConv2DOp),
-    "CUSTOM:Landmarks2TransformMatrix": Entry(custom_ops.landmarks_to_matrix, LandmarksToMatrixOp),
-    "CUSTOM:MaxPoolingWithArgmax2D": Entry(custom_ops.max_pool_places, MaxPoolPlacesOp),
-    "CUSTOM:MaxUnpooling2D": Entry(custom_ops.max_unpool, MaxUnpoolOp),
-    "CUSTOM:TransformLandmarks": Entry(custom_ops.transformed, TransformLandmarksOp),
-    "CUSTOM:TransformTensorBilinear": Entry(custom_ops.transformed, TransformBilinearOp),
+    "BROADCAST_TO": Entry(moves.broadcast_to, "strided"),
+    "CAST": Entry(unary, "cast"),
+    "CONCATENATION": Entry(moves.concat, "concat", "concat_requantized"),
+    "COMPLEX_ABS": Entry(elementwise.plain, "complex_abs"),
+    "CONV_3D": Entry(rare.convolution_3d, "conv_3d"),
+    "CONV_2D": Entry(products.convolution(depthwise=False), "conv_2d", "hybrid_conv_2d"),
+    "CUMSUM": Entry(indices.cumulative_sum, "cumulative_sum"),
+    "CUSTOM:Convolution2DTransposeBias": Entry(
+        custom_ops.transpose_convolution, "transpose_conv_2d"
+    ),
+    "CUSTOM:Landmarks2TransformMatrix": Entry(
+        custom_ops.landmarks_to_matrix, "landmarks_to_matrix"
+    ),
+    "CUSTOM:MaxPoolingWithArgmax2D": Entry(custom_ops.max_pool_places, "max_pool_places"),
+    "CUSTOM:MaxUnpooling2D": Entry(custom_ops.max_unpool, "max_unpool"),
+    "CUSTOM:TransformLandmarks": Entry(custom_ops.transformed, "transform_landmarks"),
+    "CUSTOM:TransformTensorBilinear": Entry(custom_ops.transformed, "transform_bilinear"),
     "CUSTOM:TFLite_Detection_PostProcess": Entry(
-        custom_ops.detection_postprocess, DetectionPostprocessOp
+        custom_ops.detection_postprocess, "detection_postprocess"
     ),
-    "DENSIFY": Entry(densified, CopyOp),
+    "DENSIFY": Entry(densified, "copy"),
     "DEPTHWISE_CONV_2D": Entry(
-        products.convolution(depthwise=True), DepthwiseConv2DOp, HybridDepthwiseConv2DOp
+        products.convolution(depthwise=True), "depthwise_conv_2d", "hybrid_depthwise_conv_2d"
     ),
-    "DEPTH_TO_SPACE": Entry(moves.depth_to_space, DepthToSpaceOp),
-    "DEQUANTIZE": Entry(unary, DequantizeOp),
-    "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
-    "DYNAMIC_UPDATE_SLICE": Entry(elementwise.plain, DynamicUpdateSliceOp),
-    "EXP": Entry(function, ExpOp),
-    "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
-    "FILL": Entry(moves.fill, StridedOp),
-    "FULLY_CONNECTED": Entry(products.fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
-    "GATHER": Entry(moves.gather, GatherAlongOp),
-    "GATHER_ND": Entry(elementwise.plain, GatherNdOp),
-    "GELU": Entry(gelu, GeluOp),
-    "HARD_SWISH": Entry(unary, HardSwishOp),
-    "IMAG": Entry(elementwise.plain, ImaginaryPartOp),
-    "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
-    "L2_POOL_2D": Entry(products.pool, L2Pool2DOp),
-    "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
-    "LOG": Entry(function, LogOp),
-    "LOGISTIC": Entry(unary, LogisticOp),
-    "LOCAL_RESPONSE_NORMALIZATION": Entry(rare.local_response, LocalResponseNormalizationOp),
-    "LOGICAL_NOT": Entry(elementwise.plain, LogicalNotOp),
-    "LOG_SOFTMAX": Entry(vectors, LogSoftmaxOp),
-    "MAX_POOL_2D": Entry(products.pool, MaxPool2DOp),
-    "MEAN": Entry(over_axes, MeanOp),
-    "MIRROR_PAD": Entry(picks.mirror_pad, MirroredOp),
-    "NEG": Entry(negation, NegOp),
-    "NON_MAX_SUPPRESSION_V4": Entry(rare.non_max_suppression, NonMaxSuppressionOp),
-    "NON_MAX_SUPPRESSION_V5": Entry(rare.non_max_suppression, NonMaxSuppressionOp),
-    "ONE_HOT": Entry(indices.one_hot, OneHotOp),
-    "PACK": Entry(moves.stack, PackOp),
-    "PAD": Entry(moves.pad, PadOp, PickedOp),
-    "PADV2": Entry(picks.pad, PickedOp),
-    "QUANTIZE": Entry(unary, QuantizeOp),
-    "REAL": Entry(elementwise.plain, RealPartOp),
-    "REDUCE_ALL": Entry(over_axes, ReduceMinOp),
-    "REDUCE_ANY": Entry(over_axes, ReduceMaxOp),
-    "REDUCE_MAX": Entry(over_axes, ReduceMaxOp),
-    "REDUCE_MIN": Entry(over_axes, ReduceMinOp),
-    "REDUCE_PROD": Entry(over_axes, ReduceProdOp),
-    "RELU": Entry(unary, ReluOp),
-    "RELU6": Entry(unary, Relu6Op),
-    "RELU_0_TO_1": Entry(unary, Relu0To1Op),
-    "RELU_N1_TO_1": Entry(unary, ReluN1To1Op),
-    "RESHAPE": Entry(moves.reshape, ReshapeOp),
-    "RFFT2D": Entry(rare.spectrum, RealFft2DOp),
-    "RESIZE_BILINEAR": Entry(moves.resize, ResizeBilinearOp),
-    "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, ResizeNearestOp),
-    "REVERSE_V2": Entry(moves.reverse, StridedOp),
-    "RSQRT": Entry(reciprocal_root, RsqrtOp),
-    "SCATTER_ND": Entry(indices.scatter, ScatterNdOp),
-    "SEGMENT_SUM": Entry(rare.segments, SegmentSumOp),
-    "SELECT": Entry(elementwise.choice, ChooseOp),
-    "SELECT_V2": Entry(elementwise.plain, ChooseOp),
-    "SLICE": Entry(moves.slice_, SliceOp),
-    "SOFTMAX": Entry(softmax, SoftmaxOp),
+    "DEPTH_TO_SPACE": Entry(moves.depth_to_space, "depth_to_space"),
+    "DEQUANTIZE": Entry(unary, "dequantize"),
+    "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, "gather_along"),
+    "DYNAMIC_UPDATE_SLICE": Entry(elementwise.plain, "dynamic_update_slice"),
+    "EXP": Entry(function, "exp"),
+    "EXPAND_DIMS": Entry(moves.reshape, "reshape"),
+    "FILL": Entry(moves.fill, "strided"),
+    "FULLY_CONNECTED": Entry(products.fully_connected, "fully_connected", "hybrid_fully_connected"),
+    "GATHER": Entry(moves.gather, "gather_along"),
+    "GATHER_ND": Entry(elementwise.plain, "gather_nd"),
+    "GELU": Entry(gelu, "gelu"),
+    "HARD_SWISH": Entry(unary, "hard_swish"),
+    "IMAG": Entry(elementwise.plain, "imaginary_part"),
+    "L2_NORMALIZATION": Entry(vectors, "l2_normalization"),
+    "L2_POOL_2D": Entry(products.pool, "l2_pool_2d"),
+    "LEAKY_RELU": Entry(leaky_relu, "leaky_relu"),
+    "LOG": Entry(function, "log"),
+    "LOGISTIC": Entry(unary, "logistic"),
+    "LOCAL_RESPONSE_NORMALIZATION": Entry(rare.local_response, "local_response_normalization"),
+    "LOGICAL_NOT": Entry(elementwise.plain, "logical_not"),
+    "LOG_SOFTMAX": Entry(vectors, "log_softmax"),
+    "MAX_POOL_2D": Entry(products.pool, "max_pool_2d"),
+    "MEAN": Entry(over_axes, "mean"),
+    "MIRROR_PAD": Entry(picks.mirror_pad, "mirrored"),
+    "NEG": Entry(negation, "neg"),
+    "NON_MAX_SUPPRESSION_V4": Entry(rare.non_max_suppression, "non_max_suppression"),
+    "NON_MAX_SUPPRESSION_V5": Entry(rare.non_max_suppression, "non_max_suppression"),
+    "ONE_HOT": Entry(indices.one_hot, "one_hot"),
+    "PACK": Entry(moves.stack, "pack"),
+    "PAD": Entry(moves.pad, "pad", "picked"),
+    "PADV2": Entry(picks.pad, "picked"),
+    "QUANTIZE": Entry(unary, "quantize"),
+    "REAL": Entry(elementwise.plain, "real_part"),
+    "REDUCE_ALL": Entry(over_axes, "reduce_min"),
+    "REDUCE_ANY": Entry(over_axes, "reduce_max"),
+    "REDUCE_MAX": Entry(over_axes, "reduce_max"),
+    "REDUCE_MIN": Entry(over_axes, "reduce_min"),
+    "REDUCE_PROD": Entry(over_axes, "reduce_prod"),
+    "RELU": Entry(unary, "relu"),
+    "RELU6": Entry(unary, "relu6"),
+    "RELU_0_TO_1": Entry(unary, "relu_0_to_1"),
+    "RELU_N1_TO_1": Entry(unary, "relu_n1_to_1"),
+    "RESHAPE": Entry(moves.reshape, "reshape"),
+    "RFFT2D": Entry(rare.spectrum, "real_fft_2d"),
+    "RESIZE_BILINEAR": Entry(moves.resize, "resize_bilinear"),
+    "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, "resize_nearest"),
+    "REVERSE_V2": Entry(moves.reverse, "strided"),
+    "RSQRT": Entry(reciprocal_root, "rsqrt"),
+    "SCATTER_ND": Entry(indices.scatter, "scatter_nd"),
+    "SEGMENT_SUM": Entry(rare.segments, "segment_sum"),
+    "SELECT": Entry(elementwise.choice, "choose"),
+    "SELECT_V2": Entry(elementwise.plain, "choose"),
+    "SLICE": Entry(moves.slice_, "slice"),
+    "SOFTMAX": Entry(softmax, "softmax"),
     "SPACE_TO_BATCH_ND": Entry(
-        moves.batches(walks.space_to_batch, picks.space_to_batch), StridedOp, PickedOp
+        moves.batches(walks.space_to_batch, picks.space_to_batch), "strided", "picked"
     ),
-    "SPACE_TO_DEPTH": Entry(space_to_depth, SpaceToDepthOp),
-    "SPLIT": Entry(moves.split(data=1, axis=0), SplitOp),
-    "SPLIT_V": Entry(moves.split(data=0, axis=2), SplitOp),
-    "SQRT": Entry(function, SqrtOp),
-    "SQUEEZE": Entry(moves.reshape, ReshapeOp),
-    "STRIDED_SLICE": Entry(moves.strided_slice, SliceOp, StridedOp),
-    "SUM": Entry(over_axes, ReduceSumOp),
-    "SVDF": Entry(svdf, SvdfOp),
-    "TILE": Entry(moves.tile, StridedOp),
-    "TANH": Entry(unary, TanhOp),
-    "TOPK_V2": Entry(indices.top_k, TopKOp),
-    "TRANSPOSE": Entry(moves.transpose, TransposeOp),
+    "SPACE_TO_DEPTH": Entry(space_to_depth, "space_to_depth"),
+    "SPLIT": Entry(moves.split(data=1, axis=0), "split"),
+    "SPLIT_V": Entry(moves.split(data=0, axis=2), "split"),
+    "SQRT": Entry(function, "sqrt"),
+    "SQUEEZE": Entry(moves.reshape, "reshape"),
+    "STRIDED_SLICE": Entry(moves.strided_slice, "slice", "strided"),
+    "SUM": Entry(over_axes, "reduce_sum"),
+    "SVDF": Entry(svdf, "svdf"),
+    "TILE": Entry(moves.tile, "strided"),
+    "TANH": Entry(unary, "tanh"),
+    "TOPK_V2": Entry(indices.top_k, "top_k"),
+    "TRANSPOSE": Entry(moves.transpose, "transpose"),
     "TRANSPOSE_CONV": Entry(
-        products.transpose_convolution, TransposeConv2DOp, HybridTransposeConv2DOp
+        products.transpose_convolution, "transpose_conv_2d", "hybrid_transpose_conv_2d"
     ),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp, RealLstmOp),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": Entry(sequence_rnn, SequenceRnnOp),
-    "UNPACK": Entry(moves.stack, UnpackOp),
-    "UNSORTED_SEGMENT_SUM": Entry(rare.segments, SegmentSumOp),
-    "ZEROS_LIKE": Entry(picks.zeros, PickedOp),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, "lstm", "real_lstm"),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": Entry(sequence_rnn, "sequence_rnn"),
+    "UNPACK": Entry(moves.stack, "unpack"),
+    "UNSORTED_SEGMENT_SUM": Entry(rare.segments, "segment_sum"),
+    "ZEROS_LIKE": Entry(picks.zeros, "picked"),
 }
 """LiteRT's operator -> what it becomes."""
