@@ -5,7 +5,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType, i64
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, real_type, rounds_even
@@ -359,3 +360,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def require(self, condition: bool, text: str) -> None:
         if not condition:
             raise VerifyException(f"{self.name}: {text}")
+
+
+class OfOneOp(ComputeOp):
+    """Base of what makes one tensor of one."""
+
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES

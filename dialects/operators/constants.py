@@ -33,20 +33,18 @@ from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, OfOneOp
 from memopt.dialects.operators.traits import KeepsDimensions, Moves, Written
 
 
 @irdl_op_definition
-class TakeOp(ComputeOp):
+class TakeOp(OfOneOp):
     """The elements whose index along `axis` is one of `kept`, which rise."""
 
     name = "memgraph.take"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     kept = prop_def(INTS)
-    traits = traits_def(Pure(), Moves(), KeepsDimensions(), Written())
+    traits = traits_def(Moves(), KeepsDimensions(), Written())
     assembly_format = "$input `axis` $axis `kept` $kept " + TYPES
 
     @property
@@ -176,14 +174,11 @@ class ShiftedOp(PerChannelOp):
 
 
 @irdl_op_definition
-class ReciprocalOp(ComputeOp):
+class ReciprocalOp(OfOneOp):
     """One over each of real numbers."""
 
     name = "memgraph.reciprocal"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), KeepsDimensions(), Written())
-    assembly_format = "$input " + TYPES
+    traits = traits_def(KeepsDimensions(), Written())
 
     def verify_(self) -> None:
         shape = shape_of(self.input)

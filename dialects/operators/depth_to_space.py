@@ -3,34 +3,24 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
-from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
+from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import Moves, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
 @irdl_op_definition
-class DepthToSpaceOp(ComputeOp):
+class DepthToSpaceOp(OfOneOp):
     """Blocks of `block` x `block` pixels from as many times the channels, which stand pixel by
     pixel; with `by_channel` all pixels of a channel stand together (ONNX's CRD)."""
 
     name = "memgraph.depth_to_space"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     block = prop_def(IntegerAttr[I64])
     by_channel = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure(), Moves(), Spatial())
+    traits = traits_def(Moves(), Spatial())
     assembly_format = "$input `block` $block (`by_channel` $by_channel^)? " + TYPES
 
     def verify_(self) -> None:

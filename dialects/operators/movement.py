@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.tensors import (
-    AnyTensor,
     bytes_of,
     channel_axis,
     channels_of,
@@ -15,19 +13,16 @@ from memopt.dialects.memgraph.tensors import (
     rows_of,
     shape_of,
 )
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.base import INTS, TYPES, OfOneOp
 from memopt.dialects.operators.traits import Alike, ByChannel, Folds, Monotone, Moves, View
 
 
 @irdl_op_definition
-class ReshapeOp(ComputeOp):
+class ReshapeOp(OfOneOp):
     """Bytes of the operand with another shape (also squeeze, expand and flatten)."""
 
     name = "memgraph.reshape"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), Alike(), Monotone(), Moves(), View(), Folds())
-    assembly_format = "$input " + TYPES
+    traits = traits_def(Alike(), Monotone(), Moves(), View(), Folds())
 
     def verify_(self) -> None:
         a, b = bytes_of(self.input.type), bytes_of(self.result.type)
@@ -52,15 +47,12 @@ class ReshapeOp(ComputeOp):
 
 
 @irdl_op_definition
-class CopyOp(ComputeOp):
+class CopyOp(OfOneOp):
     """Bytes of the operand in another place. `memgraph-memory` moves tensors between memories with
     it; of a sparse constant, which is read with all its elements, it is a dense one."""
 
     name = "memgraph.copy"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), ByChannel(), Alike(), Monotone(), Folds())
-    assembly_format = "$input " + TYPES
+    traits = traits_def(ByChannel(), Alike(), Monotone(), Folds())
 
     def verify_(self) -> None:
         self.require(self.input.type == self.result.type, "a copy has the type of its operand")
@@ -73,14 +65,12 @@ class CopyOp(ComputeOp):
 
 
 @irdl_op_definition
-class TransposeOp(ComputeOp):
+class TransposeOp(OfOneOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 
     name = "memgraph.transpose"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     permutation = prop_def(INTS)
-    traits = traits_def(Pure(), Alike(), Monotone(), Moves(), Folds())
+    traits = traits_def(Alike(), Monotone(), Moves(), Folds())
     assembly_format = "$input `permutation` $permutation " + TYPES
 
     def verify_(self) -> None:

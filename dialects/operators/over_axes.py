@@ -5,25 +5,21 @@ from math import prod
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import opt_prop_def, prop_def
 
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.attributes.quick import numbers
-from memopt.dialects.memgraph.tensors import AnyTensor, channel_axis, channels_of, shape_of
-from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
+from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, OfOneOp
 
 
-class OverAxesOp(ComputeOp):
+class OverAxesOp(OfOneOp):
     """Base of these: over `axes`, which stay as 1 with `keep_dims`."""
 
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axes = prop_def(INTS)
     keep_dims = opt_prop_def(UnitAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
     assembly_format = "$input `axes` $axes (`keep_dims` $keep_dims^)?" + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:

@@ -4,34 +4,25 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, numbers_of, unknown
-from memopt.dialects.memgraph.tensors import (
-    AnyTensor,
-    channel_axis,
-    encoding_of,
-    same_channels,
-    shape_of,
-)
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import channel_axis, encoding_of, same_channels, shape_of
+from memopt.dialects.operators.base import INTS, TYPES, OfOneOp
 from memopt.dialects.operators.reordering import with_entries
 from memopt.dialects.operators.traits import Alike, ByPixel, Folds, KeepsDimensions, Monotone
 
 
 @irdl_op_definition
-class PadOp(ComputeOp):
+class PadOp(OfOneOp):
     """`before` and `after` elements of the real `value` around each dimension."""
 
     name = "memgraph.pad"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     before = prop_def(INTS)
     after = prop_def(INTS)
     value = prop_def(FloatAttr[Float32Type])
-    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), KeepsDimensions(), Folds())
+    traits = traits_def(Alike(), ByPixel(), Monotone(), KeepsDimensions(), Folds())
     assembly_format = "$input `before` $before `after` $after `value` $value " + TYPES
 
     @property

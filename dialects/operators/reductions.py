@@ -4,8 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import rescale
@@ -22,8 +21,8 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.operators.base import TYPES, ComputeOp, OfOneOp
 from memopt.dialects.operators.over_axes import OverAxesOp
 from memopt.dialects.operators.traits import Alike, Monotone, RealsOnly
 
@@ -141,13 +140,11 @@ class ReduceMinOp(ExtremeOp):
         return values.min(self.numbers)
 
 
-class ArgOp(ComputeOp):
+class ArgOp(OfOneOp):
     """Base of where along `axis`, which goes, the number stands, the first of equal ones."""
 
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), Alike())
+    traits = traits_def(Alike())
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
@@ -15,19 +14,17 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp, Range
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
+from memopt.dialects.operators.base import TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.traits import ByChannel, Monotone, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
-class ResizeBase(ComputeOp):
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
+class ResizeBase(OfOneOp):
     align_corners = opt_prop_def(UnitAttr)
     half_pixel_centers = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure(), ByChannel(), Monotone(), Spatial())
+    traits = traits_def(ByChannel(), Monotone(), Spatial())
     assembly_format = (
         "$input (`align_corners` $align_corners^)? (`half_pixel_centers` $half_pixel_centers^)? "
         + TYPES

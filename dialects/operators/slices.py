@@ -38,7 +38,15 @@ from memopt.dialects.memgraph.tensors import (
     same_channels,
     shape_of,
 )
-from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
+from memopt.dialects.operators.base import (
+    ACTIVATION,
+    INTS,
+    ROUNDING,
+    TYPES,
+    ComputeOp,
+    OfOneOp,
+    Places,
+)
 from memopt.dialects.operators.reordering import with_axis, with_entries
 from memopt.dialects.operators.traits import (
     Alike,
@@ -212,15 +220,13 @@ class SplitOp(ComputeOp):
 
 
 @irdl_op_definition
-class SliceOp(ComputeOp):
+class SliceOp(OfOneOp):
     """`sizes` elements from `starts`, every `strides`-th."""
 
     name = "memgraph.slice"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     starts = prop_def(INTS)
     strides = prop_def(INTS)
-    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), Moves(), KeepsDimensions(), Folds())
+    traits = traits_def(Alike(), ByPixel(), Monotone(), Moves(), KeepsDimensions(), Folds())
     assembly_format = "$input `starts` $starts `strides` $strides " + TYPES
 
     def verify_(self) -> None:

@@ -5,8 +5,7 @@ from functools import partial
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
 from memopt.dialects.arithmetic.int16_tables import exponential_table, look_up, reciprocal_table
@@ -28,23 +27,21 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp, Range
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.operators.base import TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
 from memopt.dialects.operators.reordering import with_axis
 from memopt.dialects.operators.traits import Alike, KeepsDimensions
 
 
 @irdl_op_definition
-class SoftmaxOp(ComputeOp):
+class SoftmaxOp(OfOneOp):
     """exp(beta * x) normalised over `axis`."""
 
     name = "memgraph.softmax"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     beta = prop_def(FloatAttr[Float32Type])
-    traits = traits_def(Pure(), Alike(), KeepsDimensions())
+    traits = traits_def(Alike(), KeepsDimensions())
     assembly_format = "$input `axis` $axis `beta` $beta " + TYPES
 
     def verify_(self) -> None:

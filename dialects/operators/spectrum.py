@@ -3,27 +3,24 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, DenseArrayBase
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, unknown
-from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import RealsOnly
 
 
 @irdl_op_definition
-class RealFft2DOp(ComputeOp):
+class RealFft2DOp(OfOneOp):
     """The Fourier transform of the reals in the last two dimensions, as many as `sizes` says, which
     are powers of 2, cut off or with zeros behind; of the last one the first half and one number
     more."""
 
     name = "memgraph.real_fft_2d"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     sizes = prop_def(DenseArrayBase.constr(I64))
-    traits = traits_def(Pure(), RealsOnly())
+    traits = traits_def(RealsOnly())
     assembly_format = "$input `sizes` $sizes " + TYPES
 
     @property
@@ -44,13 +41,10 @@ class RealFft2DOp(ComputeOp):
         return [np.fft.rfft2(operands[0].astype(np.float64), self.lengths).astype(np.complex64)]
 
 
-class ComplexPartOp(ComputeOp):
+class ComplexPartOp(OfOneOp):
     """Base: a real of each complex number."""
 
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), RealsOnly())
-    assembly_format = "$input " + TYPES
+    traits = traits_def(RealsOnly())
 
     def verify_(self) -> None:
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")

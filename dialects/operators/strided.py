@@ -4,37 +4,27 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, need_same_numbers
-from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import elements_of, shape_of
+from memopt.dialects.operators.base import INTS, TYPES, OfOneOp
 from memopt.dialects.operators.traits import Folds, Monotone, Moves
 
 
 @irdl_op_definition
-class StridedOp(ComputeOp):
+class StridedOp(OfOneOp):
     """The elements of the operand from number `start` on, `sizes` of them along each of as many
     ways, `steps` elements apart, in this order. A step may be 0 or negative. With `as_stored`
     integers stay as they are stored where both quantizations differ, as runtimes leave them."""
 
     name = "memgraph.strided"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     start = prop_def(IntegerAttr[I64])
     sizes = prop_def(INTS)
     steps = prop_def(INTS)
     as_stored = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure(), Monotone(), Moves(), Folds())
+    traits = traits_def(Monotone(), Moves(), Folds())
     assembly_format = (
         "$input (`as_stored` $as_stored^)? `start` $start `sizes` $sizes `steps` $steps " + TYPES
     )

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import copysign, floor, frexp
 from typing import Any, ClassVar
 
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic import int16_tables
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -38,19 +37,17 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.input_range import LARGEST
 from memopt.dialects.attributes.operators import RoundingAttr
-from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.operators.base import ROUNDING, TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import of_reals, outwards
 from memopt.dialects.operators.traits import AsActivation, Elementwise
 
 
-class UnaryOp(ComputeOp):
+class UnaryOp(OfOneOp):
     """Element-wise, same shape."""
 
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure(), Elementwise())
+    traits = traits_def(Elementwise())
     assembly_format = "$input" + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:

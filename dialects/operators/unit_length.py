@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import by_table, rescale
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -28,18 +27,15 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.operators.base import OfOneOp
 from memopt.dialects.operators.traits import Alike
 
 
-class VectorsOp(ComputeOp):
+class VectorsOp(OfOneOp):
     """Base of these."""
 
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), Alike())
-    assembly_format = "$input " + TYPES
+    traits = traits_def(Alike())
 
     def verify_(self) -> None:
         shape = shape_of(self.input)
