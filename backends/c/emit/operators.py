@@ -79,7 +79,8 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     numbered = [replace(c, number=above.get(c.number, c.number)) for c in calls]
     widths = add_row_program(out, operators, numbered, moves)
     for o in operators:
-        out.row_kernels += o.inlined.kernels if o.inlined is not None else ()
+        if o.inlined is not None:
+            out.row_kernels += (o.inlined.kernel, *o.inlined.called)
         out.row_kernels.append(o.call.call.kernel)
     if out.layout.received is not None:
         out.calls = guarded(out.calls, stretches)

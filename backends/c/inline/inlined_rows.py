@@ -6,24 +6,33 @@
 
 From types alone, so that the scratch is known before the order. A row that several rows of a reader
 read is made by each of them: it stays in memory no longer than a call.
+
+An epilogue makes sums of products, one of its two operands: some columns of the row in scratch,
+then what it computes of these, and so on. A whole row in scratch would be as much as the row that
+is no buffer: nothing would be won.
+
+    %b0 = memgraph.row %conv[0] (%a0, %a1) {virtual}     a quarter of %b0 at a time
+    %y0 = memgraph.row %add[0] (%b0, %x0)                may take the place of %x0
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import OpResult
+from xdsl.ir import OpResult, SSAValue
 
 from memopt.backends.c.emit.call import scratch_rounded
-from memopt.backends.c.inline.epilogue_rows import can_be_epilogue, columns_bytes, made_sums
 from memopt.backends.c.rows.row_calls import window_under
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual
-from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.pooling import PoolBase
+from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.rows.operations import RowOp
 from memopt.dialects.rows.steps import activations, steps_of
+
+PARTS = 4  # of a row, each an even number of columns, since kernels compute two pixels at once
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,16 @@ def makes_operands(row: RowOp) -> bool:
     return not makes_virtual(row) and any(map(is_virtual, row.inputs))
 
 
+def made_sums(values: Sequence[SSAValue]) -> list[int]:
+    """Which of the values are sums of products that are no buffers."""
+    return [k for k, v in enumerate(values) if isinstance(v, OpResult) and _is_sum(v)]
+
+
+def _is_sum(value: OpResult) -> bool:
+    operator = value.op.whole if isinstance(value.op, RowOp) else value.op
+    return makes_virtual(value.op) and isinstance(operator, WeighingOp)
+
+
 def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
     """Return whether rows of a whole operator can be computed that reads values which are no
     buffers.
@@ -50,14 +69,35 @@ def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
     if op.accumulates or not computes(op):
         return False
     makers = [value.op for value in inlined_by(op)]
+    computed = [m for m in makers if isinstance(m, ComputeOp) and computes(m)]
+    if len(computed) < len(makers):
+        return False
     if made_sums(op.operands):
-        return can_be_epilogue(op) and all(isinstance(m, ComputeOp) and computes(m) for m in makers)
-    if not all(isinstance(m, ComputeOp) and _has_one(m) and computes(m) for m in makers):
+        return _can_be_epilogue(op)
+    if not all(map(_has_one, computed)):
         return False
     read = [v for v in op.operands if not is_constant_expression(v, GENERIC)]
     if isinstance(op, ConvBase | PoolBase):
         return op.window.sizes[2][0] == 1  # rows between the taps are not there to be made of
     return _has_one(op, least=len(read) > 1)
+
+
+def _can_be_epilogue(op: ComputeOp) -> bool:
+    """Return whether rows of a whole operation can make the sums that it reads: of a convolution of
+    buffers, beside one other buffer, all of one shape."""
+    sums = inlined_by(op)
+    if len(op.operands) != 2 or len(sums) != 1 or not isinstance(sums[0].op, ConvBase):
+        return False
+    shape = shape_of(op.results[0])
+    alike = all(shape_of(v) == shape for v in op.operands) and len(shape) == 4
+    return alike and not any(is_constant_expression(v, GENERIC) for v in op.operands)
+
+
+def columns_of(value: SSAValue) -> list[range]:
+    """The columns of a row of sums that are made at a time, in their order."""
+    width = shape_of(value)[2]
+    step = max(2, -(-width // (2 * PARTS)) * 2)
+    return [range(at, min(at + step, width)) for at in range(0, width, step)]
 
 
 def _has_one(op: ComputeOp, least: int = 1) -> bool:
@@ -108,7 +148,9 @@ def row_scratch(row: RowOp) -> int:
     if not makes_operands(row):
         return 0
     if numbers := made_sums(row.inputs):
-        return scratch_rounded(columns_bytes(row.inputs[numbers[0]]))
+        value = row.inputs[numbers[0]]
+        columns, width = len(columns_of(value)[0]), shape_of(value)[2]
+        return scratch_rounded(-(-(bytes_of(value.type) or 0) * columns // width))
     return _slots(row)[1]
 
 

@@ -13,10 +13,13 @@ from memopt.backends.c.emit.call import Constants, refuse
 from memopt.backends.c.emit.layout import Address, Layout
 from memopt.backends.c.emit.lowering import lower_rows
 from memopt.backends.c.emit.registry import workspace_of
-from memopt.backends.c.inline.epilogue_row_calls import EpilogueRow, epilogue_row, makers_of
-from memopt.backends.c.inline.epilogue_rows import made_sums
-from memopt.backends.c.inline.inlined_row_calls import InlinedRows, inlined_rows
-from memopt.backends.c.inline.inlined_rows import makes_operands
+from memopt.backends.c.inline.inlined_row_calls import (
+    InlinedRows,
+    epilogue_row,
+    inlined_rows,
+    makers_of,
+)
+from memopt.backends.c.inline.inlined_rows import made_sums, makes_operands
 from memopt.backends.c.inline.sums import computed, sum_row_of
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
@@ -40,7 +43,7 @@ class RowOperator:
     operands: tuple[Places | ConstantRows, ...]
     results: Places
     completes: bool
-    inlined: InlinedRows | EpilogueRow | None = None
+    inlined: InlinedRows | None = None
     aligned: int = 0
     scratch: Places = ()
 
@@ -94,7 +97,7 @@ def row_operators(
             o if isinstance(o, ConstantRows) else _values(row_call, o, rows)
             for o in row_call.operands
         ]
-        inlined: InlinedRows | EpilogueRow | None = None
+        inlined: InlinedRows | None = None
         if made_sums(rows[0].inputs):
             under = _tensor_under(makers_of(rows))
             row_call, operands, inlined = epilogue_row(layout, constants, isa, rows, under)

@@ -11,8 +11,7 @@ from c_programs import Program, compiled
 from row_networks import cut_some, image_of
 from unbuffered_networks import ROW_RULES, planned, text_of
 
-from memopt.backends.c.inline.epilogue_rows import made_sums
-from memopt.backends.c.inline.inlined_rows import makes_operands
+from memopt.backends.c.inline.inlined_rows import made_sums, makes_operands
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import inlined_by, is_virtual
