@@ -458,18 +458,13 @@ def _add_last(indices: list[int], index: int) -> None:
 def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> bool:
     """Return whether `op` reads bytes of the operand's group otherwise than as the operand itself.
 
-    Then it must not run in place: in x + x[0], every element needs the first one, and what is
-    gathered of x and y has the elements of x elsewhere.
+    Then it must not run in place: in x + x[0], every element needs the first one, and a virtual
+    tensor of x and y has the elements of x elsewhere.
     """
-    group, offset = memory.of_value[operand]
-    size = bytes_of(operand.type)
-    reads_elsewhere = any(
-        memory.of_value[v] != (group, offset) or bytes_of(v.type) != size
-        for v in read_values(op)
-        if v in memory.of_value and memory.of_value[v][0] == group
-    )
-    return reads_elsewhere or any(
-        part in memory.of_value and memory.of_value[part][0] == group
-        for v in read_values(op)
-        for part in memory.virtual.get(v, ())
+    place, size = memory.of_value[operand], bytes_of(operand.type)
+    parts = {part for v in read_values(op) for part in memory.virtual.get(v, ())}
+    return any(
+        at[0] == place[0] and (v in parts or at != place or bytes_of(v.type) != size)
+        for v in memory.read_by(op)
+        if (at := memory.of_value.get(v)) is not None
     )

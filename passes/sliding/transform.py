@@ -81,14 +81,14 @@ def _state(
     state = StateOp(of, rows, shift, number)
     hint = of.name_hint
     state.result.name_hint = f"{hint}_kept" if hint else None
-    _insert_before(first, state)
+    Rewriter.insert_op(state, InsertPoint.before(first))
     for r in rows:
         value = value_of[tensor, r]
         recall = RecallOp(state.result, r, tensor.type)
         recall.result.name_hint = value.name_hint
         if is_named(value):
             rename(recall, {0: name_of(value)})
-        _insert_before(first, recall)
+        Rewriter.insert_op(recall, InsertPoint.before(first))
         value.replace_all_uses_with(recall.result)
     return state
 
@@ -115,7 +115,3 @@ def _retain(state: StateOp, value_of: Mapping[Row, SSAValue]) -> None:
             at, behind = place[made], made
         Rewriter.insert_op(retain, InsertPoint.after(behind))
         behind = retain
-
-
-def _insert_before(op: Operation, new: Operation) -> None:
-    Rewriter.insert_op(new, InsertPoint.before(op))

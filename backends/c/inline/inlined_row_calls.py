@@ -46,7 +46,7 @@ Operands = tuple[Places | ConstantRows, ...]
 
 @dataclass(frozen=True)
 class InlinedRows:
-    """What each row of an operator makes before it computes: the kernel that does both, those that
+    """Work of each row of an operator before it computes: the kernel that does both, those that
     it calls, where the scratch of each row is, and what adds `<prefix>_params` to the file, given
     the reader's call and the prefix."""
 
