@@ -1,6 +1,6 @@
 """Common parts of the two integer programs: their starts, and schedules out of their answers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -67,9 +67,9 @@ def over(program: IntegerProgram, group: int, step: int) -> list[Any]:
     return [program.done(u, step - 1) for u in sorted({*g.writers, *g.readers})]
 
 
-def others(graph: MemoryGraph, candidate: InPlace) -> Iterator[int]:
-    """Yield the operators that must have run before `candidate` can be used: all other users of its
-    operand."""
+def others(graph: MemoryGraph, candidate: InPlace) -> Iterable[int]:
+    """Return the operators that must have run before `candidate` can be used: all other users of
+    its operand."""
     return bits(graph.toucher_masks[candidate.operand] & ~(1 << candidate.operator))
 
 

@@ -192,11 +192,11 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
     beside, and only all rows and those of the fewest calls are cut."""
     solved: list[str] = []
     cut: list[int] = []
-    plain = least_rows.Cuts.of
+    plain = least_rows.Cuts.in_time
 
     def counted(
-        cuts: least_rows.Cuts, positions: Any, deadline: float | None = None
-    ) -> least_rows.InRows:
+        cuts: least_rows.Cuts, positions: Any, deadline: float | None
+    ) -> least_rows.InRows | None:
         cut.append(frozenset(positions) not in cuts.made)
         return plain(cuts, positions, deadline)
 
@@ -208,7 +208,7 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(worker, "ask", ask)
     monkeypatch.setattr(run_passes, "_smaller", rival)
-    monkeypatch.setattr(least_rows.Cuts, "of", counted)
+    monkeypatch.setattr(least_rows.Cuts, "in_time", counted)
     arena(network(seed, "i8" if seed // len(KINDS) % 2 else "f32"), "auto")
     assert not solved
     assert sum(cut) <= 2

@@ -142,7 +142,7 @@ def test_mutants_of_what_is_kept_are_refused(fuzz: float) -> None:
         check_form(func)
         states = [op for op in body_of(func).ops if isinstance(op, StateOp)]
         state = states[int(rng.integers(len(states)))]
-        retained = [op for op in state.of_kind(RetainOp) if isinstance(op, RetainOp)]
+        retained = [*state.of_kind(RetainOp)]
         kind = ("shift", "tensor", "swapped")[int(rng.integers(3))]
         if kind == "shift":
             state.properties["shift"] = IntAttr(state.later + 1)
