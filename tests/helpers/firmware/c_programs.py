@@ -2,6 +2,7 @@
 
 import fcntl
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -84,6 +85,32 @@ class Program:
         )
         assert ran.returncode == 0, ran.stderr[-3000:]
         return ran.stdout
+
+
+class Pairs:
+    """Networks, each behind the whole network of which it has to compute the outputs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.program = Program(folder)
+        self.given = b""
+        self.sizes: list[tuple[int, int]] = []  # a seed, bytes of all outputs
+
+    def add(
+        self, seed: int, whole: ModuleOp, module: ModuleOp, image: bytes, sizes: list[int]
+    ) -> None:
+        """Add two forms of a network, planned, of which each reads `image` and writes `sizes`."""
+        self.given += image
+        self.sizes.append((seed, sum(sizes)))
+        self.program.add(whole, f"whole{seed}", [len(image), *sizes])
+        self.program.add(module, f"other{seed}", [len(image), *sizes])
+
+    def outputs(self, flags: tuple[Path, list[str]]) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield the seeds, and the bytes that the whole network and the other one write."""
+        output = self.program.run(flags[0], self.given, flags[1])
+        for seed, size in self.sizes:
+            yield seed, output[:size], output[size : 2 * size]
+            output = output[2 * size :]
+        assert not output
 
 
 def compiled(kept: Path, sanitize: str) -> tuple[Path, list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_programs import Program, compiled
+from c_programs import Pairs, compiled
 from row_networks import cut_some, image_of
 from unbuffered_networks import ROW_RULES, planned, text_of
 
@@ -57,7 +57,7 @@ def test_random_networks_compute_the_same_bits(
     seen = Counter[str]()
     count = max(7, int(FULL * fuzz))
     for start in range(0, count, PROGRAM):
-        program, given, want = Program(tmp_path / str(start)), b"", list[tuple[int, int]]()
+        pairs = Pairs(tmp_path / str(start))
         for seed in range(start, min(start + PROGRAM, count)):
             rng = np.random.default_rng([seed, 91])
             text = text_of(rng, seed % 3 != 1, 2 if seed % 4 == 3 else 1)
@@ -77,15 +77,9 @@ def test_random_networks_compute_the_same_bits(
             image, last = image_of(func, rng), func.get_return_op()
             assert last is not None
             sizes = [bytes_of(v.type) or 0 for v in last.operands]
-            given += image.tobytes()
-            want.append((seed, sum(sizes)))
-            program.add(whole, f"whole{seed}", [image.nbytes, *sizes])
-            program.add(module, f"rows{seed}", [image.nbytes, *sizes])
-        output = program.run(flags[0], given, flags[1])
-        for seed, size in want:
-            before, after, output = output[:size], output[size : 2 * size], output[2 * size :]
+            pairs.add(seed, whole, module, image.tobytes(), sizes)
+        for seed, before, after in pairs.outputs(flags):
             assert before == after, seed
-        assert not output
     record_property("rows made in C", dict(seen))
     assert all(seen[way] for way in ("reader", "window", "several", "concat", "epilogue")), seen
     rare = ("window", "several", "concat", "slice", "split", "relu", "epilogue")

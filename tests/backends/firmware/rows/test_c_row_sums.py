@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_programs import Program, compiled
+from c_programs import Pairs, compiled
 from row_networks import cut_some, image_of
 from sum_networks import INT8, REAL, assert_alike, expected, numbers
 from unbuffered_networks import ROW_RULES, planned, text_of
@@ -60,8 +60,7 @@ def test_random_networks_compute_the_same(
     seen = Counter[str]()
     count = max(24, int(FULL * fuzz))
     for start in range(0, count, PROGRAM):
-        program, given = Program(tmp_path / str(start)), b""
-        want = list[tuple[int, FuncOp, int, list[Any]]]()
+        pairs, want = Pairs(tmp_path / str(start)), dict[int, tuple[FuncOp, list[Any]]]()
         for seed in range(start, min(start + PROGRAM, count)):
             rng = np.random.default_rng([seed, 97])
             quantized = seed % 3 != 1
@@ -85,18 +84,14 @@ def test_random_networks_compute_the_same(
             results = expected(whole, image)
             planned(whole, seed, ())
             sizes = [int(v.nbytes) for v in results]
-            given += image.tobytes()
-            want.append((seed, func, sum(sizes), results))
-            program.add(whole, f"whole{seed}", [image.nbytes, *sizes])
-            program.add(module, f"rows{seed}", [image.nbytes, *sizes])
-        output = program.run(flags[0], given, flags[1])
-        for seed, func, size, results in want:
-            before, after = (numbers(func, output[k * size : (k + 1) * size]) for k in range(2))
-            output = output[2 * size :]
+            want[seed] = func, results
+            pairs.add(seed, whole, module, image.tobytes(), sizes)
+        for seed, *outputs in pairs.outputs(flags):
+            func, results = want[seed]
+            before, after = (numbers(func, output) for output in outputs)
             for a, b, c in zip(before, after, results, strict=True):
                 assert_alike(b, a, seed)
                 assert_alike(b, c, seed)
-        assert not output
     record_property("rows added up in C", dict(seen))
     usual = ("integers", "reals", "in place", "three or more", "both", "even", "inline")
     missing = [way for way in usual if not seen[way]]
