@@ -1,4 +1,4 @@
-"""Operators that pick stretches along each dimension, as terms of `memgraph.picked`."""
+"""Operators of `.tflite` that pick stretches along each dimension: pads, blocks, zeros."""
 
 from collections.abc import Sequence
 from math import prod

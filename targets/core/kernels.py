@@ -2,7 +2,7 @@
 
     workspace_of(op, target)      # bytes of scratch, 0 for none
     computes_rows(op, target)     # whether it may be cut into rows
-    can_inline(op, target)      # whether it may read what is no buffer
+    can_inline(op, target)        # whether it may read what is no buffer
     fast_forms(op, target)        # bytes of scratch in which it would be faster, by form
     may_be_fast(target)           # whether any operation would
 

@@ -34,7 +34,7 @@ class Example:
 
 
 def examples(rule: str) -> Iterator[Example]:
-    """Those of the docstring, then those of `tests/rewrites/unit/left_alone/`."""
+    """Return the examples of the docstring, then those of `tests/rewrites/unit/left_alone/`."""
     found = list(shown(rule))
     yield from found
     behind = 1 + max((e.number for e in found), default=-1)

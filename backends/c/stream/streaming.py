@@ -96,7 +96,7 @@ ONCE = {
 """,
     "pushed": "  return go_on(state);\n",
 }
-"""What is written of a single run, by the hole that it fills."""
+"""Text of a single run, by the hole of the templates that it fills."""
 
 READ_ROW = """/* Writes row `number` to `row`; what it returns, if not 0, ends the run. */
 typedef int @name@_read_row(void *context, int32_t number, @type@ *row);
@@ -173,7 +173,7 @@ SLIDING = {
   return state->windows == @NAME@_FIRST_WINDOW;
 """,
 }
-"""What is written where a window slides, likewise."""
+"""Text of runs on a window that slides, by the same holes."""
 
 
 @dataclass(frozen=True)

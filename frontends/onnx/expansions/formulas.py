@@ -88,4 +88,5 @@ def _tensor(s: Scope, term: ast.expr, numbers: dict[str, float]) -> str:
             attributes = {k.arg or "": _number(k.value, numbers) for k in keywords}
             return s.add(kind, *(_tensor(s, t, numbers) for t in args), **attributes)
         case _:
+            assert isinstance(term, ast.Name) and term.id == "x", ast.unparse(term)
             return s.x

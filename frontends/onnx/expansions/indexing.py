@@ -35,10 +35,10 @@ def need_indices(array: "Array", sizes: Sequence[int]) -> None:
             raise RefusedError(f"index {wrong} is not in [{-size}, {size - 1}]")
 
 
-def wrapped(s: Scope, name: str, element: int, sizes: Sequence[int], made: int = INT32) -> str:
-    """Return indices that the run time knows, as int32, or another type, from zero on."""
-    at = name if element == made else s.add("Cast", name, to=made)
-    return s.add("Mod", at, s.const(sizes if len(sizes) > 1 else sizes[0], made))
+def wrapped(s: Scope, sizes: Sequence[int], kind: int = INT32) -> str:
+    """Return the indices, input 1, that the run time knows, as another type and from zero on."""
+    at = s.input(1) if s.element(1) == kind else s.add("Cast", s.input(1), to=kind)
+    return s.add("Mod", at, s.const(sizes if len(sizes) > 1 else sizes[0], kind))
 
 
 @expands("GatherElements")
@@ -61,7 +61,7 @@ def gather_elements(s: Scope) -> bool:
         need_indices(array, [shape[axis]])
         at = np.where(array < 0, array + shape[axis], array) * steps[axis] + base
         return s.done("Gather", flat, s.const(at, INT64), axis=0)
-    at = wrapped(s, s.input(1), s.element(1), [shape[axis]])
+    at = wrapped(s, [shape[axis]])
     at = s.add("Mul", at, s.const(steps[axis], INT32)) if steps[axis] != 1 else at
     return s.done("Gather", flat, s.add("Add", at, s.const(base, INT32)), axis=0)
 
@@ -83,7 +83,7 @@ def _of_batches(s: Scope, own: int) -> bool:
         need_indices(array, inner)
         at = np.where(array < 0, array + np.array(inner), array)
         return s.done("Gather", rows, s.const((at * steps).sum(-1) + base, INT64), axis=0)
-    at = wrapped(s, s.input(1), s.element(1), inner)
+    at = wrapped(s, inner)
     at = s.add("Mul", at, s.const(steps, INT32))
     at = (
         s.add("ReduceSum", at, s.const([-1], INT64), keepdims=0)
@@ -116,7 +116,7 @@ def scatter_elements(s: Scope) -> bool:
         every = np.where(array < 0, array + shape[axis], array) * steps[axis] + base
         at = s.const(every.reshape(-1, 1), INT64)
     else:
-        at = wrapped(s, s.input(1), s.element(1), [shape[axis]], INT64)
+        at = wrapped(s, [shape[axis]], INT64)
         at = s.add("Mul", at, s.const(steps[axis], INT64)) if steps[axis] != 1 else at
         at = s.reshaped(s.add("Add", at, s.const(base, INT64)), (-1, 1))
     flat, new = s.reshaped(s.x, [-1]), s.reshaped(s.input(2), [-1])
