@@ -72,6 +72,12 @@ fuzz: $(VENV)/installed
 docs/reference/operators.md: $(VENV)/installed
 	$(BIN)/python tests/operator_matrix.py
 
+docs/reference/options.md: $(VENV)/installed
+	$(BIN)/python tests/option_table.py
+
+docs/reference/passes.md: $(VENV)/installed
+	$(BIN)/python tests/pass_table.py
+
 docs/reference/rules.md: $(VENV)/installed
 	$(BIN)/python tests/rule_table.py
 

@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from memopt.cli.arguments import INPUT_RANGE, MEMORY, add_model_path, add_shape, add_time_limit
-from memopt.cli.shorthands import parse_fixed, parse_shapes, pipeline_text
+from memopt.cli.arguments import add_model_path, add_shape, add_time_limit
+from memopt.cli.shorthands import parse_fixed, parse_shapes, pipeline_text, shorthands
 from memopt.compile.driver import (
     IR,
     Options,
@@ -24,13 +25,8 @@ from memopt.compile.driver import (
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.registry import listed
 from memopt.outputs import Target, is_binary, model_name, target_text
-from memopt.passes.memgraph_kernels import HOW
 from memopt.passes.plan.option import choices, texts
 from memopt.plugin import PASSES
-from memopt.rewrites import RULES
-from memopt.solvers.placement import METHODS as PLACEMENTS
-from memopt.solvers.scheduling import METHODS as SCHEDULES
-from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.text.chunks import Job, read_chunks, run_chunk
 from memopt.text.diagnostics import diagnose, unmatched, write_output
 from memopt.text.usage import (
@@ -102,65 +98,16 @@ def build_parser() -> argparse.ArgumentParser:
         help="mlir (default), c, c{name=net}, c-calls, tflite, json, svg, html or minimalloc-csv",
     )
     group = parser.add_argument_group("passes, run in the order written")
-    methods = {
-        "--model": (
-            "KEY=VALUE,...",
-            "memory model: target, alignment, io, views, inplace, scratch",
-        ),
-        "--prepare": (
-            "frelu,view",
-            "conventions: ReLU merged into its producer, reshapes as views",
-        ),
-        "--input-range": INPUT_RANGE,
-        "--rewrite": (
-            "RULE,RULE",
-            f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
-        ),
-        "--rows": ("all|auto|none", "operators in rows: all, or as few as keep the peak of all"),
-        "--fit": ("64K", "operators in rows, as few as have an arena of so many bytes"),
-        "--slide": (
-            "N",
-            "operators in rows, of a window that slides by N: rows of the one before are kept",
-        ),
-        "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
-        "--schedule": (
-            "METHOD",
-            f"{', '.join(SCHEDULES)}",
-        ),
-        "--place": (
-            "METHOD",
-            f"joint (another order where that makes the arena smaller), {', '.join(PLACEMENTS)}; "
-            f"or several objects instead of an arena: {', '.join(SHARED)}",
-        ),
-        "--memory": MEMORY,
-        "--optimize": (
-            "|".join(HOW),
-            "kernels that take scratch to be faster: where there is room for it, where a sixteenth "
-            "more makes room, or all; after the last two order and places have to be found again",
-        ),
-    }
-    for flag, (metavar, text) in methods.items():
-        dest = flag[2:].replace("-", "_")
-        group.add_argument(flag, action=_Step, dest=dest, metavar=metavar, help=text)
-    group.add_argument("--fuse", action=_Step, nargs=0, help="contract modules where that is safe")
-    group.add_argument(
-        "--int8-io", action=_Step, nargs=0, dest="int8_io", help="stored integers at the border"
-    )
-    group.add_argument(
-        "--nhwc-io",
-        action=_Step,
-        nargs=0,
-        dest="nhwc_io",
-        help="images channels last at the border",
-    )
-    group.add_argument(
-        "--verify-plan", action=_Step, nargs=0, dest="verify_plan", help="check the plan"
-    )
+    timed: list[str] = []
+    for name, short in shorthands():
+        flag = f"--{name.replace('_', '-')}"
+        value: dict[str, Any] = {"metavar": short.metavar} if short.metavar else {"nargs": 0}
+        group.add_argument(flag, action=_Step, dest=name, help=short.text, **value)
+        timed += [flag] if short.timed else []
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
     add_time_limit(
         group,
-        "for each --rewrite, --rows, --fit, --fuse, --partition, --schedule, --place and --memory, "
-        "with reading and printing",
+        f"for each {', '.join(timed[:-1])} and {timed[-1]}, with reading and printing",
     )
     add_shape(group)
     add_model_path(group, "where the IR's weights are")

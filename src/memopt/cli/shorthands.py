@@ -1,90 +1,98 @@
 """Shorthands of options of both commands: a pipeline as text, shapes as a mapping."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
-from memopt.formats.sizes import parse_size
+from memopt.compile.options import (
+    NAME,
+    NO_NAME,
+    PlanOptions,
+    Shorthand,
+    check_conflicts,
+    described,
+)
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import BATCH, Fixed, Shapes
-from memopt.passes.memgraph_input_range import parse_range, parse_ranges
-from memopt.passes.memgraph_kernels import HOW
-from memopt.rewrites import RULES
+from memopt.passes.memgraph_input_range import NUMBER, parse_ranges
 from memopt.text.usage import UsageError
+
+# Passes that memopt-opt has shorthands of and a plan no option, and what their help says.
+OTHER_SHORTHANDS = {
+    "model": Shorthand(
+        "memory model: target, alignment, io, views, inplace, scratch",
+        "memgraph-model",
+        metavar="KEY=VALUE,...",
+    ),
+    "prepare": Shorthand(
+        "conventions: ReLU merged into its producer, reshapes as views",
+        "memgraph-prepare.conventions",
+        metavar="frelu,view",
+    ),
+    "input_range": Shorthand(
+        "between which float32 numbers an input is, which constant-channels counts on: for other "
+        "inputs the code may compute something else; once for each input",
+        "memgraph-input-range.of",
+        metavar="NAME=-1:1",
+        of=f'(?i:[^"]+={NUMBER}:{NUMBER})',
+        wrong="--input-range={1}: expected NAME=LOW:HIGH, such as x=-1:1",
+    ),
+    "partition": Shorthand(
+        "cut into K parts that are scheduled one by one, or auto",
+        "memgraph-partition.k",
+        metavar="K",
+        of=NAME,
+        wrong=NO_NAME,
+        timed=True,
+    ),
+    "verify_plan": Shorthand("check the plan", "memgraph-verify-plan"),
+}
+
+
+def shorthands() -> Iterator[tuple[str, Shorthand]]:
+    """Yield name and description of every shorthand of `memopt-opt`."""
+    yield from OTHER_SHORTHANDS.items()
+    for name, _, entry in described():
+        if (short := entry.shorthand) is not None:
+            yield (
+                name,
+                replace(
+                    short,
+                    text=short.text or entry.text,
+                    runs=short.runs or entry.sets[0],
+                    metavar=short.metavar or entry.metavar or "|".join(entry.choices) or None,
+                ),
+            )
 
 
 def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) -> str:
-    """The shorthands as a pipeline text."""
-    limit = ""
-    if time_limit is not None:  # all of its digits, without an exponent, which pipelines have not
-        limit = f"time-limit={Decimal(repr(time_limit)):f}"
-    parts: list[str] = []
-    for flag, value in steps:
-        named = flag in ("schedule", "place", "partition")
-        if named and not re.fullmatch(r"[\w-]+", value):  # --schedule in.mlir
-            raise UsageError(
-                f"--{flag} needs a name after it, such as --{flag}=auto, not {value!r}"
-            )
-        if flag == "model":
-            parts.append("memgraph-model{" + value.replace(",", " ") + "}")
-        elif flag == "prepare":
-            parts.append(
-                "memgraph-prepare{conventions=" + value + "}" if value else "memgraph-prepare"
-            )
-        elif flag == "rewrite":
-            if not re.fullmatch(r"[\w,-]+", value):  # --rewrite in.mlir
-                known = ", ".join(RULES)
-                raise UsageError(f"--rewrite needs rules after it, of: {known}; not {value!r}")
-            parts.append(f"memgraph-rewrite{{{f'rules={value} {limit}'.strip()}}}")
-        elif flag == "rows":
-            if value not in ("all", "auto", "none"):  # --rows in.mlir
-                raise UsageError(
-                    f"--rows={value}: all, auto or none; memgraph-expand-rows takes names of "
-                    "tensors too"
-                )
-            parts.append(f"memgraph-expand-rows{{{f'rows={value} {limit}'.strip()}}}")
-        elif flag == "fit":
-            parts.append(f"memgraph-expand-rows{{{f'fit={_bytes(value)} {limit}'.strip()}}}")
-        elif flag == "slide":
-            if not re.fullmatch(r"0*[1-9]\d*", value):  # --slide in.mlir
-                raise UsageError(f"--slide={value}: a number of rows, from 1 on")
-            parts.append("memgraph-expand-rows{stream-input=true}")
-            parts.append(f"memgraph-slide{{rows={value}}}")
-        elif flag == "optimize":
-            if value not in HOW:  # --optimize in.mlir
-                raise UsageError(f"--optimize={value}: {', '.join(HOW[:-1])} or {HOW[-1]}")
-            parts.append(f"memgraph-kernels{{optimize={value}}}")
-        elif flag == "partition":
-            parts.append(f"memgraph-partition{{{f'k={value} {limit}'.strip()}}}")
-        elif flag == "input_range":
-            try:
-                parse_range(value)
-            except ValueError as error:
-                raise UsageError(f"--input-range={error}") from None
-            if '"' in value:
-                raise UsageError(f"--input-range={value}: no name of an input may have a quote")
-            parts.append(f'memgraph-input-range{{of="{value}"}}')
-        elif flag == "memory":
-            banks = f'banks="{value}"'
-            parts.append(f"memgraph-memory{{{' '.join(filter(None, (banks, limit)))}}}")
-        elif flag == "fuse" and limit:
-            parts.append(f"memgraph-fuse{{{limit}}}")
-        elif flag in ("schedule", "place"):
-            parts.append(f"memgraph-{flag}{{{' '.join(filter(None, (f'method={value}', limit)))}}}")
-        else:
-            parts.append("memgraph-" + flag.replace("_", "-"))
-    return ",".join(parts)
+    """Return shorthands and their values as the text of a pipeline. Raises UsageError."""
+    # all digits of the limit, without an exponent, which pipelines have not
+    limit = "" if time_limit is None else f"time-limit={Decimal(repr(time_limit)):f}"
+    return ",".join(shorthand_text(name, word, limit) for name, word in steps)
 
 
-def _bytes(text: str) -> int:
-    """`64K` after --fit. Raises UsageError."""
-    try:
-        found = parse_size(text)
-    except ValueError as error:
-        raise UsageError(f"--fit={text}: {error}") from None
-    if not found:
-        raise UsageError("--fit=0: no arena has no bytes")
-    return found
+def shorthand_text(name: str, word: str, limit: str = "") -> str:
+    """Return the passes, as text of a pipeline, that a shorthand of `memopt-opt` runs with the
+    value `word`; a timed one gets `limit`. Raises UsageError."""
+    short, flag = dict(shorthands())[name], name.replace("_", "-")
+    if re.fullmatch(short.of, word) is None:
+        raise UsageError(short.wrong.format(flag, word))
+    for field_name, default, entry in described():
+        if field_name == name and default is not True and word:
+            value: Any = entry.read(flag, word)
+            check_conflicts(PlanOptions(**{name: value}))
+            word = str(value)
+    run, _, key = short.runs.partition(".")
+    if key and word:
+        quoted = word if re.fullmatch(r"[\w,-]*", word) else f'"{word}"'
+        word = f"{key.replace('_', '-')}={quoted}"
+    options = " ".join(
+        filter(None, (word.replace(",", " ") if not key else word, limit * short.timed))
+    )
+    return short.before + run + (f"{{{options}}}" if options else "")
 
 
 def parse_shapes(texts: Sequence[str], batch: int | None = None) -> Shapes:

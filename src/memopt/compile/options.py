@@ -1,15 +1,13 @@
 """The options of a plan, each described once.
 
     options = PlanOptions(target="cortex-m4", rows="all")
-    add_options(parser)                       # the flags, in groups, with their help
-    options_of(parser.parse_args(), "host")   # what a command line says
     check_conflicts(options)                  # what contradicts itself
 
-`memopt compile`, `memopt report`, the keywords of `memopt.plan` and
-docs/reference/options.md are made of it. A new option is a field here, and what a pass makes of it.
+`memopt compile`, `memopt report`, the shorthands of `memopt-opt`, the keywords of `memopt.plan` and
+docs/reference/options.md are made of it. A new option is a field here that says which options of
+passes it sets.
 """
 
-import argparse
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +18,9 @@ from memopt.passes.memgraph_expand_rows import ALL, AUTO
 from memopt.passes.memgraph_kernels import HOW
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.rewrites import RULES
+from memopt.solvers.placement import METHODS as STRATEGIES
 from memopt.solvers.scheduling import METHODS as SCHEDULES
+from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.targets.core.registry import target_names
 from memopt.text.usage import UsageError
 
@@ -31,13 +31,31 @@ SEARCH = "search"
 BORDER = "inputs and outputs"
 GROUPS = (BUDGET, ROWS, REWRITING, BORDER, SEARCH)
 C_TARGETS = "C targets"
+NAME = r"[\w-]+"
+NO_NAME = "--{0} needs a name after it, such as --{0}=auto, not {1!r}"  # --schedule in.mlir
+
+
+@dataclass(frozen=True)
+class Shorthand:
+    """An option of `memopt-opt` that runs a pass, `NAME{options}` or `NAME.OPTION`, which gets the
+    value; `before` are passes that run first. A value is of the form `of`, else `wrong` is said.
+    `timed` ones get the seconds of --time-limit."""
+
+    text: str
+    runs: str = ""
+    metavar: str | None = None
+    of: str = ".*"
+    wrong: str = ""
+    before: str = ""
+    timed: bool = False
 
 
 @dataclass(frozen=True)
 class Option:
     """A field of `PlanOptions` for people: its `group`, its `text`, what its value is called, what
     it may be (`choices` few, `names` many), how a word of the command line is read, and of which
-    targets it is."""
+    targets it is. `sets` are the options of passes that take its value, `memgraph-place.method`;
+    `shorthand` is how `memopt-opt` has it."""
 
     group: str
     text: str
@@ -46,29 +64,32 @@ class Option:
     names: Callable[[], Sequence[str]] | None = None
     parse: Callable[[str], object] | None = None
     targets: str = ""
+    sets: Sequence[str] = ()
+    shorthand: Shorthand | None = None
 
     @property
     def help(self) -> str:
         """Return the text with the targets behind it."""
         return f"{self.text} ({self.targets})" if self.targets else self.text
 
+    def read(self, name: str, word: str) -> object:
+        """Return the value that a word of the command line stands for. Raises UsageError."""
+        if self.parse is None:
+            return word
+        try:
+            return self.parse(word)
+        except ValueError as error:
+            raise UsageError(f"--{name}={word}: {error}") from None
+
 
 def option(default: Any, group: str, text: str, **more: Any) -> Any:
     return field(default=default, metadata={"option": Option(group, text, **more)})
 
 
-def _bytes(text: str) -> int:
-    """Return `256K` as bytes. Raises UsageError."""
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
 def _slide(text: str) -> int:
-    """Return the rows of --slide. Raises UsageError."""
+    """Return the rows of --slide. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or not int(text):
-        raise UsageError(f"--slide={text}: a number of rows, from 1 on")
+        raise ValueError("a number of rows, from 1 on")
     return int(text)
 
 
@@ -77,13 +98,19 @@ class PlanOptions:
     """Sizes are bytes, times are seconds; None is the default, which may depend on the model."""
 
     target: str = option(
-        "host", SEARCH, "the device, or tflm", names=lambda: target_names("c", "tflite")
+        "host",
+        SEARCH,
+        "the device, or tflm",
+        names=lambda: target_names("c", "tflite"),
+        sets=("memgraph-model.target",),
     )
     memory: str | None = option(
         None,
         BUDGET,
         "instead of --place: several memories, the fastest first, NAME:BYTES@COST",
         metavar="dtcm:64K,sram:320K",
+        sets=("memgraph-memory.banks",),
+        shorthand=Shorthand("", timed=True),
     )
     fit: int | None = option(
         None,
@@ -91,8 +118,12 @@ class PlanOptions:
         "the cheapest plan with an arena of so many bytes: whole operators if they fit, else as "
         "few rows as are found",
         metavar="64K",
-        parse=_bytes,
+        parse=parse_size,
         targets=C_TARGETS,
+        sets=("memgraph-expand-rows.fit", "memgraph-kernels.at_most"),
+        shorthand=Shorthand(
+            "operators in rows, as few as have an arena of so many bytes", timed=True
+        ),
     )
     rows: str | None = option(
         None,
@@ -102,12 +133,21 @@ class PlanOptions:
         "--place other than auto)",
         metavar="all|auto|none|NAMES",
         targets=C_TARGETS,
+        shorthand=Shorthand(
+            "operators in rows: all, or as few as keep the peak of all",
+            "memgraph-expand-rows.rows",
+            metavar="all|auto|none",
+            of="all|auto|none",
+            wrong="--rows={1}: all, auto or none; memgraph-expand-rows takes names of tensors too",
+            timed=True,
+        ),
     )
     stream_input: bool = option(
         False,
         ROWS,
         "the caller hands over the input row by row, so it is never there as a whole (with rows)",
         targets=C_TARGETS,
+        sets=("memgraph-expand-rows.stream_input",),
     )
     slide: int | None = option(
         None,
@@ -117,6 +157,11 @@ class PlanOptions:
         metavar="N",
         parse=_slide,
         targets=C_TARGETS,
+        sets=("memgraph-slide.rows",),
+        shorthand=Shorthand(
+            "operators in rows, of a window that slides by N: rows of the one before are kept",
+            before="memgraph-expand-rows{stream-input=true},",
+        ),
     )
     kept: int | None = option(
         None,
@@ -124,8 +169,9 @@ class PlanOptions:
         "of a window that slides at most so many bytes stay for the next; what does not is "
         "computed again (with --slide)",
         metavar="8K",
-        parse=_bytes,
+        parse=parse_size,
         targets=C_TARGETS,
+        sets=("memgraph-slide.kept",),
     )
     rewrite: str | None = option(
         None,
@@ -134,6 +180,14 @@ class PlanOptions:
         "for C targets, of .onnx with those that kernels need); all; none (default for tflm); or "
         f"names, of {', '.join(RULES)}",
         metavar="safe|all|none|RULES",
+        shorthand=Shorthand(
+            f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
+            "memgraph-rewrite.rules",
+            metavar="RULE,RULE",
+            of=r"[\w,-]+",
+            wrong=f"--rewrite needs rules after it, of: {', '.join(RULES)}; not {{1!r}}",
+            timed=True,
+        ),
     )
     optimize: str | None = option(
         None,
@@ -142,6 +196,13 @@ class PlanOptions:
         "(balanced, default), or any (speed)",
         choices=HOW,
         targets=C_TARGETS,
+        sets=("memgraph-kernels.optimize",),
+        shorthand=Shorthand(
+            "kernels that take scratch to be faster: where there is room for it, where a sixteenth "
+            "more makes room, or all; after the last two order and places have to be found again",
+            of="|".join(HOW),
+            wrong=f"--optimize={{1}}: {', '.join(HOW[:-1])} or {HOW[-1]}",
+        ),
     )
     cmsis_nn: bool = option(
         False,
@@ -156,6 +217,7 @@ class PlanOptions:
         "take and return the stored integers instead of the real numbers that are quantized first "
         "and dequantized last",
         targets=C_TARGETS,
+        shorthand=Shorthand("stored integers at the border", "memgraph-int8-io"),
     )
     nhwc_io: bool = option(
         False,
@@ -163,9 +225,14 @@ class PlanOptions:
         "take and return images channels last where the file has them channels first (with "
         "--rewrite=channels-last or all)",
         targets=C_TARGETS,
+        shorthand=Shorthand("images channels last at the border", "memgraph-nhwc-io"),
     )
     io: str | None = option(
-        None, BORDER, "where inputs and outputs live", choices=("arena", "kept", "caller")
+        None,
+        BORDER,
+        "where inputs and outputs live",
+        choices=("arena", "kept", "caller"),
+        sets=("memgraph-model.io",),
     )
     inplace: str | None = option(
         None,
@@ -180,6 +247,8 @@ class PlanOptions:
         "auto (default), ilp, source (the file's order), ...: memopt-opt --help has all",
         metavar="METHOD",
         names=lambda: SCHEDULES,
+        sets=("memgraph-schedule.method",),
+        shorthand=Shorthand(", ".join(SCHEDULES), of=NAME, wrong=NO_NAME, timed=True),
     )
     place: str = option(
         "joint",
@@ -187,14 +256,30 @@ class PlanOptions:
         "joint (default), auto, exact, shared-objects, ...: memopt-opt --help has all",
         metavar="METHOD",
         names=lambda: PLACEMENTS,
+        sets=("memgraph-place.method",),
+        shorthand=Shorthand(
+            f"joint (another order where that makes the arena smaller), {', '.join(STRATEGIES)}; "
+            f"or several objects instead of an arena: {', '.join(SHARED)}",
+            of=NAME,
+            wrong=NO_NAME,
+            timed=True,
+        ),
     )
-    fuse: bool = option(True, SEARCH, "schedule operator by operator")
+    fuse: bool = option(
+        True,
+        SEARCH,
+        "schedule operator by operator",
+        shorthand=Shorthand("contract modules where that is safe", "memgraph-fuse", timed=True),
+    )
     time_limit: float | None = option(
         None,
         SEARCH,
         "for the whole command, with reading and writing",
         metavar="SECONDS",
         parse=float,
+        sets=tuple(
+            f"memgraph-{name}.time_limit" for name in ("fuse", "schedule", "place", "memory")
+        ),
     )
 
     @property
@@ -219,40 +304,6 @@ def described() -> Iterator[tuple[str, Any, Option]]:
 def flag_of(name: str, default: Any) -> str:
     """Return the flag of an option: one that is on by default has one that turns it off."""
     return ("--no-" if default is True else "--") + name.replace("_", "-")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of all options but --target, which commands have themselves."""
-    for title in GROUPS:
-        group = parser.add_argument_group(title)
-        for name, default, entry in described():
-            if entry.group != title or name == "target":
-                continue
-            flag = flag_of(name, default)
-            if isinstance(default, bool):
-                group.add_argument(flag, action="store_true", help=entry.help)
-            elif entry.choices:
-                group.add_argument(flag, choices=entry.choices, help=entry.help)
-            else:
-                kind = float if entry.parse is float else str
-                group.add_argument(
-                    flag, default=default, type=kind, metavar=entry.metavar, help=entry.help
-                )
-
-
-def options_of(args: argparse.Namespace, target: str) -> PlanOptions:
-    """Return the options of a command line. Raises UsageError."""
-    values: dict[str, Any] = {"target": target}
-    for name, default, entry in described():
-        if name == "target":
-            continue
-        value = getattr(args, flag_of(name, default)[2:].replace("-", "_"))
-        if default is True:
-            value = not value
-        if isinstance(value, str) and entry.parse is not None:
-            value = entry.parse(value)
-        values[name] = value
-    return PlanOptions(**values)
 
 
 # What contradicts itself, and why. The first that holds is said.
@@ -295,24 +346,3 @@ def check_conflicts(options: PlanOptions) -> None:
     for holds, why in CONFLICTS:
         if holds(options):
             raise UsageError(why.format(o=options))
-
-
-def page() -> str:
-    """Return the page of options: each by its flag and its keyword."""
-    lines = [
-        "# Options of a plan",
-        "",
-        "Of `memopt compile` and `memopt report` by their flags, of `memopt.plan` and",
-        "`memopt.compile` by keywords (sizes in bytes, times in seconds). Made from",
-        "`src/memopt/compile/options.py`.",
-    ]
-    for title in GROUPS:
-        lines += ["", f"## {title.capitalize()}", "", "| flag | keyword | |", "|---|---|---|"]
-        for name, default, entry in described():
-            if entry.group == title:
-                value = entry.metavar or "|".join(entry.choices)
-                flag = flag_of(name, default) + (f"={value}" if value else "")
-                cells = (f"`{flag}`", f"`{name}`", entry.help.replace("%%", "%"))
-                row = " | ".join(cell.replace("|", "\\|") for cell in cells)
-                lines.append(f"| {row} |")
-    return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ rules belong to reading a format its frontend says. `memopt-opt --list-passes` p
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     Float64Type,
@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.passes import ModulePass
 
-from memopt.compile.options import PlanOptions
+from memopt.compile.options import PlanOptions, described
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import AnyTensor
 from memopt.passes.memgraph_branches import MemgraphBranchesPass
@@ -115,28 +115,17 @@ def _is_planned(rule: type[Rule], options: SettledOptions) -> bool:
     return not rule.unbuffered or (options.memory is None and options.slide is None)
 
 
-def _model(options: SettledOptions) -> ModulePass:
-    return MemgraphModelPass(
-        options.target,
-        alignment=options.alignment if options.in_rows else None,
-        io=options.io,
-        inplace=options.inplace or ("on" if options.is_compiled or options.in_rows else None),
-        scratch=CALLED if options.cmsis_nn else None,
-    )
+def _model(options: SettledOptions) -> Mapping[str, object]:
+    return {
+        "alignment": options.alignment if options.in_rows else None,
+        "inplace": options.inplace or ("on" if options.is_compiled or options.in_rows else None),
+        "scratch": CALLED if options.cmsis_nn else None,
+    }
 
 
-def _rows(options: SettledOptions) -> ModulePass:
+def _rows(options: SettledOptions) -> Mapping[str, object]:
     limit = options.time_limit if options.rows == AUTO else None
-    names = tuple(options.rows.split(","))
-    return MemgraphExpandRowsPass(names, options.fit, limit, options.stream_input)
-
-
-def _order(options: SettledOptions) -> ModulePass:
-    return MemgraphSchedulePass(options.schedule, options.time_limit)
-
-
-def _places(options: SettledOptions) -> ModulePass:
-    return MemgraphPlacePass(options.place, options.time_limit)
+    return {"rows": tuple(options.rows.split(",")), "time_limit": limit}
 
 
 def _has_fast_kernels(options: SettledOptions) -> bool:
@@ -150,104 +139,140 @@ def _plans_again(options: SettledOptions) -> bool:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: the pass that options make, `when` it runs, and why it stands there."""
+    """A row of the table: the pass, `when` it runs, why it stands there, and options of it that
+    are not those that `PlanOptions` sets."""
 
     stage: str
-    build: Callable[[SettledOptions], ModulePass]
+    run: type[ModulePass]
     when: Callable[[SettledOptions], bool]
     why: str
+    given: Callable[[SettledOptions], Mapping[str, object]] = lambda _: {}
     again: bool = False
+
+    def built(self, options: SettledOptions) -> Step:
+        """Return the row as a step, its pass with what the options say."""
+        values: dict[str, Any] = {}
+        for name, _, entry in described():
+            for run, _, field in (each.partition(".") for each in entry.sets):
+                if run == self.run.name and getattr(options, name) is not None:
+                    values[field] = getattr(options, name)
+        run = self.run(**values | dict(self.given(options)))
+        return Step(self.stage, run, self.why, self.again)
 
 
 def _always(_: SettledOptions) -> bool:
     return True
 
 
+AGAIN = "with the scratch of fast kernels"
 # A row that is searched takes what is left of the time limit. Rows of operators are not contracted:
 # `fit` counts on the order that it found.
 TABLE = (
     Row(
         "rewrite",
-        lambda _: MemgraphInt8IoPass(),
+        MemgraphInt8IoPass,
         lambda o: o.int8_io,
         "before all else, for it changes the operators",
     ),
     Row(
         "rewrite",
-        lambda o: MemgraphRewritePass(rules_of(o).at_once),
+        MemgraphRewritePass,
         lambda o: bool(rules_of(o).at_once),
         "before rows, which take it on",
+        lambda o: {"rules": rules_of(o).at_once},
     ),
     Row(
         "rewrite",
-        lambda _: MemgraphNhwcIoPass(),
+        MemgraphNhwcIoPass,
         lambda o: o.nhwc_io,
         "once all that can is channels last",
     ),
     Row(
         "rewrite",
-        lambda _: MemgraphRewritePass(("frames-as-rows",)),
+        MemgraphRewritePass,
         lambda o: o.slide is not None,
         "before rows, which are frames where a window slides",
+        lambda _: {"rules": ("frames-as-rows",)},
     ),
     Row(
         "rewrite",
-        lambda _: MemgraphRewritePass(("pad-into-window",)),
+        MemgraphRewritePass,
         lambda o: o.in_rows,
         "before rows, of which those that are padding are no operands",
+        lambda _: {"rules": ("pad-into-window",)},
     ),
-    Row("", _model, _always, "first, for every other pass counts by it"),
+    Row("", MemgraphModelPass, _always, "first, for every other pass counts by it", _model),
     Row(
         "rewrite",
-        lambda o: MemgraphRewritePass(rules_of(o).searched, time_limit=o.time_limit),
+        MemgraphRewritePass,
         lambda o: bool(rules_of(o).searched),
         "after the model, by which it counts, and before rows",
+        lambda o: {"rules": rules_of(o).searched, "time_limit": o.time_limit},
     ),
     Row(
         "rewrite",
-        lambda o: MemgraphRewritePass(rules_of(o).by_rows, time_limit=o.time_limit, rows=True),
+        MemgraphRewritePass,
         lambda o: bool(rules_of(o).by_rows),
         "after all others, for it tries out the rows",
+        lambda o: {"rules": rules_of(o).by_rows, "time_limit": o.time_limit, "rows": True},
     ),
-    Row("", _rows, lambda o: o.in_rows, "before the order, which is one of rows"),
     Row(
         "",
-        lambda o: MemgraphSlidePass(o.slide or 0, o.kept),
+        MemgraphExpandRowsPass,
+        lambda o: o.in_rows,
+        "before the order, which is one of rows",
+        _rows,
+    ),
+    Row(
+        "",
+        MemgraphSlidePass,
         lambda o: o.slide is not None,
         "before the order, which is one of rows that are new",
     ),
     Row(
         "fuse",
-        lambda o: MemgraphFusePass(time_limit=o.time_limit),
+        MemgraphFusePass,
         lambda o: o.fuse and not o.in_rows,
         "before the order, to leave its search less; it opens them again",
     ),
-    Row("schedule", _order, _always, "before the places, for live ranges follow from the order"),
+    Row(
+        "schedule",
+        MemgraphSchedulePass,
+        _always,
+        "before the places, for live ranges follow from the order",
+    ),
     Row(
         "place",
-        _places,
+        MemgraphPlacePass,
         lambda o: o.memory is None,
         "after the order, which `joint` may change once more",
     ),
     Row(
         "place",
-        lambda o: MemgraphMemoryPass(o.memory or "", time_limit=o.time_limit),
+        MemgraphMemoryPass,
         lambda o: o.memory is not None,
         "after the order, to which it adds copies between memories",
     ),
     Row(
         "place",
-        lambda o: MemgraphKernelsPass(o.optimize, o.fit),
+        MemgraphKernelsPass,
         _has_fast_kernels,
         "after the places, between which there is room for scratch",
     ),
-    Row("schedule", _order, _plans_again, "with the scratch of fast kernels", again=True),
-    Row("place", _places, _plans_again, "with the scratch of fast kernels", again=True),
+    Row(
+        "schedule",
+        MemgraphSchedulePass,
+        _plans_again,
+        "with the scratch of fast kernels",
+        again=True,
+    ),
+    Row("place", MemgraphPlacePass, _plans_again, "with the scratch of fast kernels", again=True),
     Row(
         "",
-        lambda _: MemgraphVerifyPlanPass(placed=True),
+        MemgraphVerifyPlanPass,
         _always,
         "last, and it trusts none of the others",
+        given=lambda _: {"placed": True},
     ),
 )
 
@@ -259,8 +284,7 @@ def plan(options: SettledOptions | None = None) -> tuple[Step, ...]:
     one that rows need. Raises ValueError for options that are wrong.
     """
     chosen = options or SettledOptions(target="generic")
-    rows = [row for row in TABLE if row.when(chosen)]
-    return tuple(Step(row.stage, row.build(chosen), row.why, row.again) for row in rows)
+    return tuple(row.built(chosen) for row in TABLE if row.when(chosen))
 
 
 def with_branches(steps: Sequence[Step], depth: int) -> tuple[Step, ...]:

@@ -6,18 +6,16 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
-from places import ROOT
+from scripts import loaded
 
 import memopt
+from memopt.cli.arguments import add_options, options_of
 from memopt.compile.options import (
     CONFLICTS,
     PlanOptions,
-    add_options,
     check_conflicts,
     described,
     flag_of,
-    options_of,
-    page,
 )
 from memopt.text.usage import UsageError
 
@@ -36,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def test_an_empty_command_line_is_the_default() -> None:
-    assert options_of(parser().parse_args([]), "host") == PlanOptions()
+    assert options_of(parser().parse_args([])) == PlanOptions()
 
 
 @pytest.mark.parametrize("name", [f.name for f in fields(PlanOptions) if f.name != "target"])
@@ -48,7 +46,7 @@ def test_every_flag_is_the_keyword_of_its_name(name: str) -> None:
     else:
         word, value = GIVEN.get(name) or ((entry.choices or ("w",))[0],) * 2
         words = [f"{flag}={word}"]
-    options = options_of(parser().parse_args(words), "host")
+    options = options_of(parser().parse_args(words))
     changes: dict[str, Any] = {name: value}
     assert options == replace(PlanOptions(), **changes)
     assert inspect.signature(memopt.plan).parameters[name].default == default
@@ -82,6 +80,5 @@ def test_an_unknown_keyword_is_refused_with_the_nearest() -> None:
 
 
 def test_the_page_is_that_of_the_code() -> None:
-    command = "from memopt.compile.options import page; print(page(), end='')"
-    found = (ROOT / "docs/reference/options.md").read_text()
-    assert found == page(), f'write it anew: python -c "{command}" > docs/reference/options.md'
+    table = loaded("option_table")
+    assert table.PAGE.read_text() == table.page(), "stale: make docs/reference/options.md"

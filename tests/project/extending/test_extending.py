@@ -105,6 +105,11 @@ EXTENSIONS = {
             "tests/backends/unit/test_kernels.py",
         ),
     ),
+    "option": Extension(
+        ("src/memopt/compile/options.py",),
+        ("docs/reference/options.md", "tests/cli/unit/test_views_option.py"),
+        ("tests/passes/unit/test_options.py", "tests/cli/unit/test_views_option.py"),
+    ),
     "pass": Extension(
         ("passes/memgraph_drop_plan.py",),
         ("docs/reference/passes.md", "tests/filecheck/memgraph-drop-plan.mlir"),
@@ -224,7 +229,10 @@ TAKEN_OUT = {
     "spatial": "spatial",
 }
 TOGETHER = (
-    ("board", "method", "operator", "operator_of_two", "pass", "placement", "rule", "spatial"),
+    (
+        *("board", "method", "operator", "operator_of_two", "option", "pass", "placement", "rule"),
+        "spatial",
+    ),
     ("operator_float",),
 )
 

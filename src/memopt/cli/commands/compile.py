@@ -7,7 +7,7 @@ from typing import Any
 
 from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.c.project.layouts import layout_names
-from memopt.cli.planning_arguments import add_planning_arguments, request_of
+from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.several_models import compile_several
 from memopt.cli.summary import summary
 from memopt.compile.driver import IR
@@ -17,7 +17,6 @@ from memopt.compile.stages import check, compiled, read
 from memopt.compile.staging import remove_leftovers
 from memopt.compile.write import write
 from memopt.frontends.core.registry import listed
-from memopt.targets.core.registry import target_names
 from memopt.text.format import bytes_of_text, stem_of
 from memopt.text.usage import UsageError, folder_text, path_text
 
@@ -35,9 +34,6 @@ def add_arguments(commands: Any) -> None:
         type=path_text,
         nargs="+",
         help=f"{listed(IR)}; of several each gets a folder of its name in DIR (C targets)",
-    )
-    parser.add_argument(
-        "--target", choices=target_names("c", "tflite"), default="host", help="default: host"
     )
     parser.add_argument(
         "--ram",

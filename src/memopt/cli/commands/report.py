@@ -10,8 +10,8 @@ from typing import Any
 from memopt.api.certified import is_proven, optimality_of
 from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
+from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
-from memopt.cli.planning_arguments import add_planning_arguments, request_of
 from memopt.cli.summary import summary
 from memopt.compile.driver import model_files
 from memopt.compile.plan import read_plan
@@ -19,7 +19,6 @@ from memopt.compile.report import report_dict
 from memopt.compile.stages import estimate, plan, read, report
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.targets.core.registry import target_names
 from memopt.text.diagnostics import write_output
 from memopt.text.usage import STDOUT, UsageError, path_text
 
@@ -47,9 +46,6 @@ def add_arguments(commands: Any) -> None:
         type=path_text,
         metavar="FILE",
         help="of a plan that is read: proof that its order is the best, as for memopt verify",
-    )
-    parser.add_argument(
-        "--target", choices=target_names("c", "tflite"), default="host", help="default: host"
     )
     add_planning_arguments(parser)
 
