@@ -16,12 +16,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.operators import (
+    RecordAttr,
     need_counts,
     need_keys,
     number_of,
     one_of,
     parse_keys,
-    parse_record,
 )
 
 MemoryKind = Literal["arena", "object", "bank"]
@@ -110,7 +110,7 @@ def one_arena(size: int) -> tuple[MemoryAttr, ...]:
 
 
 @irdl_attr_definition
-class TrafficAttr(ParametrizedAttribute):
+class TrafficAttr(RecordAttr):
     """Cost of the traffic of a plan over banks: the sum of their moved bytes times their cost.
 
     No assignment in this order costs less than `lower_bound`, shown by `proof`.
@@ -133,18 +133,3 @@ class TrafficAttr(ParametrizedAttribute):
         if not 0 <= self.lower_bound.data <= self.cost.data:
             raise VerifyException("traffic: lower_bound must be between 0 and cost")
         need_counts("traffic", self.cost.data)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        number = number_of(parser)
-        found = parse_record(
-            parser, {"cost": number, "lower_bound": number, "proof": parser.parse_identifier}
-        )
-        return cls(**found).parameters
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(
-                f"cost = {self.cost.data}, lower_bound = {self.lower_bound.data}, "
-                f"proof = {self.proof.data}"
-            )

@@ -5,34 +5,27 @@
 #memgraph.alias<operand = 0, kind = slice, byte_offset = 16>
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, Self, get_args
 
 from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerType, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.operators import (
-    need_keys,
-    number_of,
+    RecordAttr,
     one_of,
-    parse_int_list,
-    parse_keys,
-    parse_word,
 )
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.attributes.runtimes import scratch_words
-from memopt.dialects.memgraph.old_forms import current_word
 
 AliasKind = Literal["view", "inplace", "slice", "part", "join", "virtual"]
 IO_KINDS = ("arena", "kept", "caller")
 
 
 @irdl_attr_definition
-class AliasAttr(ParametrizedAttribute):
+class AliasAttr(RecordAttr):
     """The result lies at `address(operand) + byte_offset`; a zero-copy concat has negative ones.
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
@@ -66,34 +59,9 @@ class AliasAttr(ParametrizedAttribute):
         if self.kind.data != "slice" and len(self.strides):
             raise VerifyException("alias: only a slice has strides")
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found = parse_keys(
-            parser,
-            {
-                "operand": number_of(parser),
-                "kind": lambda: current_word(parser, cls.name, parser.parse_identifier()),
-                "byte_offset": number_of(parser),
-                "strides": lambda: parse_int_list(parser),
-            },
-        )
-        need_keys(parser, found, "operand", "kind")
-        return cls(
-            found["operand"], found["kind"], found.get("byte_offset", 0), found.get("strides", ())
-        ).parameters
-
-    def print_parameters(self, printer: Printer) -> None:
-        text = f"operand = {self.operand.data}, kind = {self.kind.data}"
-        if self.byte_offset.data:
-            text += f", byte_offset = {self.byte_offset.data}"
-        if len(self.strides):
-            text += f", strides = {[int(v) for v in self.strides.get_values()]}"
-        with printer.in_angle_brackets():
-            printer.print_string(text)
-
 
 @irdl_attr_definition
-class ModelAttr(ParametrizedAttribute):
+class ModelAttr(RecordAttr):
     """The memory model that a function is planned for. Planning for one and emitting for another
     is an error.
 
@@ -144,36 +112,13 @@ class ModelAttr(ParametrizedAttribute):
             raise VerifyException(f"alignment {self.alignment.data} is not within 1 .. 1048576")
 
     @classmethod
-    def of(cls, found: dict[str, Any]) -> "ModelAttr":
+    def of(cls, found: dict[str, Any]) -> Self:
         """From parsed keys; what is not given is the default. Raises VerifyException."""
         for key in ("views", "inplace"):
             if key in found:
                 one_of(found[key], ("on", "off"), key)
                 found[key] = found[key] == "on"
         return cls(**found)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        def word() -> str:
-            return parse_word(parser)
-
-        readers: dict[str, Callable[[], Any]] = {
-            "target": word,
-            "alignment": number_of(parser),
-            "io": word,
-            "views": word,
-            "inplace": word,
-            "scratch": word,
-        }
-        return cls.of(parse_keys(parser, readers)).parameters
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(
-                f"target = {self.target.data}, alignment = {self.alignment.data}, "
-                f"io = {self.io.data}, views = {self.views.data}, "
-                f"inplace = {self.inplace.data}, scratch = {self.scratch.data}"
-            )
 
 
 MODEL_ATTRIBUTES: tuple[type[Attribute], ...] = (AliasAttr, ModelAttr)

@@ -6,11 +6,12 @@
 Everything prints in one way only, so equal attributes are equal bytes.
 """
 
+import inspect
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal, NoReturn, get_args
+from functools import cache, lru_cache
+from typing import Any, Literal, NoReturn, Self, get_args
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -105,13 +106,6 @@ def need_keys(parser: AttrParser, found: dict[str, Any], *keys: str) -> None:
             parser.raise_error(f"key {key!r} is missing")
 
 
-def parse_record(parser: AttrParser, readers: dict[str, Callable[[], Any]]) -> dict[str, Any]:
-    """`parse_keys` where every key must be given."""
-    found = parse_keys(parser, readers)
-    need_keys(parser, found, *readers)
-    return found
-
-
 def one_of(value: str, allowed: Sequence[str], what: str) -> None:
     if value not in allowed:
         known = ", ".join(allowed)
@@ -144,6 +138,49 @@ class WordAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data)
+
+
+@cache
+def _pairs_of(record: type[ParametrizedAttribute]) -> tuple[inspect.Parameter, ...]:
+    return tuple(inspect.signature(record.__init__).parameters.values())[1:]
+
+
+@dataclass(frozen=True, init=False)
+class RecordAttr(ParametrizedAttribute):
+    """An attribute of `key = value` pairs, those that its `__init__` takes: words, numbers, lists
+    of numbers. One without a default is needed; one with a default is not printed where it is 0 or
+    empty."""
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Self:
+        """Return the attribute of parsed keys. Raises VerifyException."""
+        return cls(**found)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        readers: dict[type, Callable[[], Any]] = {
+            int: number_of(parser),
+            Sequence[int]: lambda: parse_int_list(parser),
+        }
+        pairs = _pairs_of(cls)
+
+        def word() -> str:
+            return current_word(parser, cls.name, parse_word(parser))
+
+        found = parse_keys(parser, {p.name: readers.get(p.annotation, word) for p in pairs})
+        need_keys(parser, found, *(p.name for p in pairs if p.default is p.empty))
+        return cls.of(found).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        parts: list[str] = []
+        for pair in _pairs_of(type(self)):
+            held = getattr(self, pair.name)
+            listed = isinstance(held, DenseArrayBase)
+            value = [int(v) for v in held.get_values()] if listed else held.data
+            if value or pair.default is pair.empty:
+                parts.append(f"{pair.name} = {value}")
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(parts))
 
 
 @irdl_attr_definition
