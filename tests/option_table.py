@@ -5,7 +5,7 @@ python tests/option_table.py      # writes the page, which a unit test reads
 
 from pathlib import Path
 
-from memopt.cli.shorthands import shorthands
+from memopt.cli.arguments import shorthands
 from memopt.compile.options import GROUPS, described, flag_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "options.md"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass, get_pass_option_infos
 
-from memopt.cli.shorthands import shorthands
+from memopt.cli.arguments import shorthands
 from memopt.passes.plan.option import METHOD
 from memopt.plugin import PASSES
 

@@ -1,24 +1,165 @@
-"""Options that several commands have, each defined once; what each is for there is its help."""
+"""Options that several commands have, each defined once, and the shorthands of `memopt-opt`."""
 
 import argparse
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from memopt.cli.shorthands import (
-    OTHER_SHORTHANDS,
-    parse_fixed,
-    parse_input_ranges,
-    parse_shapes,
-    shape_help,
+from memopt.compile.options import (
+    GROUPS,
+    NAME,
+    NO_NAME,
+    PlanOptions,
+    Shorthand,
+    check_conflicts,
+    described,
+    flag_of,
 )
-from memopt.compile.options import GROUPS, PlanOptions, described, flag_of
 from memopt.compile.request import Reading, Request
+from memopt.frontends.core.registry import all_frontends
+from memopt.frontends.core.shapes import BATCH, Fixed, Shapes
+from memopt.passes.memgraph_input_range import NUMBER, parse_ranges
 from memopt.targets.core.registry import target_names
-from memopt.text.usage import path_text
+from memopt.text.usage import UsageError, path_text
+
+# Passes that memopt-opt has shorthands of and a plan no option, and what their help says.
+OTHER_SHORTHANDS = {
+    "model": Shorthand(
+        "memory model: target, alignment, io, views, inplace, scratch",
+        "memgraph-model",
+        metavar="KEY=VALUE,...",
+    ),
+    "prepare": Shorthand(
+        "conventions: ReLU merged into its producer, reshapes as views",
+        "memgraph-prepare.conventions",
+        metavar="frelu,view",
+    ),
+    "input_range": Shorthand(
+        "between which float32 numbers an input is, which constant-channels counts on: for other "
+        "inputs the code may compute something else; once for each input",
+        "memgraph-input-range.of",
+        metavar="NAME=-1:1",
+        of=f'(?i:[^"]+={NUMBER}:{NUMBER})',
+        wrong="--input-range={1}: expected NAME=LOW:HIGH, such as x=-1:1",
+    ),
+    "partition": Shorthand(
+        "cut into K parts that are scheduled one by one, or auto",
+        "memgraph-partition.k",
+        metavar="K",
+        of=NAME,
+        wrong=NO_NAME,
+        timed=True,
+    ),
+    "verify_plan": Shorthand("check the plan", "memgraph-verify-plan"),
+}
+
+
+def shorthands() -> Iterator[tuple[str, Shorthand]]:
+    """Yield name and description of every shorthand of `memopt-opt`."""
+    yield from OTHER_SHORTHANDS.items()
+    for name, _, entry in described():
+        if (short := entry.shorthand) is not None:
+            yield (
+                name,
+                replace(
+                    short,
+                    text=short.text or entry.text,
+                    runs=short.runs or entry.sets[0],
+                    metavar=short.metavar or entry.metavar or "|".join(entry.choices) or None,
+                ),
+            )
+
+
+def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) -> str:
+    """Return shorthands and their values as the text of a pipeline. Raises UsageError."""
+    # all digits of the limit, without an exponent, which pipelines have not
+    limit = "" if time_limit is None else f"time-limit={Decimal(repr(time_limit)):f}"
+    return ",".join(shorthand_text(name, word, limit) for name, word in steps)
+
+
+def shorthand_text(name: str, word: str, limit: str = "") -> str:
+    """Return the passes, as text of a pipeline, that a shorthand of `memopt-opt` runs with the
+    value `word`; a timed one gets `limit`. Raises UsageError."""
+    short, flag = dict(shorthands())[name], name.replace("_", "-")
+    if re.fullmatch(short.of, word) is None:
+        raise UsageError(short.wrong.format(flag, word))
+    for field_name, default, entry in described():
+        if field_name == name and default is not True and word:
+            value: Any = entry.read(flag, word)
+            check_conflicts(PlanOptions(**{name: value}))
+            word = str(value)
+    run, _, key = short.runs.partition(".")
+    if key and word:
+        quoted = word if re.fullmatch(r"[\w,-]*", word) else f'"{word}"'
+        word = f"{key.replace('_', '-')}={quoted}"
+    options = " ".join(
+        filter(None, (word.replace(",", " ") if not key else word, limit * short.timed))
+    )
+    return short.before + run + (f"{{{options}}}" if options else "")
+
+
+def parse_shapes(texts: Sequence[str], batch: int | None = None) -> Shapes:
+    """`NAME=1x3x224x224` as a mapping, with the size of batches. Raises UsageError."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    if batch is not None:
+        if batch < 1:
+            raise UsageError(f"--batch={batch}: at least 1")
+        shapes[BATCH] = (batch,)
+    for text in texts:
+        match = re.fullmatch(r"(.+)=(\d{1,18}(?:x\d{1,18})*)", text)
+        if match is None:
+            raise UsageError(f"--shape={text}: expected NAME=1x3x224x224")
+        name, shape = match.group(1), tuple(map(int, match.group(2).split("x")))
+        if shapes.setdefault(name, shape) != shape:
+            raise UsageError(f"--shape={text}: {name!r} has another shape already")
+    return shapes
+
+
+def parse_fixed(texts: Sequence[str]) -> Fixed:
+    """`NAME=16000` or `NAME=1,1,0` as a mapping. Raises UsageError."""
+    fixed: dict[str, tuple[int | float, ...]] = {}
+    for text in texts:
+        name, equals, values = text.rpartition("=")
+        if not name or not equals:
+            raise UsageError(f"--fix={text}: expected NAME=VALUE or NAME=VALUE,VALUE,...")
+        try:
+            found = tuple(_number(value.strip()) for value in values.split(","))
+        except ValueError:
+            raise UsageError(f"--fix={text}: {values!r} is not numbers, true or false") from None
+        if fixed.setdefault(name, found) != found:
+            raise UsageError(f"--fix={text}: {name!r} is fixed already")
+    return fixed
+
+
+def _number(text: str) -> int | float:
+    """Raises ValueError."""
+    if text in ("true", "false"):
+        return int(text == "true")
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def parse_input_ranges(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """`NAME=-1:1` as a mapping. Raises UsageError."""
+    try:
+        return parse_ranges(texts)
+    except ValueError as error:
+        raise UsageError(f"--input-range={error}") from None
+
+
+def shape_help() -> str:
+    """The line of `--shape`: which formats leave something to it."""
+    open_ = " or ".join(f.suffix for f in all_frontends().values() if f.fixes_shapes)
+    return f"fixes symbolic dimensions of an {open_} input; of other files only checked"
 
 
 def add_input_range(parser: Any) -> None:
-    """`--input-range`, which `memopt.cli.shorthands.parse_input_ranges` reads."""
+    """`--input-range`, which `memopt.cli.arguments.parse_input_ranges` reads."""
     entry = OTHER_SHORTHANDS["input_range"]
     parser.add_argument(
         "--input-range", action="append", default=[], metavar=entry.metavar, help=entry.text
@@ -31,7 +172,7 @@ def add_time_limit(parser: Any, text: str | None = None) -> None:
 
 
 def add_shape(parser: Any) -> None:
-    """`--shape` and `--batch`, which `memopt.cli.shorthands.parse_shapes` reads, and `--fix`, which
+    """`--shape` and `--batch`, which `memopt.cli.arguments.parse_shapes` reads, and `--fix`, which
     `parse_fixed` does."""
     parser.add_argument(
         "--shape",

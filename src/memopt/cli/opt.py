@@ -11,8 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memopt.cli.arguments import add_model_path, add_shape, add_time_limit
-from memopt.cli.shorthands import parse_fixed, parse_shapes, pipeline_text, shorthands
+from memopt.cli.arguments import (
+    add_model_path,
+    add_shape,
+    add_time_limit,
+    parse_fixed,
+    parse_shapes,
+    pipeline_text,
+    shorthands,
+)
 from memopt.compile.driver import (
     IR,
     Options,

@@ -2,11 +2,13 @@
 `net_...`.
 
 One file per output, found by its name, with `write(module, wanted)`. It says `BINARY = True` if it
-gives bytes, and has `named(options)` if something may stand in braces behind its name.
+gives bytes, and has `named(options)` if something may stand in braces behind its name. What a
+backend makes of a plan alone is a row of `OF_PLANS`.
 """
 
 import argparse
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,8 +22,16 @@ from memopt.compile.claims import check_off_chip
 from memopt.solvers.registry import methods_in
 from memopt.text.usage import STDOUT
 
+# module, function, and whether it is told that bound and proof are only claimed
+OF_PLANS = {
+    "c-calls": ("c.emit.memref_calls", "memref_calls", False),
+    "html": ("report", "module_html", True),
+    "json": ("exports", "module_json", True),
+    "minimalloc-csv": ("exports", "module_csv", False),
+    "svg": ("report", "module_svg", True),
+}
 _FOUND = methods_in("memopt.outputs")
-TARGETS = tuple(_FOUND)
+TARGETS = tuple(sorted({*_FOUND, *OF_PLANS}))
 SOURCES = (".c", ".h")
 
 
@@ -47,7 +57,7 @@ class Wanted:
 
 
 def _form(kind: str) -> Any:
-    return import_module(_FOUND[kind])
+    return import_module(_FOUND[kind]) if kind in _FOUND else None
 
 
 def is_binary(kind: str) -> bool:
@@ -60,8 +70,13 @@ def emit(module: ModuleOp, kind: str, wanted: Wanted) -> str | bytes:
     says of traffic off the chip and cannot be; the form looks at the plan itself."""
     if kind != "mlir":
         check_off_chip(module)
-    written: str | bytes = _form(kind).write(module, wanted)
-    return written
+    if kind not in OF_PLANS:
+        written: str | bytes = _form(kind).write(module, wanted)
+        return written
+    backend, function, is_told = OF_PLANS[kind]
+    claims = {"claimed": wanted.claimed} if is_told else {}
+    write: Callable[..., str] = getattr(import_module(f"memopt.backends.{backend}"), function)
+    return write(module, known=wanted.known, **claims)
 
 
 def target_text(text: str) -> Target:

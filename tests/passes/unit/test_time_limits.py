@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from memopt import cli
 from memopt.api import plans
 from memopt.cli import opt
-from memopt.cli.shorthands import pipeline_text
+from memopt.cli.arguments import pipeline_text
 from memopt.compile import driver
 from memopt.compile import plan as plan_stage
 from memopt.compile import read as read_stage

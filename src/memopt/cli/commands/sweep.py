@@ -14,8 +14,7 @@ from memopt.api.dask import dask_executor
 from memopt.api.sweep_table import Table
 from memopt.api.sweeps import Row, Task, files_below, rows
 from memopt.backends.report.pareto import Point, pareto_svg
-from memopt.cli.arguments import add_time_limit
-from memopt.cli.shorthands import pipeline_text
+from memopt.cli.arguments import add_time_limit, pipeline_text
 from memopt.compile.driver import IR, build_pipeline
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.registry import listed
