@@ -42,7 +42,7 @@ OTHER_SHORTHANDS = {
         "inputs the code may compute something else; once for each input",
         "memgraph-input-range.of",
         metavar="NAME=-1:1",
-        of=f'(?i:[^"]+={NUMBER}:{NUMBER})',
+        of=f'(?i:[^"]+=({NUMBER}):({NUMBER}))',
         wrong="--input-range={1}: expected NAME=LOW:HIGH, such as x=-1:1",
     ),
     "partition": Shorthand(

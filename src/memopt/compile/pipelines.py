@@ -137,6 +137,13 @@ def _plans_again(options: SettledOptions) -> bool:
     return _has_fast_kernels(options) and options.optimize != RAM
 
 
+# Pass -> (option of a plan, option of the pass that takes its value).
+SET: dict[str, list[tuple[str, str]]] = {}
+for _name, _, _entry in described():
+    for _run, _, _field in (each.partition(".") for each in _entry.sets):
+        SET.setdefault(_run, []).append((_name, _field))
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of the table: the pass, `when` it runs, why it stands there, and options of it that
@@ -151,11 +158,11 @@ class Row:
 
     def built(self, options: SettledOptions) -> Step:
         """Return the row as a step, its pass with what the options say."""
-        values: dict[str, Any] = {}
-        for name, _, entry in described():
-            for run, _, field in (each.partition(".") for each in entry.sets):
-                if run == self.run.name and getattr(options, name) is not None:
-                    values[field] = getattr(options, name)
+        values: dict[str, Any] = {
+            field: value
+            for name, field in SET.get(self.run.name, ())
+            if (value := getattr(options, name)) is not None
+        }
         run = self.run(**values | dict(self.given(options)))
         return Step(self.stage, run, self.why, self.again)
 
