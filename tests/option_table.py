@@ -7,7 +7,18 @@ from pathlib import Path
 
 from memopt.cli.arguments import shorthands
 from memopt.compile.options import GROUPS, described, flag_of
+from memopt.rewrites import RULES
+from memopt.solvers.placement import METHODS as STRATEGIES
+from memopt.solvers.scheduling import METHODS as SCHEDULES
+from memopt.solvers.shared_objects import METHODS as SHARED
 
+# Lists that a new file makes longer, and what the page says in their place.
+LISTS = {
+    ", ".join(RULES): "those of [rules](rules.md)",
+    ", ".join(SCHEDULES): "the methods of `memopt-opt --list-passes`",
+    ", ".join(STRATEGIES): "its strategies",
+    ", ".join(SHARED): "its ways to share them",
+}
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "options.md"
 
 
@@ -38,7 +49,10 @@ def page() -> str:
     for name, short in shorthands():
         flag, runs = f"--{name.replace('_', '-')}", short.runs.replace("_", "-")
         lines.append(_row(flag, short.metavar or "", f"`{runs}`", short.text))
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    for names, instead in LISTS.items():
+        text = text.replace(names, instead)
+    return text
 
 
 if __name__ == "__main__":
