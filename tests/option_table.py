@@ -14,7 +14,7 @@ from memopt.solvers.shared_objects import METHODS as SHARED
 
 # Lists that a new file makes longer, and what the page says in their place.
 LISTS = {
-    ", ".join(RULES): "those of [rules](rules.md)",
+    ", ".join(RULES): "the [rules](rules.md)",
     ", ".join(SCHEDULES): "the methods of `memopt-opt --list-passes`",
     ", ".join(STRATEGIES): "its strategies",
     ", ".join(SHARED): "its ways to share them",
