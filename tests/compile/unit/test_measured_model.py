@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep import deep_but
 
 from memopt.cli import main
 from memopt.compile import c
@@ -49,8 +50,12 @@ def arena(out: Path) -> int:
     return report["target"]["arena"]
 
 
-@pytest.mark.parametrize("rows", [[], ["--rows=all"]])
-@pytest.mark.parametrize("cycles", [1_000, None])
+@pytest.mark.parametrize(
+    ("rows", "cycles"),
+    deep_but(
+        ([], 1_000), [(r, c) for r in ([], ["--rows=all"]) for c in (1_000, None)], several=True
+    ),
+)
 def test_a_plan_that_fits_as_measured_is_not_given_up_for_a_bound(
     cycles: int | None,
     rows: list[str],

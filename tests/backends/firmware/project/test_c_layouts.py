@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep import deep_but
 from pass_functions import assign_function
 from xdsl.context import Context
 
@@ -278,7 +277,8 @@ def zephyr(tree: Path, name: str, folder: Path) -> Path:
     return folder / "build" / "image"
 
 
-@pytest.mark.parametrize("build", deep_but("zephyr", BUILDS))
+@pytest.mark.deep
+@pytest.mark.parametrize("build", BUILDS)
 def test_two_models_in_one_tree(
     build: str, projects: dict[str, Project], wanted: dict[str, Any], tmp_path: Path, lab: Any
 ) -> None:

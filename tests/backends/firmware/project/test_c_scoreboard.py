@@ -56,6 +56,7 @@ def test_models_and_operators_on_a_core(
     assert counted == pytest.approx(1e6 * whole["instructions"], rel=0.02)
 
 
+@pytest.mark.deep
 def test_random_layers_with_and_without_scratch(tmp_path: Path, lab: Any) -> None:
     """The rows are the layers that have a fast kernel."""
     lab.need_tools("cortex-m4")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep import deep_but
 from pass_functions import assign_function
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -152,7 +151,8 @@ def test_portable_c_equals_tflm(
     assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 5, kinds
 
 
-@pytest.mark.parametrize("flags", deep_but("-O2", ["-O1", "-O2", "-O3", "-Os"]))
+@pytest.mark.deep
+@pytest.mark.parametrize("flags", ["-O1", "-O2", "-O3", "-Os"])
 def test_boards_equal_tflm(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     found = Counter[str]()
     for target in BOARDS if fuzz >= 1 else BOARDS[:1]:
