@@ -251,8 +251,8 @@ class _File:
         name = net.layers[index - 1].name if index else "image"
         tensor = self._tensor(name, net.shapes[index], "INT8" if self.ranges else "FLOAT32")
         if self.ranges:
-            found = self.ranges[index]
-            tensor.quantization = _quantization([found.scale], [found.zero], 0)
+            range_ = self.ranges[index]
+            tensor.quantization = _quantization([range_.scale], [range_.zero], 0)
         return tensor
 
     def _constant(self, name: str, data: Array, scales: Array | None = None, axis: int = 0) -> int:

@@ -36,7 +36,7 @@ def colour_classes(t: Timeline) -> list[str]:
 
 def spots_of(t: Timeline, plots: Plots) -> dict[int, tuple[Lane | None, Spot]]:
     """Where each tensor in rows gets its name: in the memory where there is most room for it."""
-    found: dict[int, tuple[Lane | None, Spot]] = {}
+    widest: dict[int, tuple[Lane | None, Spot]] = {}
     for k in range(len(t.tensors)):
         spots = [
             (spot, lane)
@@ -46,8 +46,8 @@ def spots_of(t: Timeline, plots: Plots) -> dict[int, tuple[Lane | None, Spot]]:
         ]
         if spots:
             spot, lane = max(spots, key=lambda s: s[0].upper - s[0].lower)
-            found[k] = lane, spot
-    return found
+            widest[k] = lane, spot
+    return widest
 
 
 def rows_in(t: Timeline, tensor: int, lane: Lane | None) -> list[int]:
@@ -157,13 +157,13 @@ def _steps(first: int, last: int) -> str:
 
 def _name(t: Timeline, k: int, f: Frame, spot: Spot, start: int) -> str:
     tensor = t.tensors[k]
-    left, right = f.x(spot.lower), f.x(spot.upper)
-    text = fitting(tensor.label, tensor.name, right - left)
+    begin, end = f.x(spot.lower), f.x(spot.upper)
+    text = fitting(tensor.label, tensor.name, end - begin)
     if not text:
         return ""
     middle = (f.y(spot.start - start) + f.y(spot.end - start)) / 2
     return (
-        f'<text{_peak(spot.at_peak)} x="{number((left + right) / 2)}" y="{number(middle)}" '
+        f'<text{_peak(spot.at_peak)} x="{number((begin + end) / 2)}" y="{number(middle)}" '
         f'dy=".35em" text-anchor="middle">{xml(text)}</text>'
     )
 
@@ -218,10 +218,10 @@ def _count(calls: int) -> str:
 
 def runs(steps: Iterable[int]) -> list[tuple[int, int]]:
     """Ascending steps as [first, end) of those that follow each other."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for step in steps:
-        if found and found[-1][1] == step:
-            found[-1] = found[-1][0], step + 1
+        if ranges and ranges[-1][1] == step:
+            ranges[-1] = ranges[-1][0], step + 1
         else:
-            found.append((step, step + 1))
-    return found
+            ranges.append((step, step + 1))
+    return ranges

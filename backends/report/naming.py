@@ -43,12 +43,12 @@ def room(width: float) -> int:
 
 def fitting(label: str, name: str, width: float) -> str:
     """A label in so many px, with the name if there is room; empty if there is none at all."""
-    left = room(width) - len(label)
-    if room(width) < 1 or left < 0:
+    free = room(width) - len(label)
+    if room(width) < 1 or free < 0:
         return ""
-    if name == label or left < 12:
+    if name == label or free < 12:
         return label
-    return f"{label} {short(name, left - 1)}".strip()
+    return f"{label} {short(name, free - 1)}".strip()
 
 
 def label(b: Rect, x: float, y: float, width: float, height: float) -> str:

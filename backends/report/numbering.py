@@ -14,8 +14,8 @@ from memopt.dialects.memgraph.names import name_of, operator_kind
 def numbers_of(operations: list[Operation]) -> list[int]:
     """The operators' numbers in the source, from 0; places in the order if not all are known and
     different."""
-    found = [op.attributes.get("memgraph.source") for op in operations]
-    numbers = [s.operator.data for s in found if isinstance(s, SourceAttr)]
+    sources = [op.attributes.get("memgraph.source") for op in operations]
+    numbers = [s.operator.data for s in sources if isinstance(s, SourceAttr)]
     if len(set(numbers)) < len(operations):
         return list(range(len(operations)))
     return numbers

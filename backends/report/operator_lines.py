@@ -39,15 +39,15 @@ def operator_lines(t: Timeline) -> list[OperatorLine]:
     of_operator: list[list[int]] = [[] for _ in t.operators]
     for i, s in enumerate(t.steps):
         of_operator[s.operator].append(i)
-    made: list[list[int]] = [[] for _ in t.operators]
+    buffers_of: list[list[int]] = [[] for _ in t.operators]
     for tensor, buffers in zip(t.tensors, t.of_tensor, strict=True):
         if tensor.operator is not None and tensor.kind != "scratch":
-            made[tensor.operator] += buffers
+            buffers_of[tensor.operator] += buffers
     lines: list[OperatorLine] = []
     fullest_of = [max(calls, key=lambda i: t.steps[i].bytes) for calls in of_operator]
     live = _live_at(t, frozenset(fullest_of))
     for operator, calls, results, fullest in zip(
-        t.operators, of_operator, made, fullest_of, strict=True
+        t.operators, of_operator, buffers_of, fullest_of, strict=True
     ):
         rows = [i for i in results if t.buffers[i].row is not None]
         lines.append(
@@ -70,11 +70,11 @@ def operator_lines(t: Timeline) -> list[OperatorLine]:
 
 def _live_at(t: Timeline, asked: Set[int]) -> dict[int, tuple[tuple[int, int], ...]]:
     """Return the tensors in RAM in these steps, in order, each with the number of its buffers."""
-    found: dict[int, tuple[tuple[int, int], ...]] = {}
+    tensors_at: dict[int, tuple[tuple[int, int], ...]] = {}
     for step, live in enumerate(t.live_in_order([b.tensor for b in t.buffers])):
         if step in asked:
-            found[step] = tuple(Counter(tensor for tensor, _ in live).items())
-    return found
+            tensors_at[step] = tuple(Counter(tensor for tensor, _ in live).items())
+    return tensors_at
 
 
 def most_at_once(t: Timeline, buffers: Sequence[int], size: Callable[[Rect], int]) -> int:

@@ -29,19 +29,19 @@ def in_rows(t: Timeline, memory: BlockMemory, model: ModelAttr) -> Timeline:
     """The timeline of a plan in rows with its operators and tensors. What has no bytes but those of
     its parts is no buffer."""
     runs = [_runs(op) for op in memory.operations]
-    found = {whole: i for i, whole in enumerate(dict.fromkeys(runs))}
-    operators = _operators(list(found), model)
+    numbers = {operator: i for i, operator in enumerate(dict.fromkeys(runs))}
+    operators = _operators(list(numbers), model)
     steps = tuple(
         replace(
             s,
-            name=operators[found[whole]].name,
-            op=operators[found[whole]].op,
+            name=operators[numbers[operator]].name,
+            op=operators[numbers[operator]].op,
             macs=None,
             weights=None,
-            operator=found[whole],
+            operator=numbers[operator],
             row=op.index.data if isinstance(op, HAS_ROW) else None,
         )
-        for s, op, whole in zip(t.steps, memory.operations, runs, strict=True)
+        for s, op, operator in zip(t.steps, memory.operations, runs, strict=True)
     )
     t = replace(t, steps=steps, operators=tuple(operators))
     return _with_tensors(t, memory)
@@ -61,16 +61,16 @@ def _operators(found: Sequence[Operation | SSAValue], model: ModelAttr) -> list[
     ours = [w for w in found if isinstance(w, Operation) and not isinstance(w, StateOp)]
     numbers = iter(numbers_of(ours))
     operators: list[Operator] = []
-    for whole in found:
-        if isinstance(whole, SSAValue):
-            operators.append(Operator(name_of(whole), "receive", INPUT, 0, 0))
+    for operator in found:
+        if isinstance(operator, SSAValue):
+            operators.append(Operator(name_of(operator), "receive", INPUT, 0, 0))
             continue
-        if isinstance(whole, StateOp):
-            operators.append(Operator(_tensor_name(whole.tensor), "keep", INPUT, 0, 0))
+        if isinstance(operator, StateOp):
+            operators.append(Operator(_tensor_name(operator.tensor), "keep", INPUT, 0, 0))
             continue
-        work = work_of(whole, model)
-        name = _tensor_name(whole.results[0]) if _is_cut(whole) else title(whole)
-        told = name, operator_kind(whole), str(next(numbers))
+        work = work_of(operator, model)
+        name = _tensor_name(operator.results[0]) if _is_cut(operator) else title(operator)
+        told = name, operator_kind(operator), str(next(numbers))
         operators.append(Operator(*told, work.macs, work.weights))
     return operators
 
@@ -93,10 +93,10 @@ def _tensor_name(value: SSAValue) -> str:
 def _tensor_of(storage: Storage) -> tuple[SSAValue, int | None]:
     """The tensor that a group belongs to, and the row of it if it is just one."""
     first, _ = storage.members[0]
-    found = row_of(first)
-    if found is None:
+    row_of_tensor = row_of(first)
+    if row_of_tensor is None:
         return first, None
-    tensor, row = found
+    tensor, row = row_of_tensor
     return tensor, row if storage.size == bytes_of(first.type) else None
 
 
@@ -116,12 +116,12 @@ def _with_tensors(t: Timeline, memory: BlockMemory) -> Timeline:
     parts = [_part_of_group(t, g) for g in groups]
     parts += [_part_of_scratch(t, b) for b in t.buffers[len(groups) :]]
     origins = {memory.groups[g.piece[0]].members[0] for g in groups if g.piece is not None}
-    kept = [
+    owned = [
         i for i, _ in enumerate(parts) if i >= len(groups) or groups[i].members[0] not in origins
     ]
 
     of_key: dict[object, list[_Part]] = {}
-    for i in kept:
+    for i in owned:
         of_key.setdefault(parts[i].key, []).append(parts[i])
     labels = numbered([of[0].number for of in of_key.values()])
     tensors = [
@@ -129,21 +129,21 @@ def _with_tensors(t: Timeline, memory: BlockMemory) -> Timeline:
         for of, label in zip(of_key.values(), labels, strict=True)
     ]
     place = {key: k for k, key in enumerate(of_key)}
-    index = {old: new for new, old in enumerate(kept)}
+    index = {old: new for new, old in enumerate(owned)}
     buffers = tuple(
-        _belonging(t.buffers[i], place[parts[i].key], tensors, parts[i].row, index) for i in kept
+        _belonging(t.buffers[i], place[parts[i].key], tensors, parts[i].row, index) for i in owned
     )
     return replace(t, buffers=buffers, tensors=tuple(tensors))
 
 
 def _part_of_group(t: Timeline, storage: Storage) -> _Part:
     value, row = _tensor_of(storage)
-    made = t.steps[storage.writers[0]].operator if storage.writers else None
-    label = INPUT if storage.is_input or made is None else t.operators[made].label
+    number = t.steps[storage.writers[0]].operator if storage.writers else None
+    label = INPUT if storage.is_input or number is None else t.operators[number].label
     kind = "input" if label == INPUT else "output" if storage.is_output else "activation"
     owner = value.owner
     is_sum = isinstance(owner, ComputeOp) and _is_cut(owner) and owner.accumulates
-    operator = None if storage.is_input else made
+    operator = None if storage.is_input else number
     return _Part(value, Tensor(_tensor_name(value), label, kind, operator, is_sum), label, row)
 
 

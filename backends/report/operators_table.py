@@ -17,12 +17,12 @@ HEAD = (
 
 def operators_table(t: Timeline, panel: str) -> str:
     """Calls, rows of the result that are in RAM at once, and what there is in the fullest call."""
-    most = max((s.bytes for s in t.steps), default=0)
+    largest = max((s.bytes for s in t.steps), default=0)
     colours = colour_classes(t)
     lines: list[str] = []
     for place, line in enumerate(operator_lines(t)):
         operator = line.operator
-        peak = ' class="p"' if line.usage == most else ""
+        peak = ' class="p"' if line.usage == largest else ""
         chips = "".join(_chip(t, k, count, colours, panel) for k, count in line.live[:CHIPS])
         if len(line.live) > CHIPS:
             chips += f' <span class="of">and {len(line.live) - CHIPS} more</span>'

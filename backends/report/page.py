@@ -306,8 +306,8 @@ def _tensors(t: Timeline, live: Sequence[tuple[int, int]], held: int, chips: Seq
     shown = [i for _, i in live[: CHIPS - 1 if len(live) > CHIPS else CHIPS]]
     rest = ""
     if len(live) > CHIPS:
-        left = held - sum(t.buffers[i].bytes for i in shown)
-        rest = f' <span class="of">and {len(live) - len(shown)} more, {both(left)}</span>'
+        hidden_bytes = held - sum(t.buffers[i].bytes for i in shown)
+        rest = f' <span class="of">and {len(live) - len(shown)} more, {both(hidden_bytes)}</span>'
     else:
         shown.sort()
     return "".join(chips[i] for i in sorted(shown, key=lambda i: t.by_label[i])) + rest

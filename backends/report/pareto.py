@@ -32,11 +32,11 @@ class Point:
 def front_of(points: Sequence[Point]) -> list[Point]:
     """Return the points that no other beats, by multiplications: nobody has fewer of them with no
     larger peak, or a smaller peak with no more of them."""
-    found: list[Point] = []
+    front: list[Point] = []
     for point in sorted(points, key=lambda p: (p.macs, p.peak)):
-        if not found or point.peak < found[-1].peak:
-            found.append(point)
-    return found
+        if not front or point.peak < front[-1].peak:
+            front.append(point)
+    return front
 
 
 def pareto_svg(points: Sequence[Point]) -> str:

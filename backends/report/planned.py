@@ -37,7 +37,7 @@ def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
         work = work_of(op, model)
         called = title(op), operator_kind(op), totals[t], numbers[t]
         steps.append(Step(*called, work.macs, work.weights))
-    found = Timeline(
+    timeline = Timeline(
         func.sym_name.data,
         tuple(steps),
         tuple(rects),
@@ -50,7 +50,7 @@ def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
         lanes=_lanes(plan),
         family=plan.family.data,
     )
-    return in_rows(found, memory, model) if found.family == "rows" else found
+    return in_rows(timeline, memory, model) if timeline.family == "rows" else timeline
 
 
 def _totals(rects: Sequence[Rect], steps: int) -> list[int]:

@@ -40,8 +40,8 @@ def widest_spot(t: Timeline, rows: Iterable[int], height: float) -> Spot | None:
     ]
     if not spots:
         return None
-    most = max(s.upper - s.lower for s in spots)
-    wide = sorted(s for s in spots if s.upper - s.lower >= NEARLY * most)
+    widest = max(s.upper - s.lower for s in spots)
+    wide = sorted(s for s in spots if s.upper - s.lower >= NEARLY * widest)
     return wide[len(wide) // 2]
 
 
@@ -58,11 +58,11 @@ def _stacked(
     while end - start < height:
         above = lines.get((at_peak, end, size), [])
         first = max(bisect_right(above, (lower, lower)) - 1, 0)
-        found = [
+        covered = [
             (max(lower, a), min(upper, z)) for a, z in above[first:] if a < upper and z > lower
         ]
-        if not found:
+        if not covered:
             return None
-        lower, upper = max(found, key=lambda steps: steps[1] - steps[0])
+        lower, upper = max(covered, key=lambda steps: steps[1] - steps[0])
         end += size
     return Spot(lower, upper, start, end, at_peak)

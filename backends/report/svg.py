@@ -80,12 +80,12 @@ def _frames(
     if not t.lanes:
         top = max(bytes_max, t.arena, t.peak, 1)
         return [(None, Frame(LEFT, TOP, width, HEIGHT, steps, top))]
-    most = max(lane.bytes for lane in t.lanes) or 1
+    largest = max(lane.bytes for lane in t.lanes) or 1
     frames: list[tuple[Lane | None, Frame]] = []
     top = TOP
     for lane in t.lanes:
         top += LANE_HEAD
-        height = max(LANE_LEAST, LANE_MOST * lane.bytes / most)
+        height = max(LANE_LEAST, LANE_MOST * lane.bytes / largest)
         frames.append((lane, Frame(LEFT, top, width, height, steps, max(lane.bytes, 1))))
         top += height + GAP
     return frames
@@ -235,10 +235,10 @@ def _lines(t: Timeline, f: Frame) -> list[str]:
 def _strip(t: Timeline, f: Frame, top: float) -> list[str]:
     """Bytes in RAM at each step, as one area, the peak on top of it."""
     bottom = top + STRIP
-    most = max((s.bytes for s in t.steps), default=0) or 1
+    largest = max((s.bytes for s in t.steps), default=0) or 1
 
     def height(count: int) -> float:
-        return STRIP * count / most
+        return STRIP * count / largest
 
     path = [f"M{number(f.left)} {number(bottom)}"]
     for i, s in enumerate(t.steps):

@@ -24,8 +24,8 @@ def tensors_in_ram(labels: Sequence[str], count: int, width: int = TENSORS_WIDTH
     text = "{" + ", ".join(labels) + "}"
     if len(labels) == count and len(text) <= width:
         return text
-    for kept in range(min(len(labels), count - 1), 0, -1):
-        text = "{" + ", ".join(labels[:kept]) + f", +{count - kept}}}"
+    for shown in range(min(len(labels), count - 1), 0, -1):
+        text = "{" + ", ".join(labels[:shown]) + f", +{count - shown}}}"
         if len(text) <= width:
             break
     return text
@@ -76,7 +76,7 @@ def _whole_rows(timeline: Timeline) -> list[tuple[str, ...]]:
 
 def _cut_rows(t: Timeline) -> list[tuple[str, ...]]:
     """Operators with many calls: usage and tensors are those of the call with the most in RAM."""
-    most = max((s.bytes for s in t.steps), default=0)
+    largest = max((s.bytes for s in t.steps), default=0)
     head = "Usage (B)", "Calls", "Rows live", "Output (B)", "MACs", "Weights (B)", "Result"
     rows: list[tuple[str, ...]] = [(*TEXTS, *head)]
     for line in operator_lines(t):
@@ -92,7 +92,7 @@ def _cut_rows(t: Timeline) -> list[tuple[str, ...]]:
                 f"{line.output:,}",
                 counted(operator.macs),
                 counted(operator.weights),
-                _result(operator.name, line.usage == most),
+                _result(operator.name, line.usage == largest),
             )
         )
     return rows

@@ -185,11 +185,11 @@ class Timeline:
     @cached_property
     def of_tensor(self) -> tuple[tuple[int, ...], ...]:
         """Per tensor of a plan in rows its buffers."""
-        found: list[list[int]] = [[] for _ in self.tensors]
+        buffers: list[list[int]] = [[] for _ in self.tensors]
         for i, b in enumerate(self.buffers):
             if b.tensor >= 0:
-                found[b.tensor].append(i)
-        return tuple(map(tuple, found))
+                buffers[b.tensor].append(i)
+        return tuple(map(tuple, buffers))
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
@@ -213,8 +213,8 @@ class Timeline:
     @cached_property
     def peak_steps(self) -> tuple[int, ...]:
         """The steps with the most bytes."""
-        most = max((s.bytes for s in self.steps), default=0)
-        return tuple(i for i, s in enumerate(self.steps) if s.bytes == most and most)
+        largest = max((s.bytes for s in self.steps), default=0)
+        return tuple(i for i, s in enumerate(self.steps) if s.bytes == largest and largest)
 
 
 def bytes_held(rects: Sequence[Rect], steps: int) -> list[int]:

@@ -42,8 +42,8 @@ def check_function(func: FuncOp, model: Model, number: int, weights: Weights) ->
         raise MemoptError(f"TFLM aligns to {ALIGNMENT}, the plan to {memory.alignment.data}", place)
     if memory.io.data == "caller":
         raise MemoptError("TFLM has inputs and outputs in its arena, the plan has not", place)
-    asked = (requested(op, memory) for op, _ in file_operators(func))
-    if memory.io.data == "kept" and any(sizes != () for sizes in asked):
+    requests = (requested(op, memory) for op, _ in file_operators(func))
+    if memory.io.data == "kept" and any(sizes != () for sizes in requests):
         text = "inputs cannot be kept: TFLM lays scratch over an input once it has been read"
         raise MemoptError(text, place)
     graph = model.subgraphs[number]
@@ -58,8 +58,8 @@ def check_function(func: FuncOp, model: Model, number: int, weights: Weights) ->
 
 def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     """Check that the function has the file's operators on the file's tensors, each once."""
-    found = file_operators(func)
-    numbers = [index for _, index in found]
+    operators = file_operators(func)
+    numbers = [index for _, index in operators]
     block = body_of(func)
     present = set(numbers)
     if len(present) != len(numbers):
@@ -72,7 +72,7 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
             text = f"operator {index} ({operator.name}) of the file is missing"
             raise MemoptError(text, f"@{func.sym_name.data}")
     tensor = tensor_indices(func)
-    for op, index in found:
+    for op, index in operators:
         if index >= len(graph.operators):
             raise MemoptError(f"the file has no operator {index}", place_of(op))
         inputs = [i for i in graph.operators[index].inputs if i >= 0 and not constant(graph, i)]
@@ -82,7 +82,7 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
         makes = [tensor.get(v, -1) for v in op.results]
         if reads != expected or makes != [i for i in graph.operators[index].outputs if i >= 0]:
             raise MemoptError("reads or makes other tensors than in the file", place_of(op))
-    _check_effects(found)
+    _check_effects(operators)
     returned = [tensor[v] for v in block.last_op.operands if v in tensor] if block.last_op else []
     arguments = [tensor.get(a, -1) for a in block.args]
     outputs = [i for i in graph.outputs if not constant(graph, i)]
@@ -92,13 +92,13 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
 
 def _handles(func: FuncOp, graph: Subgraph) -> dict[int, int]:
     """Tensors by which variables are found -> the first one of the same variable."""
-    found: dict[int, int] = {}
+    first_handle: dict[int, int] = {}
     for op in body_of(func).ops:
         source = op.attributes.get("memgraph.source")
         if isinstance(op, VariableOp) and isinstance(source, SourceAttr):
             handles = [i for i in source.tensor_ids if graph.tensors[i].type == "RESOURCE"]
-            found |= dict.fromkeys(handles, source.tensor_ids[0])
-    return found
+            first_handle |= dict.fromkeys(handles, source.tensor_ids[0])
+    return first_handle
 
 
 def _check_effects(found: list[tuple[Operation, int]]) -> None:

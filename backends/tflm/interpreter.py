@@ -92,12 +92,12 @@ def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
 def _operations(func: FuncOp) -> dict[tuple[int, int], Operation]:
     """The operations that stand for operators of the file, by subgraph and number."""
     module = func.parent_op()
-    found: dict[tuple[int, int], Operation] = {}
+    operations: dict[tuple[int, int], Operation] = {}
     for op in (func if module is None else module).walk():
         source = op.attributes.get("memgraph.source")
         if isinstance(source, SourceAttr) and source.operator.data >= 0:
-            found[source.subgraph.data, source.operator.data] = op
-    return found
+            operations[source.subgraph.data, source.operator.data] = op
+    return operations
 
 
 def interpreter_arena(
@@ -131,14 +131,14 @@ def interpreter_arena(
 
 def _held(func: FuncOp, model: Model) -> list[int]:
     """Bytes of each variable that is found by name."""
-    tensors, found = model.subgraphs[0].tensors, list[int]()
+    tensors, sizes = model.subgraphs[0].tensors, list[int]()
     for op in body_of(func).ops:
         source = op.attributes.get("memgraph.source")
         if not isinstance(op, VariableOp) or not isinstance(source, SourceAttr):
             continue
         if tensors[source.tensor_ids[0]].type == "RESOURCE":
-            found.append(bytes_of(op.results[0].type) or 0)
-    return found
+            sizes.append(bytes_of(op.results[0].type) or 0)
+    return sizes
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,8 @@ def _planning(
 
 def _scales(tensor: Tensor) -> int:
     """How many scales TFLM copies of a tensor."""
-    found = tensor.quantization
-    return len(found.scale) if found is not None and found.scale and found.zero_point else 0
+    of = tensor.quantization
+    return len(of.scale) if of is not None and of.scale and of.zero_point else 0
 
 
 def _copy(tensor: Tensor, build: Build) -> int:

@@ -57,8 +57,8 @@ class OtherSizesError(MemoptError):
 
 def link_of(op: Operation) -> SourceAttr | None:
     """The operator of the file that an operation is, or was before rules changed it."""
-    found = (op.attributes.get(key) for key in ("memgraph.source", NARROWED, CHANGED))
-    return next((a for a in found if isinstance(a, SourceAttr) and a.operator.data >= 0), None)
+    links = (op.attributes.get(key) for key in ("memgraph.source", NARROWED, CHANGED))
+    return next((a for a in links if isinstance(a, SourceAttr) and a.operator.data >= 0), None)
 
 
 def is_narrowed_function(func: FuncOp) -> bool:
@@ -73,13 +73,13 @@ def is_written(op: Operation) -> bool:
 
 def constant_operators(func: FuncOp) -> list[Operation]:
     """Operators of the file that compute what is known before run time, and is not returned."""
-    found: list[Operation] = []
+    operators: list[Operation] = []
     for op in body_of(func).ops:
         known = bool(op.results) and is_constant_expression(op.results[0], GENERIC)
         readers = {use.operation for v in op.results for use in v.uses}
         if known and link_of(op) and not any(isinstance(r, ReturnOp) for r in readers):
-            found.append(op)
-    return found
+            operators.append(op)
+    return operators
 
 
 def write_narrowed(
@@ -285,13 +285,13 @@ def drop_unread(objects: Any) -> None:
     graph = objects.subgraphs[0]
     used: set[int] = {int(i) for i in (*graph.inputs, *graph.outputs)}
     for op in graph.operators:
-        for found in (op.inputs, op.outputs, op.intermediates):
-            used |= {int(i) for i in (found if found is not None else ()) if i >= 0}
+        for tensors in (op.inputs, op.outputs, op.intermediates):
+            used |= {int(i) for i in (tensors if tensors is not None else ()) if i >= 0}
     order = sorted(used)
     new = {-1: -1, **{old: i for i, old in enumerate(order)}}
 
-    def renumbered(found: Any) -> Any:
-        return None if found is None else np.array([new[int(i)] for i in found], np.int32)
+    def renumbered(tensors: Any) -> Any:
+        return None if tensors is None else np.array([new[int(i)] for i in tensors], np.int32)
 
     for op in graph.operators:
         op.inputs, op.outputs = renumbered(op.inputs), renumbered(op.outputs)
@@ -304,10 +304,10 @@ def drop_unread(objects: Any) -> None:
     entries = cast("list[Any]", objects.metadata or [])
     objects.metadata = [m for m in entries if text_of(m.name) != PLAN_NAME]
     buffers = {0, *(t.buffer for t in graph.tensors), *(m.buffer for m in objects.metadata)}
-    kept = {old: i for i, old in enumerate(sorted(buffers))}
+    renumbered_buffers = {old: i for i, old in enumerate(sorted(buffers))}
     for owner in (*graph.tensors, *objects.metadata):
-        owner.buffer = kept[owner.buffer]
-    objects.buffers = [objects.buffers[old] for old in kept]
+        owner.buffer = renumbered_buffers[owner.buffer]
+    objects.buffers = [objects.buffers[old] for old in renumbered_buffers]
 
 
 def _check(result: bytes, name: str) -> None:

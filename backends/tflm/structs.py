@@ -115,8 +115,8 @@ def _channels(axis: int, operand: int = 1, type_: str | None = None) -> Buffers:
 def _scales(site: Site) -> Sizes:
     """fully_connected_common.cc: only where the weights have several scales."""
     weights = site.operand(1)
-    found = weights.quantization if weights is not None else None
-    count = len(found.scale) if found is not None else 0
+    quantization = weights.quantization if weights is not None else None
+    count = len(quantization.scale) if quantization is not None else 0
     is_float = site.result.type == "FLOAT32"
     return () if count <= 1 or is_float else (4 * count,) * 2
 

@@ -71,10 +71,10 @@ def cortex_m(models: Sequence[Path], cores: Sequence[str], tick: Callable[[str],
         for core in cores:
             for way, options in WAYS.items():
                 tick(f"{path.stem} {core} {way}")
-                found = compiled(path, core, options)
-                least, most = found["cycles_range"] or (None, None)
-                sizes = (found[key] for key in ("arena", "stack", "static_ram", "flash"))
-                speeds = (found["instructions"], found["cycles_estimated"], least, most)
+                measured = compiled(path, core, options)
+                lowest, highest = measured["cycles_range"] or (None, None)
+                sizes = (measured[key] for key in ("arena", "stack", "static_ram", "flash"))
+                speeds = (measured["instructions"], measured["cycles_estimated"], lowest, highest)
                 table.add(path.stem, core, way, *sizes, *map(_millions, speeds))
     return table
 
@@ -114,11 +114,11 @@ def scoreboard(models: Sequence[Path], tick: Callable[[str], None]) -> Table:
     for figure in FIGURES:
         if figure.model not in paths:
             continue
-        whole = figure.what != "RAM"
-        key = figure.model, figure.core, whole
+        all_memory = figure.what != "RAM"
+        key = figure.model, figure.core, all_memory
         if key not in known:
             tick(f"{figure.model} {figure.core}")
-            known[key] = compiled(paths[figure.model], figure.core, FASTEST if whole else ())
+            known[key] = compiled(paths[figure.model], figure.core, FASTEST if all_memory else ())
         ours = known[key][keys[figure.what]]
         ratio = None if ours is None else round(ours / figure.value, 2)
         others = round(figure.value)
@@ -155,8 +155,8 @@ def profile(folder: Path) -> list[tuple[str, int]]:
 
 def _compile(path: Path, core: str, options: Sequence[str], folder: Path) -> dict[str, Any]:
     _run(*MEMOPT, "compile", str(path), f"--target={core}", *options, "-o", str(folder))
-    found: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    return found["target"]
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report["target"]
 
 
 def _run(*command: str) -> str:

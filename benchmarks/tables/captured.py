@@ -58,16 +58,16 @@ def measure(case: Captured, time_limit: float | None) -> Measured:
     """Order and place one; `time_limit` in seconds for each of the two."""
     source = profile(case.graph, range(len(case.graph))).peak
     started = time.process_time()
-    found = schedule(case.graph, "auto", time_limit)
+    solved = schedule(case.graph, "auto", time_limit)
     ordered = time.process_time()
-    arena = place(live_ranges(case.graph, found.order), "auto", time_limit).arena
+    arena = place(live_ranges(case.graph, solved.order), "auto", time_limit).arena
     ended = time.process_time()
     return Measured(
         case,
         source,
-        found.peak,
-        found.lower_bound,
-        found.proof,
+        solved.peak,
+        solved.lower_bound,
+        solved.proof,
         arena,
         ordered - started,
         ended - ordered,

@@ -70,8 +70,8 @@ def planted(buffers: int, live: float = 50, capacity: int = 1 << 20, seed: int =
     for attempt in range(ROUNDS):
         random = Random(f"{seed} {buffers} {live} {capacity} {attempt}")
         blocks, end = _Cut(buffers, capacity, largest, spread, random).run()
-        found = sum(b.upper - b.lower for b in blocks) / end
-        above = found / live - 1
+        mean_live = sum(b.upper - b.lower for b in blocks) / end
+        above = mean_live / live - 1
         largest = min(max(largest * (above + 1), 4.0), capacity / 2)
         if any(b.lower == 0 and b.upper == end for b in blocks):
             spread = max(1.0, spread * 0.8)
@@ -109,12 +109,12 @@ class _Cut:
         now = 0
         self._fill(0, self._capacity, now)
         while len(self._blocks) < self._buffers:
-            kept = len(self._blocks)
+            count = len(self._blocks)
             now = self._ends[0][0]
             for low, high in list(self._holes(now)):
                 self._fill(low, high, now)
             if len(self._blocks) > self._buffers:
-                del self._blocks[kept:]
+                del self._blocks[count:]
                 break
         else:
             now = self._ends[0][0]

@@ -103,10 +103,10 @@ def chosen(names: Sequence[str]) -> list[Case]:
         if Path(file).is_file():
             cases.append(Case(Path(file).stem, prepare, Path(file)))
             continue
-        found = [c for c in listed() if c.name == file and prepare in ("", c.prepare)]
-        if not found:
+        matching = [c for c in listed() if c.name == file and prepare in ("", c.prepare)]
+        if not matching:
             raise MemoptError(f"{name}: neither a file nor a graph of optima.json")
-        cases += found
+        cases += matching
     return cases
 
 

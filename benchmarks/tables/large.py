@@ -40,9 +40,9 @@ def butterfly(stages: int) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
     first = row = [f"x{i}" for i in range(points)]
     for stage in range(stages):
-        made = [f"s{stage}_{i}" for i in range(points)]
-        nodes += [_node(made[i], "Butterfly", [row[i], row[i ^ 1 << stage]]) for i in range(points)]
-        row = made
+        out = [f"s{stage}_{i}" for i in range(points)]
+        nodes += [_node(out[i], "Butterfly", [row[i], row[i ^ 1 << stage]]) for i in range(points)]
+        row = out
     sizes = dict.fromkeys([*first, *(n["name"] for n in nodes)], 8)
     return _graph("butterfly", sizes, nodes, first, row)
 
@@ -159,10 +159,10 @@ def wide(width: int, seed: int = 0) -> dict[str, Any]:
     random, sizes, nodes = Random(seed), {"x": 4096}, list[dict[str, Any]]()
     row = ["x", "x"]
     for depth in range(width):
-        made = [f"d{depth}_{i}" for i in range(width)]
-        nodes += [_node(name, "Step", list(dict.fromkeys(random.sample(row, 2)))) for name in made]
-        sizes |= {name: random.randint(1, 4096) for name in made}
-        row = made
+        names = [f"d{depth}_{i}" for i in range(width)]
+        nodes += [_node(name, "Step", list(dict.fromkeys(random.sample(row, 2)))) for name in names]
+        sizes |= {name: random.randint(1, 4096) for name in names}
+        row = names
     sizes["y"] = 64
     return _graph("wide", sizes, [*nodes, _last(nodes)], ["x"], ["y"])
 

@@ -35,7 +35,7 @@ def methods(run: Run) -> Table:
         ):
             for method in names:
                 try:
-                    found, seconds = run.timed(case.title, graph, method)
+                    solved, seconds = run.timed(case.title, graph, method)
                 except ProblemError as error:  # a file whose own order is none
                     refused = f"refused: {error}"
                     row = (case.title, contracted, len(graph), method, None, None, refused)
@@ -47,12 +47,12 @@ def methods(run: Run) -> Table:
                     contracted,
                     len(graph),
                     method,
-                    found.peak,
-                    found.lower_bound,
-                    found.proof,
-                    found.optimal,
-                    found.states if program else None,
-                    None if program else found.states,
+                    solved.peak,
+                    solved.lower_bound,
+                    solved.proof,
+                    solved.optimal,
+                    solved.states if program else None,
+                    None if program else solved.states,
                     seconds,
                 )
     return table
@@ -97,8 +97,14 @@ def ablation(run: Run) -> Table:
     for case in run.cases:
         for name, method, options, contracted in ABLATION:
             graph = case.contracted if contracted else case.graph
-            found, seconds = run.timed(f"{case.title} {name}", graph, method, **options)
+            solved, seconds = run.timed(f"{case.title} {name}", graph, method, **options)
             table.add(
-                case.title, name, found.peak, found.lower_bound, found.proof, found.states, seconds
+                case.title,
+                name,
+                solved.peak,
+                solved.lower_bound,
+                solved.proof,
+                solved.states,
+                seconds,
             )
     return table

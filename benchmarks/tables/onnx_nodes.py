@@ -67,8 +67,8 @@ def cases(operators: Sequence[str] = ()) -> list[Any]:
         from onnx.backend.test.case.node import collect_testcases
 
         every: list[Any] = collect_testcases(None)
-    kept = (c for c in every if not operators or operator_of(c) in operators)
-    return sorted(kept, key=lambda case: case.name)
+    selected = (c for c in every if not operators or operator_of(c) in operators)
+    return sorted(selected, key=lambda case: case.name)
 
 
 def operator_of(case: Any) -> str:
@@ -233,21 +233,21 @@ class Builder:
             text = source.read_bytes()
             shared = source.parent.name in ("kernels", "platform")
             key = hashlib.sha256(text + headers).hexdigest() if shared else source.stem
-            made = self.folder / f"{key}.o"
-            if not shared or not made.exists():
-                _cc(*FLAGS, *folders, "-c", str(source), "-o", str(made))
-            objects.append(str(made))
+            object_file = self.folder / f"{key}.o"
+            if not shared or not object_file.exists():
+                _cc(*FLAGS, *folders, "-c", str(source), "-o", str(object_file))
+            objects.append(str(object_file))
         program = project / "program"
         _cc(*FLAGS, *objects, "-lm", "-o", str(program))
         return program
 
     def run(self, program: Path, data: bytes) -> tuple[int, str, bytes]:
         """(exit code, what it said, what it wrote)."""
-        given, made = program.with_name("in.bin"), program.with_name("out.bin")
+        given, output = program.with_name("in.bin"), program.with_name("out.bin")
         given.write_bytes(data)
-        command = (str(program), str(given), str(made))
+        command = (str(program), str(given), str(output))
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-        return done.returncode, _short(done.stderr), made.read_bytes() if made.exists() else b""
+        return done.returncode, _short(done.stderr), output.read_bytes() if output.exists() else b""
 
 
 def _cc(*arguments: str) -> None:
@@ -276,11 +276,11 @@ def tables(found: Sequence[Outcome]) -> list[Table]:
     for operator in sorted({o.operator for o in found}):
         those = Counter(o.status for o in found if o.operator == operator)
         by_operator.add(operator, those.total(), *(those[s] for s in by_operator.columns[2:]))
-    left = Table("left", "What does not pass", ("test", "status", "reason"))
+    failures = Table("left", "What does not pass", ("test", "status", "reason"))
     for one in found:
         if one.status != PASS:
-            left.add(one.name, one.status, one.reason)
-    return [merged(counts), by_operator, left]
+            failures.add(one.name, one.status, one.reason)
+    return [merged(counts), by_operator, failures]
 
 
 def merged(table: Table) -> Table:

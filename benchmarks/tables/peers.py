@@ -68,12 +68,12 @@ def placed_by_minimalloc(rows: Sequence[Row], bound: int, time_limit: float) -> 
     binary = minimalloc()
     assert binary is not None
     with tempfile.TemporaryDirectory() as folder:
-        given, found = Path(folder) / "in.csv", Path(folder) / "out.csv"
+        given, output = Path(folder) / "in.csv", Path(folder) / "out.csv"
         given.write_text(write_rows(rows), encoding="utf-8")
-        command = [binary, f"--capacity={bound}", f"--input={given}", f"--output={found}"]
-        if _run(command, "", time_limit) is None or not found.is_file():
+        command = [binary, f"--capacity={bound}", f"--input={given}", f"--output={output}"]
+        if _run(command, "", time_limit) is None or not output.is_file():
             return None
-        placed = read_rows(found.read_bytes(), "minimalloc")
+        placed = read_rows(output.read_bytes(), "minimalloc")
     if len(placed) != len(rows) or any(p.offset is None for p in placed):
         return None
     return [replace(r, offset=p.offset) for r, p in zip(rows, placed, strict=True)]

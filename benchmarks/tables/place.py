@@ -99,7 +99,7 @@ def strategies(run: PlaceRun) -> Table:
     )
     for name, rows in run.instances:
         problem, first = problem_of(rows)
-        found: list[tuple[str, int | None, float]] = []
+        answers: list[tuple[str, int | None, float]] = []
         bound = problem.load
         for method in METHODS:
             run.tick(f"{name}: {method}")
@@ -107,14 +107,14 @@ def strategies(run: PlaceRun) -> Table:
             try:
                 answer = prove(PlacementProblem(problem.buffers), method, run.time_limit)
             except ProblemError as error:
-                found.append((f"{method}, refused: {error}", None, 0.0))
+                answers.append((f"{method}, refused: {error}", None, 0.0))
                 continue
             seconds = time.perf_counter() - started
             placed = [_at(r, answer.placement.offsets[i]) for r, i in zip(rows, first, strict=True)]
-            found.append((method, verify_rows(placed), seconds))
+            answers.append((method, verify_rows(placed), seconds))
             bound = max(bound, answer.lower_bound)
-        found += _peers(run, name, rows, bound)
-        for who, arena, seconds in found:
+        answers += _peers(run, name, rows, bound)
+        for who, arena, seconds in answers:
             ratio = round(arena / bound, 4) if arena is not None and bound else None
             optimal = arena == bound
             table.add(name, len(rows), bound, who, arena, ratio, optimal, round(seconds, 4))
@@ -136,17 +136,17 @@ def _peers(
         calls.append(
             ("minimalloc", lambda: peers.placed_by_minimalloc(rows, bound, run.time_limit))
         )
-    found: list[tuple[str, int | None, float]] = []
+    answers: list[tuple[str, int | None, float]] = []
     for peer, call in calls:
         run.tick(f"{name}: {peer}")
         started = time.perf_counter()
         try:
             placed = call()
             arena = None if placed is None else verify_rows(placed)
-            found.append((peer, arena, time.perf_counter() - started))
+            answers.append((peer, arena, time.perf_counter() - started))
         except MemoptError as error:
-            found.append((f"{peer}, failed: {error.text}", None, 0.0))
-    return found
+            answers.append((f"{peer}, failed: {error.text}", None, 0.0))
+    return answers
 
 
 def summary(table: Table) -> Table:
@@ -157,12 +157,12 @@ def summary(table: Table) -> Table:
         ("strategy", "answers", "optimal", "mean arena / bound", "worst", "seconds in all"),
         ("Only over the instances that a strategy has an answer for.",),
     )
-    kept: dict[str, list[tuple[float, bool, float]]] = {}
+    results: dict[str, list[tuple[float, bool, float]]] = {}
     for row in table.rows:
         _, _, _, who, _, ratio, optimal, seconds = row
         if ratio is not None:
-            kept.setdefault(who, []).append((ratio, optimal, seconds))
-    for who, answers in kept.items():
+            results.setdefault(who, []).append((ratio, optimal, seconds))
+    for who, answers in results.items():
         ratios = [a[0] for a in answers]
         result.add(
             who,

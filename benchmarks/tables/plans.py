@@ -83,15 +83,15 @@ def _graph(case: Case, limit: float) -> tuple[Any, ...]:
     started = time.perf_counter()
     ordered = schedule(graph, "auto", limit)
     between = time.perf_counter()
-    found = joint.solve(graph, ordered.order, ordered.lower_bound, limit)
+    joined = joint.solve(graph, ordered.order, ordered.lower_bound, limit)
     ended = time.perf_counter()
     return (
         len(graph),
         ordered.peak,
         ordered.lower_bound,
         ordered.proof,
-        *_placed(ordered.peak, found.placement.arena, found.lower_bound),
-        found.schedules,
+        *_placed(ordered.peak, joined.placement.arena, joined.lower_bound),
+        joined.schedules,
         round(between - started, 4),
         round(ended - between, 4),
     )

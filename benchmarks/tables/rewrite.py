@@ -53,7 +53,7 @@ NOTES = (
 def chosen(names: Sequence[str], quick: bool) -> list[Path]:
     """Files of shared models and graphs, or files that are named. Raises MemoptError."""
     folder = shared_folder()
-    found: list[Path] = []
+    paths: list[Path] = []
     for name in names or (QUICK if quick else (*MODELS, *GRAPHS)):
         places = (
             Path(name),
@@ -63,8 +63,8 @@ def chosen(names: Sequence[str], quick: bool) -> list[Path]:
         path = next((p for p in places if p.is_file()), None)
         if path is None:
             raise MemoptError(f"no {name}: set MEMOPT_SHARED, or name files with --graphs")
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def rewrite(paths: Sequence[Path], time_limit: float, tick: Callable[[str], None]) -> Table:
@@ -116,7 +116,7 @@ def planned(
 def _sites(did: Sequence[RewrittenAttr]) -> str:
     """`gather 3 of 5, relu-into-producer 7`."""
     words: list[str] = []
-    for its in did:
-        sites, left = its.sites.data, its.left.data
-        words.append(f"{its.rule.data} {sites}" + (f" of {sites + left}" if left else ""))
+    for record in did:
+        sites, rest = record.sites.data, record.left.data
+        words.append(f"{record.rule.data} {sites}" + (f" of {sites + rest}" if rest else ""))
     return ", ".join(words) or "-"

@@ -48,15 +48,15 @@ WHOLE, INT8_IO = "none", " --int8-io"
 
 def chosen(names: Sequence[str], quick: bool) -> list[tuple[str, Path]]:
     """(name, file) of shared models, or of files. Raises MemoptError."""
-    found: list[tuple[str, Path]] = []
+    models: list[tuple[str, Path]] = []
     for name in names or (QUICK if quick else MODELS):
         path = Path(name.removesuffix(INT8_IO))
         if not path.exists():
             path = shared_folder() / "models" / f"{path}.tflite"
         if not path.exists():
             raise MemoptError(f"no {path}: set MEMOPT_SHARED, or name files with --graphs")
-        found.append((path.stem + INT8_IO * name.endswith(INT8_IO), path))
-    return found
+        models.append((path.stem + INT8_IO * name.endswith(INT8_IO), path))
+    return models
 
 
 def rows(
@@ -72,7 +72,7 @@ def rows(
     for name, path in models:
         tick(name)
         border = name.endswith(INT8_IO)
-        whole, _ = planned(path, WHOLE, time_limit, border)
+        uncut, _ = planned(path, WHOLE, time_limit, border)
         started = time.process_time()
         cut, calls = planned(path, "auto", time_limit, border)
         seconds = round(time.process_time() - started, 1)
@@ -83,7 +83,7 @@ def rows(
             ends = ("-", error.text)
         table.add(
             name,
-            _arena(whole),
+            _arena(uncut),
             peak_text(cut),
             _arena(cut),
             calls,

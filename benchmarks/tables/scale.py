@@ -18,8 +18,8 @@ METHODS: tuple[str, ...] = ("auto", "greedy-by-size")
 def thinned(buffers: tuple[Buffer, ...], share: float, seed: int = 0) -> tuple[Buffer, ...]:
     """`buffers`, each on a base of its own, without a random `share` of them."""
     random = Random(seed)
-    kept = [b for b in buffers if random.random() >= share]
-    return tuple(Buffer(b.name, b.size, b.lower, b.upper, i) for i, b in enumerate(kept))
+    remaining = [b for b in buffers if random.random() >= share]
+    return tuple(Buffer(b.name, b.size, b.lower, b.upper, i) for i, b in enumerate(remaining))
 
 
 def scale(tick: Callable[[str], None], quick: bool) -> Table:
@@ -44,16 +44,17 @@ def scale(tick: Callable[[str], None], quick: bool) -> Table:
     )
     for buffers, live in QUICK if quick else SIZES:
         instance = planted(buffers, live)
-        whole = instance.problem.buffers
-        for name, given in (("planted", whole), ("thinned", thinned(whole, LEFT_OUT))):
+        every = instance.problem.buffers
+        for name, given in (("planted", every), ("thinned", thinned(every, LEFT_OUT))):
             tick(f"scale: {name}, {buffers} buffers, {live} live")
             steps = max(b.upper for b in given)
             lives = sum(b.upper - b.lower for b in given) / steps
             answers: list[float] = []
             for method in METHODS:
                 started = time.process_time()
-                found = prove(PlacementProblem(given), method)
+                placed = prove(PlacementProblem(given), method)
                 seconds = time.process_time() - started
-                answers += [round(found.placement.arena / found.lower_bound, 4), round(seconds, 2)]
+                ratio = placed.placement.arena / placed.lower_bound
+                answers += [round(ratio, 4), round(seconds, 2)]
             table.add(name, len(given), round(lives, 1), *answers)
     return table

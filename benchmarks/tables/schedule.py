@@ -51,7 +51,7 @@ def serenity_2(run: Run) -> Table:
             ("1+2", True, False),
             ("1+2+3", True, True),
         ):
-            found, seconds = run.timed(
+            solved, seconds = run.timed(
                 f"{case.title} {name}", case.graph, "dp", divide=divide, budgets=budgets
             )
             table.add(
@@ -60,9 +60,9 @@ def serenity_2(run: Run) -> Table:
                 *(SERENITY_2[name] if case.name == SWIFTNET else (None, None)),
                 len(case.graph),
                 len(hourglasses(case.graph)) if divide else 1,
-                found.peak,
-                found.proof,
-                found.states,
+                solved.peak,
+                solved.proof,
+                solved.states,
                 seconds,
             )
     return table
@@ -162,15 +162,15 @@ def liberis_table(run: Run) -> Table:
         graphs.append((SWIFTNET, LIBERIS_SWIFTNET, model.graph))
     for name, quoted, graph in graphs:
         source, _ = run.timed(name, graph, "source")
-        found, seconds = run.timed(name, graph, "liberis")
+        solved, seconds = run.timed(name, graph, "liberis")
         best, _ = run.timed(name, graph, "auto")
         table.add(
             name,
             *quoted,
             source.peak,
-            found.peak,
-            found.proof,
-            found.states,
+            solved.peak,
+            solved.proof,
+            solved.states,
             seconds,
             best.peak,
             best.proof,

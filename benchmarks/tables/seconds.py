@@ -41,15 +41,15 @@ def seconds(run: Run) -> Table:
     )
     for case in run.cases:
         run.tick(f"{case.title}: auto, {RUNS} runs")
-        found, took = _pass(case, run.time_limit)
+        solved, took = _pass(case, run.time_limit)
         table.add(
             case.title,
             len(case.graph),
-            found.peak,
+            solved.peak,
             case.optimum,
-            found.lower_bound,
-            found.proof,
-            found.optimal,
+            solved.lower_bound,
+            solved.proof,
+            solved.optimal,
             round(median(cpu for cpu, _ in took), 4),
             round(median(wall for _, wall in took), 4),
             round(max(cpu for cpu, _ in took), 4),
@@ -119,14 +119,14 @@ def measure(task: Task) -> Measured:
     data = training_graph(task.shape, task.operators, task.seed)
     graph = memory_graph(data, "memgraph-model{alignment=1}")
     wall, cpu = time.perf_counter(), time.process_time()
-    found = schedule(graph, "auto", task.time_limit)
+    solved = schedule(graph, "auto", task.time_limit)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return Measured(
         len(graph),
         profile(graph, range(len(graph))).peak,
-        found.peak,
-        found.lower_bound,
-        found.proof,
+        solved.peak,
+        solved.lower_bound,
+        solved.proof,
         cpu,
         wall,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -161,18 +161,18 @@ def training(run: Run) -> Table:
         for shape in (("residual",) if quick else SHAPES)
         for seed in range(1 if quick else SEEDS)
     ]
-    for task, found in _each(run, tasks):
+    for task, measured in _each(run, tasks):
         table.add(
             f"{task.shape}{task.seed}",
-            found.operators,
-            found.source,
-            found.peak,
-            found.lower_bound,
-            round(100 * (found.peak / found.lower_bound - 1), 3),
-            found.proof,
-            round(found.cpu, 2),
-            round(found.wall, 2),
-            round(found.resident, 1),
+            measured.operators,
+            measured.source,
+            measured.peak,
+            measured.lower_bound,
+            round(100 * (measured.peak / measured.lower_bound - 1), 3),
+            measured.proof,
+            round(measured.cpu, 2),
+            round(measured.wall, 2),
+            round(measured.resident, 1),
         )
     return table
 

@@ -73,13 +73,13 @@ class Layer:
 
 def layers(count: int) -> list[Layer]:
     """Always the same ones."""
-    rng, found = Random(11), list[Layer]()
-    while len(found) < count:
+    rng, layers_drawn = Random(11), list[Layer]()
+    while len(layers_drawn) < count:
         layer = _matrix(rng) if rng.random() < 0.1 else _convolution(rng)
         small = max(prod(layer.shape), prod(layer.result)) <= ELEMENTS
         if small and min(layer.result) > 0 and prod(layer.weights) <= WEIGHTS:
-            found.append(layer)
-    return found
+            layers_drawn.append(layer)
+    return layers_drawn
 
 
 def shapes(chosen: Sequence[Layer], tick: Callable[[str], None]) -> Table:

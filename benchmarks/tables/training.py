@@ -137,14 +137,14 @@ def dense(tape: Tape, x: Tensor) -> Tensor:
 
 def wired(tape: Tape, x: Tensor) -> Tensor:
     """A random graph with one way out; what it joins has one size, as the sums need it."""
-    size, made, loose = tape.log_uniform(12, 20), [tape.weighted(x)], list[Tensor]()
+    size, tensors, loose = tape.log_uniform(12, 20), [tape.weighted(x)], list[Tensor]()
     for _ in range(tape.rng.randint(10, 30)):
-        reach = made[-8:]
+        reach = tensors[-8:]
         xs = sorted(tape.rng.sample(reach, min(len(reach), tape.rng.randint(1, 3))))
         y = xs[0] if len(xs) == 1 else tape.join("add", xs, size)
         loose = [t for t in loose if t not in xs]
-        made.append(tape.activation(tape.weighted(y, size)))
-        loose.append(made[-1])
+        tensors.append(tape.activation(tape.weighted(y, size)))
+        loose.append(tensors[-1])
     return tape.join("concat", loose, sum(tape.size[t] for t in loose))
 
 

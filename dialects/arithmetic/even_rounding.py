@@ -49,8 +49,8 @@ def quantized(op: Operation, values: Array, value: SSAValue) -> Array:
         raise unknown(op, "an infinite value or a NaN to quantize")
     scale, zero_point = _steps(op, value)
     steps = (values.astype(np.float32) / scale).astype(np.float64)
-    whole = np.rint(steps) + zero_point
-    return np.clip(whole, *limits_of(op, value)).astype(dtype_of(value))
+    stored = np.rint(steps) + zero_point
+    return np.clip(stored, *limits_of(op, value)).astype(dtype_of(value))
 
 
 def rescaled(sums: Array, reals: Sequence[float]) -> Array:

@@ -36,10 +36,10 @@ def logistic(x: int) -> int:
     table, size = sigmoid_table(), abs(x)
     high = size >> 9
     if high >= 255:
-        found = 0x7FFF << 10
+        result = 0x7FFF << 10
     else:
-        found = (table[high] << 9) + (size & 0x1FF) * (table[high + 1] - table[high])
-    return (found + (1 << 9) if x >= 0 else (1 << 25) - found + (1 << 9) - 1) >> 10
+        result = (table[high] << 9) + (size & 0x1FF) * (table[high + 1] - table[high])
+    return (result + (1 << 9) if x >= 0 else (1 << 25) - result + (1 << 9) - 1) >> 10
 
 
 def tanh(x: int) -> int:
@@ -47,11 +47,11 @@ def tanh(x: int) -> int:
     table, size = sigmoid_table(), abs(x)
     high = size >> 8
     if high >= 255:
-        found = 0xFFFF << 8
+        result = 0xFFFF << 8
     else:
-        found = (table[high] << 8) + (size & 0xFF) * (table[high + 1] - table[high])
+        result = (table[high] << 8) + (size & 0xFF) * (table[high + 1] - table[high])
     middle = 1 << 23
-    return (found - middle + (1 << 7) if x >= 0 else -found + middle + (1 << 7) - 1) >> 8
+    return (result - middle + (1 << 7) if x >= 0 else -result + middle + (1 << 7) - 1) >> 8
 
 
 def power_of_two(scale: float) -> int | None:
@@ -106,14 +106,14 @@ def _lines(function: Callable[[Any], Any], low: float, high: float) -> tuple[int
     def rounded(x: Any) -> float:
         return float(np.copysign(np.floor(np.abs(np.float64(x)) + 0.5), x))
 
-    found: list[int] = []
+    values: list[int] = []
     for i in range(512):
         here = rounded(of(first + np.float32(i) * step))
         next_ = of(first + np.float32(i + 1) * step)
         line = rounded(np.float32(next_ + np.float32(here)) / np.float32(2))
         middle = rounded(of(first + np.float32(i) * step + step / np.float32(2)))
-        found.append(int(min(max(here - rounded((line - middle) / 2), -32768), 32767)))
-    return (*found, int(min(rounded(of(np.float32(high))), 32767)))
+        values.append(int(min(max(here - rounded((line - middle) / 2), -32768), 32767)))
+    return (*values, int(min(rounded(of(np.float32(high))), 32767)))
 
 
 def look_up(table: tuple[int, ...], x: int) -> int:

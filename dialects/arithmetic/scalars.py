@@ -205,10 +205,10 @@ def quantized_range(
     }
     if activation not in reals:
         raise ValueError(f"activation {activation!r}")
-    least, most = reals[activation]
+    lowest, highest = reals[activation]
     return (
-        low if least is None else max(low, quantize(least)),
-        high if most is None else min(high, quantize(most)),
+        low if lowest is None else max(low, quantize(lowest)),
+        high if highest is None else min(high, quantize(highest)),
     )
 
 

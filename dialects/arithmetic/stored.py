@@ -145,10 +145,10 @@ def scales_of(op: Operation, value: SSAValue) -> tuple[Array, Array]:
 
 def limits_of(op: Operation, value: SSAValue) -> tuple[int, int]:
     """The least and the largest integer of the tensor's type. Raises MemoptError if it has none."""
-    found = integer_type(element_of(value))
-    if found is None or found[0] not in (8, 16, 32):
+    bits_and_sign = integer_type(element_of(value))
+    if bits_and_sign is None or bits_and_sign[0] not in (8, 16, 32):
         raise unknown(op, f"numbers quantized as {element_of(value)}")
-    bits, unsigned = found
+    bits, unsigned = bits_and_sign
     return (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
 
 

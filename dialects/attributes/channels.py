@@ -60,11 +60,11 @@ class ChannelsAttr(ParametrizedAttribute):
 
     def __init__(self, width: int, left_out: Sequence[LeftOut] = ()):
         flat = [n for c in left_out for n in (c.index, c.low, c.high)]
-        whole = all(isinstance(n, int) for n in flat)
+        all_integers = all(isinstance(n, int) for n in flat)
         super().__init__(
             IntAttr(width),
             numbers([int(n) for n in flat])
-            if whole
+            if all_integers
             else DenseArrayBase.from_list(f64, [float(n) for n in flat]),
             ArrayAttr([StringAttr(c.reason) for c in left_out]),
         )
@@ -134,19 +134,19 @@ def channels_of_result(value: SSAValue) -> ChannelsAttr | None:
         return None
     entries = value.op.attributes.get(CHANNELS)
     listed = cast("ArrayAttr[Attribute]", entries).data if isinstance(entries, ArrayAttr) else ()
-    found = listed[value.index] if value.index < len(listed) else None
-    return found if isinstance(found, ChannelsAttr) and found.left_out else None
+    channels = listed[value.index] if value.index < len(listed) else None
+    return channels if isinstance(channels, ChannelsAttr) and channels.left_out else None
 
 
 def left_out_of(func: FuncOp) -> dict[str, int]:
     """How many channels were left out of a function's tensors, by reason; rows count none."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for op in func.body.block.ops:
         for value in op.results:
             claims = channels_of_result(value)
             for c in claims.left_out if claims is not None else ():
-                found[c.reason] = found.get(c.reason, 0) + 1
-    return found
+                counts[c.reason] = counts.get(c.reason, 0) + 1
+    return counts
 
 
 def is_narrowed(op: Operation) -> bool:

@@ -79,15 +79,15 @@ def wrong_range(low: float, high: float) -> str | None:
 def declared_ranges(func: FuncOp) -> list[tuple[float, float] | None]:
     """The range of each argument of a function of one block, None where none is declared. Raises
     MemoptError for one of what is no float32."""
-    found: list[tuple[float, float] | None] = []
+    ranges: list[tuple[float, float] | None] = []
     for value, attributes in zip(func.body.block.args, argument_attributes(func), strict=True):
         declared = attributes.get(RANGE)
         if declared is not None and not isinstance(declared, RangeAttr):
             raise MemoptError(f"{RANGE} is no #memgraph.range", f"input {name_of(value)!r}")
         if declared is not None and not _is_real(value.type):
             raise MemoptError(_of_reals(value.type), f"input {name_of(value)!r}")
-        found.append(None if declared is None else declared.ends)
-    return found
+        ranges.append(None if declared is None else declared.ends)
+    return ranges
 
 
 def declared_range(value: SSAValue) -> tuple[float, float] | None:
@@ -108,8 +108,8 @@ def declare_range(func: FuncOp, index: int, low: float, high: float) -> None:
         raise MemoptError(f"a range of {wrong}", place)
     if not _is_real(value.type):
         raise MemoptError(_of_reals(value.type), place)
-    there = attributes[index].setdefault(RANGE, RangeAttr(low, high))
-    if there != RangeAttr(low, high):
+    present = attributes[index].setdefault(RANGE, RangeAttr(low, high))
+    if present != RangeAttr(low, high):
         raise MemoptError("has another range already", place)
     set_argument_attributes(func, attributes)
 

@@ -82,16 +82,16 @@ class MemoryAttr(ParametrizedAttribute):
             memory = parser.parse_identifier_or_str_literal()
             parser.parse_punctuation(",")
             readers = dict.fromkeys(("bytes", *BANK_KEYS), number_of(parser))
-            found = parse_keys(
+            keys = parse_keys(
                 parser, {"kind": parser.parse_identifier, **readers}, parser.Delimiter.NONE
             )
-            need_keys(parser, found, "kind", "bytes")
-            given = [key for key in BANK_KEYS if key in found]
-            if found["kind"] == "bank":
-                need_keys(parser, found, *BANK_KEYS)
+            need_keys(parser, keys, "kind", "bytes")
+            given = [key for key in BANK_KEYS if key in keys]
+            if keys["kind"] == "bank":
+                need_keys(parser, keys, *BANK_KEYS)
             elif given:
                 parser.raise_error(f"memory {memory}: only a bank has {given[0]}")
-        return cls(memory, **found).parameters
+        return cls(memory, **keys).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

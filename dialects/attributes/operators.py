@@ -83,7 +83,7 @@ def parse_keys(
 ) -> dict[str, Any]:
     """`key = value` pairs inside `<...>`, each key of `readers` at most once; a key of `old`, which
     was written once, is refused as that says."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
 
     def pair() -> None:
         key = parser.parse_identifier()
@@ -91,13 +91,13 @@ def parse_keys(
             old[key]()
         if key not in readers:
             parser.raise_error(f"unknown key {key!r}, expected one of: {', '.join(readers)}")
-        if key in found:
+        if key in values:
             parser.raise_error(f"key {key!r} given twice")
         parser.parse_punctuation("=")
-        found[key] = readers[key]()
+        values[key] = readers[key]()
 
     parser.parse_comma_separated_list(delimiter, pair)
-    return found
+    return values
 
 
 def need_keys(parser: AttrParser, found: dict[str, Any], *keys: str) -> None:
@@ -167,9 +167,9 @@ class RecordAttr(ParametrizedAttribute):
         def word() -> str:
             return current_word(parser, cls.name, parse_word(parser))
 
-        found = parse_keys(parser, {p.name: readers.get(p.annotation, word) for p in pairs})
-        need_keys(parser, found, *(p.name for p in pairs if p.default is p.empty))
-        return cls.of(found).parameters
+        keys = parse_keys(parser, {p.name: readers.get(p.annotation, word) for p in pairs})
+        need_keys(parser, keys, *(p.name for p in pairs if p.default is p.empty))
+        return cls.of(keys).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         parts: list[str] = []

@@ -102,11 +102,11 @@ class ScratchAttr(ParametrizedAttribute):
             size = parse_number(parser)
             place: int | SlotAttr = -1
             if parser.parse_optional_punctuation(","):
-                found = parser.parse_optional_attribute()
-                if isinstance(found, SlotAttr):
-                    place = found
-                elif _is_number(found):
-                    place = found.value.data
+                attribute = parser.parse_optional_attribute()
+                if isinstance(attribute, SlotAttr):
+                    place = attribute
+                elif _is_number(attribute):
+                    place = attribute.value.data
                 else:
                     parser.raise_error("expected an offset or a slot")
         return cls(size, place).parameters

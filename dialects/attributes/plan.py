@@ -156,7 +156,7 @@ class PlanAttr(ParametrizedAttribute):
         def old(key: str) -> NoReturn:
             parser.raise_error(old_form(f"with {key}", OBJECTS), start)
 
-        found = parse_keys(
+        keys = parse_keys(
             parser,
             {
                 "peak": number,
@@ -172,11 +172,11 @@ class PlanAttr(ParametrizedAttribute):
             },
             old={key: lambda key=key: old(key) for key in ("objects", "objects_lower_bound")},
         )
-        if "family" not in found:
+        if "family" not in keys:
             parser.raise_error(old_form("without a family", "--place=auto"), start)
-        need_keys(parser, found, "peak", "lower_bound", "proof", "fingerprint")
-        _take_arena(parser, found)
-        return cls(**found).parameters
+        need_keys(parser, keys, "peak", "lower_bound", "proof", "fingerprint")
+        _take_arena(parser, keys)
+        return cls(**keys).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -201,18 +201,18 @@ class PlanAttr(ParametrizedAttribute):
 
 
 def _parse_list(parser: AttrParser) -> list[MemoryAttr]:
-    found = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
-    memories = [m for m in found if isinstance(m, MemoryAttr) and m.kind.data != "arena"]
-    if not found or len(memories) != len(found):
+    attributes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+    memories = [m for m in attributes if isinstance(m, MemoryAttr) and m.kind.data != "arena"]
+    if not attributes or len(memories) != len(attributes):
         parser.raise_error("expected a list of #memgraph.memory of kind object or bank")
     return memories
 
 
 def _parse_traffic(parser: AttrParser) -> TrafficAttr:
-    found = parser.parse_attribute()
-    if not isinstance(found, TrafficAttr):
+    attribute = parser.parse_attribute()
+    if not isinstance(attribute, TrafficAttr):
         parser.raise_error("expected a #memgraph.traffic")
-    return found
+    return attribute
 
 
 def _take_arena(parser: AttrParser, found: dict[str, Any]) -> None:

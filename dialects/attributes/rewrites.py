@@ -66,8 +66,8 @@ class RewrittenAttr(ParametrizedAttribute):
 
     def figure(self, name: str) -> Pair | None:
         """One of `FIGURES` before and after, None where it is not known or did not matter."""
-        found = [int(n) for n in getattr(self, name).get_values()]
-        return (found[0], found[1]) if found else None
+        pair = [int(n) for n in getattr(self, name).get_values()]
+        return (pair[0], pair[1]) if pair else None
 
     def verify(self) -> None:
         if any(len(getattr(self, name)) not in (0, 2) for name in FIGURES):
@@ -77,22 +77,22 @@ class RewrittenAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found: dict[str, Any] = {}
+        keys: dict[str, Any] = {}
         with parser.in_angle_brackets():
             rule = parser.parse_str_literal()
             while parser.parse_optional_punctuation(","):
                 key = parser.parse_identifier()
-                if key not in ("sites", "left", *FIGURES) or key in found:
+                if key not in ("sites", "left", *FIGURES) or key in keys:
                     parser.raise_error(f"{key!r} is no other key of what a rule did")
                 parser.parse_punctuation("=")
                 if key not in FIGURES:
-                    found[key] = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                    keys[key] = parser.parse_integer(allow_boolean=False, allow_negative=False)
                     continue
                 square = parser.Delimiter.SQUARE
-                found[key] = parser.parse_comma_separated_list(square, number_of(parser))
+                keys[key] = parser.parse_comma_separated_list(square, number_of(parser))
                 if key == "peak" and parser.parse_optional_keyword("proven"):
-                    found["proven"] = True
-        return cls(rule, found.pop("sites", 0), **found).parameters
+                    keys["proven"] = True
+        return cls(rule, keys.pop("sites", 0), **keys).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         texts = [f"sites = {self.sites.data}"]
@@ -106,8 +106,8 @@ class RewrittenAttr(ParametrizedAttribute):
 
 def rewrites_of(func: FuncOp) -> tuple[RewrittenAttr, ...]:
     """Return the records of the rules that were applied to a function, the first one first."""
-    found = func.attributes.get(REWRITES)
-    listed = cast("ArrayAttr[Attribute]", found).data if isinstance(found, ArrayAttr) else ()
+    records = func.attributes.get(REWRITES)
+    listed = cast("ArrayAttr[Attribute]", records).data if isinstance(records, ArrayAttr) else ()
     return tuple(a for a in listed if isinstance(a, RewrittenAttr))
 
 

@@ -50,11 +50,11 @@ class ForeignOperator:
         return cast("AnyTensor", self.rows.accumulator)
 
     def rows_read(self, operand: int, r: int) -> range | None:
-        found, rows = self.rows.read(operand, r), rows_of(self.operands[operand]) or 0
-        if found and not (found[0] >= 0 and found[-1] < rows and found.step > 0):
-            text = f"row {r} of {self.name} reads rows {found[0]} to {found[-1]} of operand"
+        needed, rows = self.rows.read(operand, r), rows_of(self.operands[operand]) or 0
+        if needed and not (needed[0] >= 0 and needed[-1] < rows and needed.step > 0):
+            text = f"row {r} of {self.name} reads rows {needed[0]} to {needed[-1]} of operand"
             raise MemoptError(f"{text} {operand}, which has {rows}", place_of(self.operation))
-        return found
+        return needed
 
     def rows_needed(self, operand: int, r: int) -> range | None:
         return rows_needed(self, self.name, operand, r)
@@ -83,17 +83,17 @@ def operator_of(op: Operation) -> Operator | None:
     if describe is None or not op.operands or not op.results:
         return None
     rows = describe(op)
-    found = None if rows is None else ForeignOperator(op, rows)
-    return None if found is None or found.memory(GENERIC).effects else found
+    foreign = None if rows is None else ForeignOperator(op, rows)
+    return None if foreign is None or foreign.memory(GENERIC).effects else foreign
 
 
-def asked(op: Operation) -> Operator:
+def required_operator(op: Operation) -> Operator:
     """Return the object that answers for an operation that has rows. Raises VerifyException for one
     that has none."""
-    found = operator_of(op)
-    if found is None:
+    operator = operator_of(op)
+    if operator is None:
         raise VerifyException(f"{full_name(op)} has no rows")
-    return found
+    return operator
 
 
 def is_view(op: Operation, model: ModelAttr) -> bool:

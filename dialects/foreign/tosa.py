@@ -144,8 +144,8 @@ def _piece(source: SSAValue, result: SSAValue, start: list[int]) -> int | None:
 def _numbers(op: Operation, name: str, count: int) -> tuple[int, ...] | None:
     """So many numbers of an array that is said by that name."""
     said = _property(op, name)
-    found = said.get_values() if isinstance(said, DenseArrayBase) else ()
-    return tuple(int(v) for v in found) if len(found) == count else None
+    values = said.get_values() if isinstance(said, DenseArrayBase) else ()
+    return tuple(int(v) for v in values) if len(values) == count else None
 
 
 def _slides(op: Operation, kernel: int | None, dilation: int) -> Callable[[int], range] | None:
@@ -251,14 +251,14 @@ def _pad_rows(op: Operation) -> OperatorRows | None:
 
 def _padding(op: Operation) -> int | None:
     """The rows before the first, if they are known."""
-    made = op.operands[1].owner if len(op.operands) > 1 else None
-    if not isinstance(made, Operation) or not is_constant_like(made):
+    origin = op.operands[1].owner if len(op.operands) > 1 else None
+    if not isinstance(origin, Operation) or not is_constant_like(origin):
         return None
-    said = _property(made, "values") or _property(made, "value")
+    said = _property(origin, "values") or _property(origin, "value")
     if not isinstance(said, DenseIntOrFPElementsAttr):
         return None
-    found = [int(v) for v in said.get_values()]
-    return found[2] if len(found) == 2 * len(shape_of(op.results[0])) else None
+    padding = [int(v) for v in said.get_values()]
+    return padding[2] if len(padding) == 2 * len(shape_of(op.results[0])) else None
 
 
 def _axis(op: Operation) -> int | None:

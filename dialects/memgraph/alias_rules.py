@@ -101,11 +101,11 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
 
 def _row_fault(op: RowOp, alias: Alias) -> str | None:
     """Return why a row is not virtual: its operator is not, or adds up over rows."""
-    whole = op.operation
-    if not isinstance(whole, ComputeOp):
-        return f"rows of {full_name(whole)} are no rows of its operands"
-    by_rows = _may_be_virtual(op, whole, alias.result) and not whole.accumulates
-    return None if by_rows else f"rows of {whole.name} are no rows of its operands"
+    operator = op.operation
+    if not isinstance(operator, ComputeOp):
+        return f"rows of {full_name(operator)} are no rows of its operands"
+    by_rows = _may_be_virtual(op, operator, alias.result) and not operator.accumulates
+    return None if by_rows else f"rows of {operator.name} are no rows of its operands"
 
 
 def _may_be_virtual(op: Operation, computed: ComputeOp, result: int) -> bool:
@@ -117,8 +117,8 @@ def _may_be_virtual(op: Operation, computed: ComputeOp, result: int) -> bool:
 
 def _takes(op: Operation, result: int) -> bool:
     """Return whether a result is elements of operand 0 that lie at known places."""
-    whole = op.operation if isinstance(op, RowOp) else op
-    return isinstance(whole, ComputeOp) and whole.lies_at(result, 0) is not None
+    operator = op.operation if isinstance(op, RowOp) else op
+    return isinstance(operator, ComputeOp) and operator.lies_at(result, 0) is not None
 
 
 def _by_reader(op: Operation) -> bool:
@@ -129,10 +129,10 @@ def _by_reader(op: Operation) -> bool:
     readers = [use.operation for use in op.results[0].uses]
     if len(readers) != 1 or not isinstance(reader := readers[0], RowOp):
         return False
-    whole, reading = op.operation, reader.operation
-    if not isinstance(whole, ComputeOp) or not isinstance(reading, ComputeOp):
+    operator, reading = op.operation, reader.operation
+    if not isinstance(operator, ComputeOp) or not isinstance(reading, ComputeOp):
         return False
-    return reader.index == op.index and whole.may_be_made_by(reading)
+    return reader.index == op.index and operator.may_be_made_by(reading)
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:

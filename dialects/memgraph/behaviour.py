@@ -151,16 +151,16 @@ def _inner_buffer(op: Operation) -> SSAValue | None:
     for region in op.regions:
         for block in region.blocks:
             inner = (a for a in block.args if is_buffer(a.type))
-            made = (
+            results = (
                 r
                 for o in block.walk()
                 if o.name != "tensor.empty" and not is_constant_like(o)
                 for r in o.results
                 if is_buffer(r.type)
             )
-            found = next(inner, None) or next(made, None)
-            if found is not None:
-                return found
+            buffer = next(inner, None) or next(results, None)
+            if buffer is not None:
+                return buffer
     return None
 
 

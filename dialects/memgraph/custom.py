@@ -54,5 +54,5 @@ def name_of_custom(op: Operation) -> str:
 def options_of(op: Operation) -> bytes:
     """The bytes of its options."""
     options = op.properties.get("options")
-    found = options.data.get(OPTIONS) if isinstance(options, DictionaryAttr) else None
-    return bytes.fromhex(found.data) if isinstance(found, StringAttr) else b""
+    written = options.data.get(OPTIONS) if isinstance(options, DictionaryAttr) else None
+    return bytes.fromhex(written.data) if isinstance(written, StringAttr) else b""

@@ -13,8 +13,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if none is alike."""
     from difflib import get_close_matches  # for who has made a mistake
 
-    found = get_close_matches(name[:200], list(known), n=1, cutoff=0.7)
-    return f" (did you mean {found[0]}?)" if found else ""
+    matches = get_close_matches(name[:200], list(known), n=1, cutoff=0.7)
+    return f" (did you mean {matches[0]}?)" if matches else ""
 
 
 class MemoptError(Exception):

@@ -65,15 +65,15 @@ def fingerprint(func: FuncOp) -> str:
             return seen[1]
         # every operation has an order of its own, and nearly a type: they go without the printer
         if attr.__class__ is IntegerAttr and is_number(attr):
-            found = f"{attr.value.data} : i64"
+            written = f"{attr.value.data} : i64"
         elif is_plain(attr):
-            found = tensor_text(attr, text(attr.element_type))
+            written = tensor_text(attr, text(attr.element_type))
         else:
-            found = texts.get(attr)
-        if found is None:
-            found = texts[attr] = str(attr)
-        known[id(attr)] = attr, found
-        return found
+            written = texts.get(attr)
+        if written is None:
+            written = texts[attr] = str(attr)
+        known[id(attr)] = attr, written
+        return written
 
     def dictionary(attributes: Mapping[str, Attribute]) -> str:
         counted = [k for k in attributes if k not in DECIDED]

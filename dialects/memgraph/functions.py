@@ -32,7 +32,7 @@ def read_values(op: Operation) -> list[SSAValue]:
 
 def has_kind(operations: Iterable[Operation], kind: type | tuple[type, ...]) -> bool:
     """Return whether one of the operations is of this kind; each class is looked at once."""
-    return any(issubclass(found, kind) for found in {type(op) for op in operations})
+    return any(issubclass(class_, kind) for class_ in {type(op) for op in operations})
 
 
 def body_of(func: FuncOp) -> Block:
@@ -56,13 +56,13 @@ def functions(module: Operation) -> Iterator[FuncOp]:
 def only_function(module: Operation) -> FuncOp:
     """Return the function of a module of one, or the one whose operators run all others (IF and
     WHILE of a .tflite). Raises MemoptError otherwise, with the names."""
-    found = list(functions(module))
-    if len(found) == 1:
-        return found[0]
-    run = {func for caller in found for op in caller.walk() for func in run_by(op)}
-    roots = [func for func in found if func not in run]
+    candidates = list(functions(module))
+    if len(candidates) == 1:
+        return candidates[0]
+    run = {func for caller in candidates for op in caller.walk() for func in run_by(op)}
+    roots = [func for func in candidates if func not in run]
     if len(roots) != 1:
-        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
+        names = ", ".join("@" + f.sym_name.data for f in candidates) or "none"
         raise MemoptError(f"a model of one function is needed, this one has: {names}")
     return roots[0]
 

@@ -247,7 +247,7 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
 
 def makes_virtual(op: Operation) -> bool:
     """Return whether a result is no buffer: its readers read the operands that it is made of."""
-    return any(alias.kind.data == "virtual" for its in alias_lists(op) for alias in its)
+    return any(alias.kind.data == "virtual" for aliases in alias_lists(op) for alias in aliases)
 
 
 def is_virtual(value: SSAValue) -> bool:
@@ -261,13 +261,12 @@ def reads_virtual(op: Operation) -> bool:
 
 
 def inlined_by(op: Operation) -> list[OpResult]:
-    """The values that an operation makes itself as it reads them, each behind those that it is made
-    of."""
-    found: dict[OpResult, None] = {}
+    """Return the virtual tensors that `op` makes as it reads them, each behind its own parts."""
+    inlined: dict[OpResult, None] = {}
     for value in op.operands:
         if isinstance(value, OpResult) and makes_virtual(value.op):
-            found |= dict.fromkeys([*inlined_by(value.op), value])
-    return list(found)
+            inlined |= dict.fromkeys([*inlined_by(value.op), value])
+    return list(inlined)
 
 
 def scratch_list(op: Operation) -> tuple[ScratchAttr, ...] | None:
@@ -276,7 +275,7 @@ def scratch_list(op: Operation) -> tuple[ScratchAttr, ...] | None:
     if attr is None:
         return None
     entries = cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else (attr,)
-    found = tuple(e for e in entries if isinstance(e, ScratchAttr))
-    if len(found) != len(entries):
+    listed = tuple(e for e in entries if isinstance(e, ScratchAttr))
+    if len(listed) != len(entries):
         raise MemoptError("memgraph.scratch must list #memgraph.scratch", place_of(op))
-    return found
+    return listed

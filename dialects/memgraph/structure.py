@@ -323,8 +323,8 @@ class HyperNode(IRDLOperation, Yielding):
             raise VerifyException(f"{self.name}: yielded values do not match the results")
         if any(isinstance(op, HyperNode) for op in block.ops):
             raise VerifyException(f"{self.name}: hyper-nodes do not nest")
-        kept = self.kept_operands
-        if list(kept) != sorted(set(kept)) or any(not 0 <= k < len(self.inputs) for k in kept):
+        listed = list(self.kept_operands)
+        if listed != sorted(set(listed)) or not set(listed) <= set(range(len(self.inputs))):
             raise VerifyException(f"{self.name}: kept must list operands, ascending")
 
     @property
@@ -345,9 +345,9 @@ class HyperNode(IRDLOperation, Yielding):
         after = None
         if parser.parse_optional_keyword("after"):
             after = parser.resolve_operand(parser.parse_unresolved_operand(), ChainType())
-        kept: tuple[int, ...] = ()
+        kept_operands: tuple[int, ...] = ()
         if parser.parse_optional_keyword("kept"):
-            kept = parse_int_list(parser)
+            kept_operands = parse_int_list(parser)
         parser.parse_punctuation("->")
         types = parser.parse_optional_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_type
@@ -356,7 +356,7 @@ class HyperNode(IRDLOperation, Yielding):
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([a.resolve(t) for a, _, t in bindings])
         operands = [parser.resolve_operand(o, t) for _, o, t in bindings]
-        op = cls.create_node(operands, types, kept, body, after)
+        op = cls.create_node(operands, types, kept_operands, body, after)
         op.attributes |= attributes.data if attributes else {}
         return op
 

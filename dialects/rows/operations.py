@@ -57,8 +57,8 @@ from memopt.dialects.attributes.plan import Family
 from memopt.dialects.foreign.foreign_operator import (
     ForeignOperator,
     Operator,
-    asked,
     is_view,
+    required_operator,
     ties,
 )
 from memopt.dialects.memgraph.errors import MemoptError
@@ -119,17 +119,17 @@ class RowKernelOp(IRDLOperation, MemoryInterface, Yielding):
     def verify_(self) -> None:
         block, last = self.body.block, self.body.block.last_op
         inner = [op for op in block.ops if not (is_constant_like(op) or isinstance(op, YieldOp))]
-        whole = inner.pop() if inner else None
+        operator = inner.pop() if inner else None
         known = not any(isinstance(v, BlockArgument) for op in inner for v in op.operands)
-        if whole is None or not isinstance(last, YieldOp) or not known:
+        if operator is None or not isinstance(last, YieldOp) or not known:
             raise VerifyException(f"{self.name}: one operation, its constants and memgraph.yield")
-        if list(last.operands if last else ()) != list(whole.results):
+        if list(last.operands if last else ()) != list(operator.results):
             raise VerifyException(
                 f"{self.name}: all results of the operation are yielded, in order"
             )
-        if steps_of(whole) is None:
-            raise VerifyException(f"{self.name}: {full_name(whole)} has no rows")
-        if [v for _, v in activations(whole)] != list(block.args):
+        if steps_of(operator) is None:
+            raise VerifyException(f"{self.name}: {full_name(operator)} has no rows")
+        if [v for _, v in activations(operator)] != list(block.args):
             raise VerifyException(f"{self.name}: the operation takes the arguments in order")
 
     @classmethod
@@ -182,8 +182,8 @@ class SplitRowsOp(IRDLOperation, MemoryInterface):
     @classmethod
     def parse(cls, parser: Parser) -> "SplitRowsOp":
         value = parser.parse_unresolved_operand()
-        attributes, whole = parse_tail(parser)
-        op = cls(parser.resolve_operand(value, whole))
+        attributes, type_ = parse_tail(parser)
+        op = cls(parser.resolve_operand(value, type_))
         op.attributes |= attributes
         return op
 
@@ -224,9 +224,9 @@ class JoinOp(IRDLOperation, MemoryInterface):
         parts = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        attributes, whole = parse_tail(parser)
-        row = row_type(whole)
-        op = cls([parser.resolve_operand(v, row) for v in parts], whole)
+        attributes, type_ = parse_tail(parser)
+        row = row_type(type_)
+        op = cls([parser.resolve_operand(v, row) for v in parts], type_)
         op.attributes |= attributes
         return op
 
@@ -278,27 +278,27 @@ class RowOp(IRDLOperation, MemoryInterface):
         return owner
 
     def verify_(self) -> None:
-        whole, r = self.operation, self.index.data
-        name = full_name(whole)
-        expected = row_types(whole, r)
+        operator, r = self.operation, self.index.data
+        name = full_name(operator)
+        expected = row_types(operator, r)
         if expected is None:
             raise VerifyException(f"{self.name}: {name} has no row {r}")
-        types, made = expected
+        types, outputs = expected
         if [v.type for v in self.operands[1:]] != types:
             text = f"{self.name}: row {r} of {name} takes {len(types)} operands"
             raise VerifyException(f"{text}: {', '.join(map(str, types))}")
-        if [v.type for v in self.results] != made:
+        if [v.type for v in self.results] != outputs:
             raise VerifyException(f"{self.name}: results are not those of row {r} of {name}")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         if isinstance(op := self.operation, AccumulateOp):
             return self._added_up(op, model)
         results = tuple([bytes_of(r.type) for r in self.results])
-        whole = asked(op)
-        inplace, effects = self._inplace(whole, model), (self.operands[0],)
-        if isinstance(whole, ComputeOp):
+        operator = required_operator(op)
+        inplace, effects = self._inplace(operator, model), (self.operands[0],)
+        if isinstance(operator, ComputeOp):
             return OperatorMemory(results, (), inplace, effects=effects)
-        scratch = whole.memory(model).workspace
+        scratch = operator.memory(model).workspace
         return OperatorMemory(results, (), inplace, workspace=scratch, effects=effects)
 
     @property
@@ -411,8 +411,8 @@ class ReceiveOp(IRDLOperation, MemoryInterface, NamesRows):
     def parse(cls, parser: Parser) -> "ReceiveOp":
         value = parser.parse_unresolved_operand()
         index = parse_index(parser)
-        attributes, whole = parse_tail(parser)
-        op = cls(parser.resolve_operand(value, whole), index)
+        attributes, type_ = parse_tail(parser)
+        op = cls(parser.resolve_operand(value, type_), index)
         op.attributes |= attributes
         return op
 

@@ -23,13 +23,13 @@ def parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
     attributes = parser.parse_optional_attr_dict()
     parser.parse_punctuation(":")
     start = parser.pos
-    found = parser.parse_type()
-    if not isinstance(found, TensorType) or len(cast("AnyTensor", found).get_shape()) < 3:
+    type_ = parser.parse_type()
+    if not isinstance(type_, TensorType) or len(cast("AnyTensor", type_).get_shape()) < 3:
         parser.raise_error("expected the type of a tensor that has rows", start)
-    rows = cast("AnyTensor", found).get_shape()[1]
+    rows = cast("AnyTensor", type_).get_shape()[1]
     if rows > MOST_ROWS:
         parser.raise_error(f"{rows:,} rows, more than {MOST_ROWS:,}", start)
-    return attributes, cast("AnyTensor", found)
+    return attributes, cast("AnyTensor", type_)
 
 
 def print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:

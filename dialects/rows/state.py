@@ -89,12 +89,12 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         owner = self.of.owner
         if isinstance(owner, Block):
             return self.of
-        whole = owner.operation if isinstance(owner, RowKernelOp) else None
-        if not isinstance(whole, ComputeOp) or whole.rows_mode in (None, "part"):
+        operator = owner.operation if isinstance(owner, RowKernelOp) else None
+        if not isinstance(operator, ComputeOp) or operator.rows_mode in (None, "part"):
             raise VerifyException(f"{self.name}: rows are those of an argument or of an operator")
-        if self.number.data >= len(whole.results):
+        if self.number.data >= len(operator.results):
             raise VerifyException(f"{self.name}: the operator has no result {self.number.data}")
-        return whole.results[self.number.data]
+        return operator.results[self.number.data]
 
     @property
     def row_bytes(self) -> int:
@@ -122,13 +122,13 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         return OperatorMemory((None,), executes=False)
 
     def verify_(self) -> None:
-        kept, rows = self.kept, rows_of(self.tensor)
+        numbers, rows = self.kept, rows_of(self.tensor)
         if not rows:
             raise VerifyException(f"{self.name}: the tensor has no rows")
-        if not kept or list(kept) != sorted(set(kept)) or kept[0] < 0:
+        if not numbers or list(numbers) != sorted(set(numbers)) or numbers[0] < 0:
             raise VerifyException(f"{self.name}: rows are listed ascending, each once")
-        if self.later < 1 or kept[-1] + self.later >= rows:
-            text = f"row {kept[-1]} would be row {kept[-1] + self.later} of the run before"
+        if self.later < 1 or numbers[-1] + self.later >= rows:
+            text = f"row {numbers[-1]} would be row {numbers[-1] + self.later} of the run before"
             raise VerifyException(f"{self.name}: of {rows} rows {text}")
 
     @classmethod
@@ -206,8 +206,8 @@ class RecallOp(OfState, MemoryInterface):
     def parse(cls, parser: Parser) -> "RecallOp":
         state = parser.resolve_operand(parser.parse_unresolved_operand(), StateType())
         index = parse_index(parser)
-        attributes, whole = parse_tail(parser)
-        op = cls(state, index, whole)
+        attributes, type_ = parse_tail(parser)
+        op = cls(state, index, type_)
         op.attributes |= attributes
         return op
 
@@ -264,8 +264,8 @@ class RetainOp(OfState, MemoryInterface):
         parser.parse_punctuation(",")
         state = parser.resolve_operand(parser.parse_unresolved_operand(), StateType())
         index = parse_index(parser)
-        attributes, whole = parse_tail(parser)
-        op = cls(parser.resolve_operand(value, row_type(whole)), state, index)
+        attributes, type_ = parse_tail(parser)
+        op = cls(parser.resolve_operand(value, row_type(type_)), state, index)
         op.attributes |= attributes
         return op
 

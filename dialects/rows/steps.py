@@ -23,31 +23,32 @@ def row_type(whole: Attribute) -> AnyTensor:
 def steps_of(op: Operation) -> Sequence[int] | None:
     """The rows that are steps of an operator: rows of its results, or of operand 0 where it sums
     over them, those that it reads. None if it is computed as a whole only."""
-    whole = operator_of(op)
-    if whole is None or (mode := whole.rows_mode) is None:
+    operator = operator_of(op)
+    if operator is None or (mode := operator.rows_mode) is None:
         return None
-    if not (has_few_rows(whole.operands[0]) and has_few_rows(whole.results[0])):
+    if not (has_few_rows(operator.operands[0]) and has_few_rows(operator.results[0])):
         return None
     if mode != "part":
-        return range(rows_of(whole.results[0]) or 0)
-    return [r for r in range(rows_of(whole.operands[0]) or 0) if whole.rows_needed(0, r)] or None
+        return range(rows_of(operator.results[0]) or 0)
+    rows = range(rows_of(operator.operands[0]) or 0)
+    return [r for r in rows if operator.rows_needed(0, r)] or None
 
 
 def row_types(op: Operation, r: int) -> tuple[list[Attribute], list[Attribute]] | None:
     """The types of what row `r` of an operator takes, and of what it makes; None if it has no such
     row."""
-    whole, steps = operator_of(op), steps_of(op)
-    if whole is None or steps is None or r not in steps:
+    operator, steps = operator_of(op), steps_of(op)
+    if operator is None or steps is None or r not in steps:
         return None
     taken: list[Attribute] = []
     for k, v in activations(op):
-        rows = whole.rows_needed(k, r)
+        rows = operator.rows_needed(k, r)
         taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
-    if not whole.accumulates:
-        return taken, [row_type(v.type) for v in whole.results]
+    if not operator.accumulates:
+        return taken, [row_type(v.type) for v in operator.results]
     if r != steps[0]:
-        taken.append(whole.accumulator)
-    return taken, [v.type for v in whole.results] if r == steps[-1] else [whole.accumulator]
+        taken.append(operator.accumulator)
+    return taken, [v.type for v in operator.results] if r == steps[-1] else [operator.accumulator]
 
 
 def activations(whole: Operation) -> list[tuple[int, SSAValue]]:
@@ -60,11 +61,11 @@ def rows_in_place(whole: ForeignOperator, r: int, model: ModelAttr) -> tuple[tup
     """Row `r` of the results in the place of row `r` of the operands in whose place the whole
     results may lie, if it reads no other row of them: (result, operand of the `memgraph.row`)."""
     pairs = whole.memory(model).inplace
-    found: list[tuple[int, int]] = []
+    pairs_of_row: list[tuple[int, int]] = []
     at = 1
     for k, _ in activations(whole.operation):
         rows = whole.rows_needed(k, r)
         if rows == range(r, r + 1):
-            found += [(result, at) for result, operand in pairs if operand == k]
+            pairs_of_row += [(result, at) for result, operand in pairs if operand == k]
         at += 1 if rows is None else len(rows)
-    return tuple(found)
+    return tuple(pairs_of_row)

@@ -37,11 +37,11 @@ class Annotations:
 
 def annotate(known: Known) -> Annotations:
     """Find layout and quantization of every tensor of the graph."""
-    found = Annotations()
+    annotations = Annotations()
     nodes = [n for _, n in known.nodes if n.domain in DEFAULT_DOMAINS]
-    _find_layouts(known, nodes, found.layouts)
-    _find_quantizations(known, nodes, found.quantizations)
-    return found
+    _find_layouts(known, nodes, annotations.layouts)
+    _find_quantizations(known, nodes, annotations.quantizations)
+    return annotations
 
 
 def _find_layouts(known: Known, nodes: Sequence[NodeProto], layouts: dict[str, str]) -> None:

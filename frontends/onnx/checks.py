@@ -71,14 +71,14 @@ def is_unregistered(node: NodeProto) -> bool:
 
 def _checkable(model: ModelProto, order: list[int], unknown: set[int]) -> ModelProto:
     """A copy that differs only in what the checker must not see, without weights elsewhere."""
-    made = copy.deepcopy(model)
-    graph = made.graph
+    stripped = copy.deepcopy(model)
+    graph = stripped.graph
     for i in unknown:
         graph.node[i].domain = UNREGISTERED
     if unknown:
-        made.opset_import.add(domain=UNREGISTERED, version=1)
+        stripped.opset_import.add(domain=UNREGISTERED, version=1)
     graph.CopyFrom(with_nodes(graph, order))
-    for tensor in _without_shapes(made):
+    for tensor in _without_shapes(stripped):
         tensor.shape.SetInParent()
     given = {v.name for v in graph.input}
     for k in reversed(range(len(graph.initializer))):
@@ -88,14 +88,14 @@ def _checkable(model: ModelProto, order: list[int], unknown: set[int]) -> ModelP
                 add = onnx.helper.make_tensor_value_info
                 graph.input.append(add(tensor.name, tensor.data_type, tensor.dims))
             del graph.initializer[k]
-    return made
+    return stripped
 
 
 def _without_shapes(model: ModelProto) -> list[TypeProto.Tensor]:
     """The types of the graph's inputs and outputs that say nothing of their rank."""
     values = (*model.graph.input, *model.graph.output)
-    found = (v.type.tensor_type for v in values if v.type.WhichOneof("value") == "tensor_type")
-    return [tensor for tensor in found if not tensor.HasField("shape")]
+    types = (v.type.tensor_type for v in values if v.type.WhichOneof("value") == "tensor_type")
+    return [tensor for tensor in types if not tensor.HasField("shape")]
 
 
 def check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:

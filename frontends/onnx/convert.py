@@ -80,14 +80,14 @@ class Importer:
 
     def type(self, name: str, place: str) -> TensorType[Attribute]:
         """The IR's type of a tensor. Raises MemoptError for one that it has no words for."""
-        found = self.graph.types.get(name)
-        shape = found.fixed if found else None
-        if found is None or shape is None or found.element not in NAMES:
-            number = found.element if found else 0
+        onnx_type = self.graph.types.get(name)
+        shape = onnx_type.fixed if onnx_type else None
+        if onnx_type is None or shape is None or onnx_type.element not in NAMES:
+            number = onnx_type.element if onnx_type else 0
             raise MemoptError(f"the element type of {name!r} ({number}) is not supported", place)
         layout = self.notes.layouts.get(name, "")
         quantization = self.notes.quantizations.get(name)
-        type_ = tensor_type(NAMES[found.element], shape, layout, quantization)
+        type_ = tensor_type(NAMES[onnx_type.element], shape, layout, quantization)
         try:
             bytes_of(type_)
         except MemoptError as error:
@@ -97,16 +97,16 @@ class Importer:
     # -- values ---------------------------------------------------------------------------------
     def value(self, name: str) -> SSAValue:
         """The value of a tensor; constants appear on first use."""
-        found = self.draft.values.get(name)
-        if found is not None:
-            return found
+        known = self.draft.values.get(name)
+        if known is not None:
+            return known
         type_ = self.type(name, f"{self.graph.name}: constant {name!r}")
         element = self._other_real(name)
-        found = self._elements(name, type_, element)
-        if found is None and element is not None:
+        attribute = self._elements(name, type_, element)
+        if attribute is None and element is not None:
             return self._converted(name, type_, element)
-        if found is not None:
-            return self.draft.constant(name, name, found, type_)
+        if attribute is not None:
+            return self.draft.constant(name, name, attribute, type_)
         array = self.known.array(name)
         if array is None or array.dtype != "float32":
             raise MemoptError("cannot be written down exactly", f"{self.graph.name}: {name!r}")
@@ -160,9 +160,9 @@ class Importer:
         return value
 
     def _made(self, key: str, type_: TensorType[Attribute], array: Any) -> SSAValue:
-        found = elements(type_, raw_bytes(array), None)
-        assert found is not None, key
-        return self.draft.constant(key, key, found, type_)
+        attribute = elements(type_, raw_bytes(array), None)
+        assert attribute is not None, key
+        return self.draft.constant(key, key, attribute, type_)
 
     def _elements(
         self, name: str, type_: TensorType[Attribute], other: Attribute | None
@@ -191,8 +191,8 @@ class Importer:
         """A constant of the file, converted to float32 before run time."""
         source = f"{name}/{element}"
         given = TensorType(element, type_.get_shape(), type_.encoding)
-        kept = self.draft.constant(source, source, WeightsAttr(self.graph.sha256, name), given)
-        op = CastOp.create(operands=[kept], result_types=[type_])
+        original = self.draft.constant(source, source, WeightsAttr(self.graph.sha256, name), given)
+        op = CastOp.create(operands=[original], result_types=[type_])
         return self.draft.origin(op, name, name)
 
     def transposed(self, name: str) -> SSAValue:

@@ -33,7 +33,7 @@ def given_constants(
 ) -> dict[str, TensorProto]:
     """The tensors of inputs that are `fixed`, whose shapes are known. Raises MemoptError."""
     known = {v.name: v for v in inputs}
-    found: dict[str, TensorProto] = {}
+    constants: dict[str, TensorProto] = {}
     for given, values in fixed.items():
         if given not in known:
             names = ", ".join(known) or "none"
@@ -41,8 +41,9 @@ def given_constants(
             raise MemoptError(text, name)
         tensor = known[given].type.tensor_type
         dims = [d.dim_value for d in tensor.shape.dim]
-        found[given] = _constant(given, tensor.elem_type, dims, values, f"{name}: input {given!r}")
-    return found
+        place = f"{name}: input {given!r}"
+        constants[given] = _constant(given, tensor.elem_type, dims, values, place)
+    return constants
 
 
 def _constant(

@@ -263,5 +263,5 @@ def _inferred(model: ModelProto) -> dict[str, ValueType]:
         values = (*graph.input, *graph.value_info, *graph.output)
     except Exception:
         values = tuple(model.graph.input)
-    found = {value.name: type_of(value.type) for value in values}
-    return {name: type_ for name, type_ in found.items() if type_ is not None}
+    types = {value.name: type_of(value.type) for value in values}
+    return {name: type_ for name, type_ in types.items() if type_ is not None}

@@ -134,8 +134,8 @@ def quantize(node: Node, kind: Kind) -> Operation:
 
 
 def dequantize(node: Node, kind: Kind) -> Operation:
-    made = node.result.element_type
-    need(isinstance(made, Float32Type), f"to {made} (f32 has one)")
+    real = node.result.element_type
+    need(isinstance(real, Float32Type), f"to {real} (f32 has one)")
     need(isinstance(node.element(0), IntegerType), f"on {node.element(0)}")
     stated = quantization(node.type(0)) is not None and node.get("stated") == "operand"
     need(stated, SCALES)

@@ -94,8 +94,8 @@ def sort_subgraphs(nodes: Sequence[NodeProto], place: str) -> bool:
 
 def with_nodes(graph: GraphProto, order: Sequence[int]) -> GraphProto:
     """A copy that has the nodes of these indices."""
-    made = GraphProto()
-    made.CopyFrom(graph)
-    del made.node[:]
-    made.node.extend(graph.node[i] for i in order)
-    return made
+    reordered = GraphProto()
+    reordered.CopyFrom(graph)
+    del reordered.node[:]
+    reordered.node.extend(graph.node[i] for i in order)
+    return reordered

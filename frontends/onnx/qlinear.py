@@ -56,14 +56,14 @@ def expanded(node: NodeProto, constants: dict[str, TensorProto], folder: str) ->
         if weights not in constants or not _is_middle(constants.get(zero), folder):
             return [node]
     names = _Names(node.output[0])
-    made: list[NodeProto] = []
+    before: list[NodeProto] = []
     inputs: list[str] = []
     for k, (tensor, scale, zero) in enumerate(form.tensors):
         step = [node.input[tensor], node.input[scale], *_given(node, zero)]
         inputs.append(next(names))
-        made.append(helper.make_node("DequantizeLinear", step, inputs[-1:]))
+        before.append(helper.make_node("DequantizeLinear", step, inputs[-1:]))
         if k == 1:
-            made[-1].attribute.append(helper.make_attribute("axis", _axis(form, attributes)))
+            before[-1].attribute.append(helper.make_attribute("axis", _axis(form, attributes)))
     if form.bias is not None and _given(node, form.bias):
         scales = [_reals(constants.get(node.input[t[1]]), folder) for t in form.tensors]
         if scales[0] is None or scales[1] is None:
@@ -73,14 +73,14 @@ def expanded(node: NodeProto, constants: dict[str, TensorProto], folder: str) ->
         constants[steps.name] = steps
         inputs.append(next(names))
         read = [node.input[form.bias], steps.name]
-        made.append(helper.make_node("DequantizeLinear", read, inputs[-1:], axis=0))
+        before.append(helper.make_node("DequantizeLinear", read, inputs[-1:], axis=0))
     real = helper.make_node(form.kind, inputs, [next(names)])
     real.attribute.extend(attributes.values())
     step = [real.output[0], node.input[form.result[0]], *_given(node, form.result[1])]
-    found = [*made, real, helper.make_node("QuantizeLinear", step, [node.output[0]])]
-    for one in found:
+    nodes = [*before, real, helper.make_node("QuantizeLinear", step, [node.output[0]])]
+    for one in nodes:
         one.name = node.name
-    return found
+    return nodes
 
 
 def _form(node: NodeProto) -> Form | None:

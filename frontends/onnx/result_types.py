@@ -85,13 +85,13 @@ def _where_to_cut(known: Known, node: NodeProto) -> str:
 
 def _infer(known: Known, node: NodeProto, opsets: Opsets, missing: list[str], place: str) -> None:
     try:
-        found = _infer_node(known, node, opsets)
+        types = _infer_node(known, node, opsets)
     except Exception as error:
         raise MemoptError(message(error), place) from None
     if node.op_type in LIKE_OPERAND:
-        found[node.output[0]] = known.graph.types[node.input[0]]
+        types[node.output[0]] = known.graph.types[node.input[0]]
     for name in missing:
-        type_ = _completed(found.get(name), known.graph.declared.get(name))
+        type_ = _completed(types.get(name), known.graph.declared.get(name))
         if type_ is not None:
             known.graph.types[name] = type_
 

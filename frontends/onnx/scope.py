@@ -100,10 +100,10 @@ class Scope:
 
     def array(self, index: int) -> "Array | None":
         """Return the elements of an operand, None if they are not known."""
-        found = self.known.array(self.node.input[index]) if self.has(index) else None
-        if found is None and self.has(index):
+        elements = self.known.array(self.node.input[index]) if self.has(index) else None
+        if elements is None and self.has(index):
             self.lacks(f"operand {index} is computed at run time (a constant has one)")
-        return found
+        return elements
 
     def ints(self, index: int, attribute: str = "") -> list[int] | None:
         """Integers that are an operand, or, in older opsets, an attribute; None if not known."""

@@ -55,8 +55,8 @@ class UndecidedError(Exception):
 def without_branches(module: ModuleOp) -> ModuleOp:
     """A copy of the main function alone, without branches; the module itself where it has none.
     Raises MemoptError for one of which it is not known what it runs."""
-    found = list(functions(module))
-    if len(found) < 2 or not any(map(is_branch, found[0].walk())):
+    subgraphs = list(functions(module))
+    if len(subgraphs) < 2 or not any(map(is_branch, subgraphs[0].walk())):
         return module
     copy = with_known_shapes(module).clone()
     main, *others = functions(copy)
@@ -109,15 +109,15 @@ class _Inliner:
         known = known_value(condition, self.weights)
         if known is not None:
             return self._run(numbers[0 if known.all() else 1], arguments, op)
-        found: list[SSAValue] = []
+        chosen: list[SSAValue] = []
         both = [self._run(number, arguments, op) for number in numbers]
         for then, other, result in zip(*both, op.results, strict=True):
             choice = ChooseOp.create(operands=[condition, then, other], result_types=[result.type])
             self._insert(choice, op)
             choice.attributes.update(op.attributes)
             choice.verify_()
-            found.append(choice.results[0])
-        return found
+            chosen.append(choice.results[0])
+        return chosen
 
     def _loop(self, op: OpaqueOp, state: list[SSAValue]) -> list[SSAValue]:
         condition, body = (self._number(op, f"{side}SubgraphIndex") for side in ("cond", "body"))
@@ -158,8 +158,8 @@ class _Inliner:
             ):
                 raise UndecidedError  # its attributes may be those of other shapes
             self._insert(copy, before)
-            made = self._known(copy, before) if isinstance(copy, OpaqueOp) else copy
-            values.update(zip(op.results, made.results, strict=True))
+            operator = self._known(copy, before) if isinstance(copy, OpaqueOp) else copy
+            values.update(zip(op.results, operator.results, strict=True))
         raise UndecidedError
 
     def _insert(self, op: Operation, before: Operation) -> None:
@@ -202,15 +202,15 @@ class _Inliner:
             if type_.get_shape() != shape:
                 wanted = TensorType(type_.element_type, shape, type_.encoding)
                 Rewriter.replace_value_with_new_type(result, wanted)
-        made = known_operation(op, self.weights)
-        if made is None:
+        known = known_operation(op, self.weights)
+        if known is None:
             return op
-        made.attributes |= op.attributes
-        made.location = op.location
-        Rewriter.insert_op(made, InsertPoint.before(before))
+        known.attributes |= op.attributes
+        known.location = op.location
+        Rewriter.insert_op(known, InsertPoint.before(before))
         op.detach()
         op.erase()
-        return made
+        return known
 
 
 def _only_sized(old: SSAValue, new: SSAValue) -> bool:

@@ -119,8 +119,8 @@ class Importer:
     # -- values ---------------------------------------------------------------------------------
     def value(self, index: int) -> SSAValue:
         """The value of a tensor; constants, variables and working memory appear on first use."""
-        found = self.draft.values.get(index)
-        return self._origin(index, self.graph.tensors[index]) if found is None else found
+        known = self.draft.values.get(index)
+        return self._origin(index, self.graph.tensors[index]) if known is None else known
 
     def _origin(self, index: int, tensor: Tensor) -> SSAValue:
         type_, name = self.type(index), self.name(index)
@@ -195,9 +195,9 @@ class Importer:
 
     def _variable(self, name: Name, handle: int) -> SSAValue:
         """The variable of that name, of which there is one; its source lists all its handles."""
-        found = self.variables.get(name)
+        variable = self.variables.get(name)
         handles: tuple[int, ...] = ()
-        if found is None:
+        if variable is None:
             first = self.first[name]
             tensor = self.model.subgraphs[first.subgraph].tensors[first.tensor]
             reference = WeightsAttr(self.sha256, f"{first.subgraph}/{first.tensor}")
@@ -205,12 +205,12 @@ class Importer:
             initial = elements(type_, self._bytes(tensor), reference)
             text = name[1].encode("ascii", "backslashreplace").decode()
             op: Operation = VariableOp(text, type_, initial)
-            found = self.variables[name] = self.draft.origin(op, handle, None)
+            variable = self.variables[name] = self.draft.origin(op, handle, None)
         else:
-            op = cast("Operation", found.owner)
+            op = cast("Operation", variable.owner)
             handles = cast("SourceAttr", op.attributes["memgraph.source"]).tensor_ids
         op.attributes["memgraph.source"] = SourceAttr(self.index, -1, (*handles, handle))
-        return found
+        return variable
 
     def _typed(
         self, operator: Operator, results: Sequence[TensorType[Attribute]], options: dict[str, Any]

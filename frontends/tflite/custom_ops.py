@@ -35,11 +35,11 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
     pad = [0, 0]
     if padding == 1:
         pad = [max(0, k - (n - 1) % s - 1) for k, n, s in zip(kernel, source, stride, strict=True)]
-    (top, left), (bottom, right) = (v // 2 for v in pad), (v - v // 2 for v in pad)
-    made = [(n - 1) * s + k - p for n, s, k, p in zip(source, stride, kernel, pad, strict=True)]
-    need(tuple(made) == node.result.get_shape()[1:3], f"a result of another size than {made}")
+    (top, pad_left), (bottom, right) = (v // 2 for v in pad), (v - v // 2 for v in pad)
+    sizes = [(n - 1) * s + k - p for n, s, k, p in zip(source, stride, kernel, pad, strict=True)]
+    need(tuple(sizes) == node.result.get_shape()[1:3], f"a result of another size than {sizes}")
     properties = {
-        "window": WindowAttr(kernel, stride, (1, 1), (top, left, bottom, right)),
+        "window": WindowAttr(kernel, stride, (1, 1), (top, pad_left, bottom, right)),
         "groups": number(1),
     }
     return build(

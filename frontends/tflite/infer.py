@@ -50,8 +50,8 @@ def with_shapes(data: bytes, model: Model, shapes: Shapes, name: str) -> Model:
     walk = _Walk(data, model, name)
     walk.run(0, given)
     graphs = list(model.subgraphs)
-    for index, found in walk.shapes.items():
-        graphs[index] = _resized(graphs[index], found)
+    for index, inferred in walk.shapes.items():
+        graphs[index] = _resized(graphs[index], inferred)
     return replace(model, subgraphs=tuple(graphs))
 
 
@@ -71,8 +71,8 @@ def _input_shape(tensor: Tensor, name: str, shapes: Shapes, place: str) -> Shape
         a != b and not o for a, b, o in zip(shape, tensor.shape, is_open, strict=True)
     ):
         has = "x".join("?" if o else str(n) for n, o in zip(tensor.shape, is_open, strict=True))
-        asked, kind = "x".join(map(str, shape)), "" if any(is_open) else "fixed "
-        text = f"has the {kind}shape {has or 'of a scalar'}, --shape gives {asked}"
+        given, kind = "x".join(map(str, shape)), "" if any(is_open) else "fixed "
+        text = f"has the {kind}shape {has or 'of a scalar'}, --shape gives {given}"
         raise MemoptError(text, f"{place}: input {name!r}")
     return shape
 
@@ -109,9 +109,9 @@ class _Walk:
         """Infer a subgraph with inputs of these shapes, and return those of its outputs."""
         graph = self.model.subgraphs[index]
         before = self.shapes.get(index)
-        found = self.shapes[index] = dict(zip(graph.inputs, inputs, strict=True))
+        inferred = self.shapes[index] = dict(zip(graph.inputs, inputs, strict=True))
         if before is not None:
-            if any(before[i] != found[i] for i in graph.inputs):
+            if any(before[i] != inferred[i] for i in graph.inputs):
                 text = f"subgraph {index} runs with operands of several shapes"
                 raise MemoptError(text, self.name)
             self.shapes[index] = before
@@ -121,8 +121,8 @@ class _Walk:
         return [self._shape(index, i) for i in graph.outputs]
 
     def _shape(self, graph: int, tensor: int) -> Shape:
-        found = self.shapes[graph].get(tensor)
-        return self.model.subgraphs[graph].tensors[tensor].shape if found is None else found
+        inferred = self.shapes[graph].get(tensor)
+        return self.model.subgraphs[graph].tensors[tensor].shape if inferred is None else inferred
 
     def _operator(self, index: int, number: int, operator: Operator) -> None:
         graph = self.model.subgraphs[index]
@@ -140,8 +140,8 @@ class _Walk:
             [self._value(index, i) for i in operator.inputs],
             len(outputs),
         )
-        made = self._made(operator, op, options) if self._are_known(index, inputs) else None
-        if made is None or len(made) != len(outputs) or not all(map(_is_small, made)):
+        inferred = self._made(operator, op, options) if self._are_known(index, inputs) else None
+        if inferred is None or len(inferred) != len(outputs) or not all(map(_is_small, inferred)):
             is_open = [i for i in outputs if _is_open(graph.tensors[i])]
             changed = any(self._shape(index, i) != graph.tensors[i].shape for i in inputs)
             if index == 0 and changed and is_open:
@@ -150,7 +150,7 @@ class _Walk:
             self.unknown |= {(index, i) for i in is_open}
             return
         if follows:
-            self.shapes[index] |= zip(outputs, made, strict=True)
+            self.shapes[index] |= zip(outputs, inferred, strict=True)
         self._compute(index, operator, op, outputs)
 
     def _are_known(self, graph: int, inputs: Sequence[int]) -> bool:
@@ -192,15 +192,15 @@ class _Walk:
     def _compute(self, graph: int, operator: Operator, op: Known, outputs: Sequence[int]) -> None:
         import numpy as np
 
-        operands, made = [v for v in op.values if v is not None], list[Array]()
+        operands, results = [v for v in op.values if v is not None], list[Array]()
         if operator.name == "SHAPE":
-            made = [np.array(op.shape(0), np.int64)]
+            results = [np.array(op.shape(0), np.int64)]
         elif operator.name in VALUES and len(operands) == len(op.values):
             try:
-                made = VALUES[operator.name](op, operands)
+                results = VALUES[operator.name](op, operands)
             except UNKNOWN:
                 return
-        for tensor, value in zip(outputs, made, strict=False):
+        for tensor, value in zip(outputs, results, strict=False):
             if value.size <= SMALL:
                 self.values[graph, tensor] = value
 

@@ -45,9 +45,9 @@ def with_known_shapes(module: ModuleOp) -> ModuleOp:
     weights = Weights.of(copy)
     for op in list(copy.walk()):
         if isinstance(op, OpaqueOp):
-            made = known_operation(op, weights)
-            if made is not None:
-                _replace(op, made)
+            known = known_operation(op, weights)
+            if known is not None:
+                _replace(op, known)
     forget_unread(copy)
     return copy
 
@@ -56,8 +56,8 @@ def known_operation(op: OpaqueOp, weights: Weights) -> Operation | None:
     """Return what an operator is of what is known: a constant, or the typed operation that it would
     be of one; None where it is neither."""
     if is_shape(op):
-        made = op.operands[0].owner
-        if isinstance(made, OpaqueOp) and made.stateful is not None:
+        origin = op.operands[0].owner
+        if isinstance(origin, OpaqueOp) and origin.stateful is not None:
             return None  # a loop, say, of whose results the file need not know the size
         return _constant(shape_of(op.operands[0]), op.results[0].type)
     if is_rank(op):
@@ -70,13 +70,13 @@ def known_operation(op: OpaqueOp, weights: Weights) -> Operation | None:
 
 def forget_unread(module: ModuleOp) -> None:
     """Erase the operations on constants alone whose results nobody reads any longer."""
-    known, found = set[SSAValue](), list[Operation]()
+    known, folded = set[SSAValue](), list[Operation]()
     for op in module.walk():
         computes = isinstance(op, ComputeOp) and all(v in known for v in op.operands)
         if computes or isinstance(op, ConstantOp):
             known.update(op.results)
-            found.append(op)
-    for op in reversed(found):
+            folded.append(op)
+    for op in reversed(folded):
         if not any(r.uses for r in op.results):
             op.detach()
             op.erase()
@@ -101,7 +101,7 @@ def _counted(op: Operation, weights: Weights) -> list[int] | None:
     import numpy as np
 
     known = [known_value(v, weights) for v in op.operands]
-    made = cast("TensorType[Attribute]", op.results[0].type)
+    type_ = cast("TensorType[Attribute]", op.results[0].type)
     if any(v is None or v.dtype.kind not in "iu" for v in known):
         return None
     values = [[int(x) for x in cast("Array", v).reshape(-1)] for v in known]
@@ -110,7 +110,7 @@ def _counted(op: Operation, weights: Weights) -> list[int] | None:
             numbers: Sequence[int] = range(*(v[0] for v in values))
         else:
             numbers = np.broadcast_shapes(*map(tuple, values))
-        return list(numbers) if made.get_shape() == (len(numbers),) else None
+        return list(numbers) if type_.get_shape() == (len(numbers),) else None
     except (ValueError, IndexError, OverflowError):
         return None
 
@@ -153,23 +153,23 @@ def typed_if_known(op: OpaqueOp, weights: Weights) -> Operation | None:
     options, operands = _said(op)
 
     def value(index: int) -> SSAValue:
-        found = operands[index]
-        if found is None:
+        operand = operands[index]
+        if operand is None:
             raise NotTyped(f"operand {index} is left out")
-        return found
+        return operand
 
     def constant(index: int) -> list[int]:
-        found = known_value(operands[index], weights) if index < len(operands) else None
-        if found is None or found.dtype.kind not in "iu":
+        elements = known_value(operands[index], weights) if index < len(operands) else None
+        if elements is None or elements.dtype.kind not in "iu":
             raise NotTyped(f"operand {index} is computed at run time (a constant has one)")
-        return [int(v) for v in found.reshape(-1)]
+        return [int(v) for v in elements.reshape(-1)]
 
     types: list[Any] = [None if v is None else v.type for v in operands]
     results: list[Any] = [r.type for r in op.results]
     if not all(isinstance(t, TensorType) for t in (*filter(None, types), *results)):
         return None
-    made = typed(OPERATORS, Node(op.op_name.data, options, types, results, value, constant))
-    return None if isinstance(made, str) else made
+    operation = typed(OPERATORS, Node(op.op_name.data, options, types, results, value, constant))
+    return None if isinstance(operation, str) else operation
 
 
 def _plain(value: Attribute) -> Any:

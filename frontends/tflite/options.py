@@ -38,11 +38,11 @@ def read_options(data: bytes, operator: Operator, place: str) -> dict[str, Any]:
         try:
             table = getattr(schema, name)()
             table.Init(data, position)
-            found = getattr(schema, f"{name}T").InitFromObj(table)
+            fields = getattr(schema, f"{name}T").InitFromObj(table)
         except BAD_BYTES as error:
             text = f"malformed {name}: {type(error).__name__}"
             raise MemoptError(text, place) from None
-        result |= cast("dict[str, Any]", found.__dict__)
+        result |= cast("dict[str, Any]", fields.__dict__)
     begin, end = operator.custom_options
     if operator.name.startswith(PREFIX) and end > begin:
         result[OPTIONS] = data[begin:end].hex()

@@ -48,8 +48,8 @@ def space_to_batch(node: Node, kind: Kind) -> Operation:
     """Ways: the place in a block, the image, the block; with padding."""
     (blocks, pairs, _), shape, m = _blocks(node), node.shape(0), len(node.constant(1))
     wide = [n + b + a for n, (b, a) in zip(shape[1:], pairs, strict=False)]
-    whole = not any(n % block for n, block in zip(wide, blocks, strict=True))
-    need(whole, f"blocks of {blocks} in {wide}")
+    divisible = not any(n % block for n, block in zip(wide, blocks, strict=True))
+    need(divisible, f"blocks of {blocks} in {wide}")
     counts = [n // block for n, block in zip(wide, blocks, strict=True)]
     terms = [Term(m, 0, tuple(range(shape[0])))]
     for i, (block, (before, _), count) in enumerate(zip(blocks, pairs, counts, strict=True)):
@@ -66,11 +66,11 @@ def batch_to_space(node: Node, kind: Kind) -> Operation:
     images = shape[0] // prod(blocks)
     sizes, terms = [images], [Term(0, m, tuple(range(images)))]
     for i, (block, (before, after)) in enumerate(zip(blocks, pairs, strict=True)):
-        kept = range(before, shape[1 + i] * block - after)
-        need(len(kept) > 0, "all is cut off")
-        terms.append(Term(i + 1, i, tuple(at % block for at in kept)))
-        terms.append(Term(i + 1, m + 1 + i, tuple(at // block for at in kept)))
-        sizes.append(len(kept))
+        uncropped = range(before, shape[1 + i] * block - after)
+        need(len(uncropped) > 0, "all is cut off")
+        terms.append(Term(i + 1, i, tuple(at % block for at in uncropped)))
+        terms.append(Term(i + 1, m + 1 + i, tuple(at // block for at in uncropped)))
+        sizes.append(len(uncropped))
     return picked(node, kind, terms_of([*blocks, images, *shape[1 : m + 1]], sizes, terms))
 
 

@@ -142,13 +142,13 @@ def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
     if o["padding"] == 0:  # SAME
         sizes = zip(node.result.get_shape()[1:3], kernel, stride, strict=True)
         pad = [same_padding(out, -(-out // s), k, s, 1) for out, k, s in sizes]
-    (top, bottom), (left, right) = pad
+    (top, bottom), (pad_left, right) = pad
     return build(
         kind,
         (node.operand(2), node.operand(1), node.optional(3)),
         node.results,
         {
-            "window": WindowAttr(kernel, stride, (1, 1), (top, left, bottom, right)),
+            "window": WindowAttr(kernel, stride, (1, 1), (top, pad_left, bottom, right)),
             "groups": number(1),
             "activation": activation(node),
             "rounding": rounding(node),

@@ -58,6 +58,6 @@ def control_dependencies(model: Model, data: bytes, name: str) -> list[frozenset
             graphs = tflite_control.parse(data[slice(*model.buffers[buffer])])
         except ValueError as error:
             raise MemoptError(str(error), f"{name}: metadata") from None
-        for found, edges in zip(result, graphs, strict=False):
-            found.update(i for edge in edges for i in edge)
-    return [frozenset(found) for found in result]
+        for operators, edges in zip(result, graphs, strict=False):
+            operators.update(i for edge in edges for i in edge)
+    return [frozenset(operators) for operators in result]

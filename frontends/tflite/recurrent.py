@@ -25,9 +25,9 @@ def svdf(node: Node, kind: Kind) -> Operation:
     int16, whose activation runtimes take for that of the type."""
     values = [node.operand(i) for i in (0, 1, 2, 4)]
     source, feature, time, state = map(element_of, values)
-    stored, made = is_stored(values[0]), node.result.element_type
+    stored, result = is_stored(values[0]), node.result.element_type
     if stored:
-        bytes_ = source == feature == made == ELEMENTS["int8"] and is_quantized(node.result)
+        bytes_ = source == feature == result == ELEMENTS["int8"] and is_quantized(node.result)
         need(bytes_, f"on {source}, weights of {feature} (i8 and f32 have one)")
         known = time == state in (ELEMENTS["int8"], ELEMENTS["int16"])
         need(known, f"a state of {state} with weights of {time} (both i8, or i16)")
@@ -38,7 +38,7 @@ def svdf(node: Node, kind: Kind) -> Operation:
         needs_none = values[1:3] if time == ELEMENTS["int8"] else values[1:]
         need(not any(encoding_of(v).zero_points[0] for v in needs_none), ZERO_POINT)
     else:
-        reals = all(isinstance(e, Float32Type) for e in (source, state, made))
+        reals = all(isinstance(e, Float32Type) for e in (source, state, result))
         hybrid = reals and feature == ELEMENTS["int8"] and time in (feature, source)
         known = hybrid or (reals and feature == time == source)
         need(known, f"on {source}, weights of {feature} (f32 with f32 or i8, or all i8)")
@@ -84,11 +84,11 @@ def lstm(node: Node, kind: Kind, of_reals: Kind) -> Operation:
     need(isfinite(clip) and clip >= 0, f"cellClip = {clip}")
     values = [node.operand(i) for i in (0, *SEQUENCE, 18, 19)]
     source, *gates, hidden, cell = map(element_of, values)
-    made = node.result.element_type
+    result = node.result.element_type
     if is_stored(values[0]):
         wide = source == ELEMENTS["int16"]
-        known = source == hidden == made and (wide or source == ELEMENTS["int8"])
-        need(known, f"on {source} to {made} (i8, i16 and f32 have one)")
+        known = source == hidden == result and (wide or source == ELEMENTS["int8"])
+        need(known, f"on {source} to {result} (i8, i16 and f32 have one)")
         need(cell == ELEMENTS["int16"] and is_quantized(node.result), f"a cell of {cell} (i16)")
         need(all(e == ELEMENTS["int8"] for e in gates[:8]), "weights that are not int8")
         biases = ELEMENTS["int64" if wide else "int32"]
@@ -99,7 +99,7 @@ def lstm(node: Node, kind: Kind, of_reals: Kind) -> Operation:
         without = (*values[1:9], values[14], *((values[0], values[13]) if wide else ()))
         need(not any(encoding_of(v).zero_points[0] for v in without), ZERO_POINT)
     else:
-        reals = all(isinstance(e, Float32Type) for e in (source, *gates, hidden, cell, made))
+        reals = all(isinstance(e, Float32Type) for e in (source, *gates, hidden, cell, result))
         need(reals, f"on {source}, weights of {gates[0]} (all f32, or stored integers)")
     need_variables(*values[13:])
     properties = {

@@ -36,17 +36,17 @@ class Known:
     results: int
 
     def shape(self, index: int) -> Shape:
-        found = self.shapes[index]
-        if found is None:
+        shape = self.shapes[index]
+        if shape is None:
             raise UnknownShapeError
-        return found
+        return shape
 
     def numbers(self, index: int) -> list[int]:
         """The elements of an operand of integers."""
-        found = self.values[index]
-        if found is None:
+        elements = self.values[index]
+        if elements is None:
             raise UnknownShapeError
-        return [int(v) for v in found.reshape(-1)]
+        return [int(v) for v in elements.reshape(-1)]
 
 
 Rule = Callable[[Known], list[Shape]]
@@ -74,12 +74,12 @@ def _broadcast(op: Known) -> list[Shape]:
 
 def _windows(op: Known, kernel: Sequence[int]) -> list[int]:
     o = op.options
-    found: list[int] = []
+    sizes: list[int] = []
     for n, k, axis in zip(op.shape(0)[1:3], kernel, "HW", strict=True):
         stride, dilation = o[f"stride{axis}"], o.get(f"dilation{axis}Factor", 1)
         covered = 1 if o["padding"] == 0 else (k - 1) * dilation + 1
-        found.append((n - covered) // stride + 1)
-    return found
+        sizes.append((n - covered) // stride + 1)
+    return sizes
 
 
 def _conv(channels: int) -> Rule:
@@ -136,9 +136,9 @@ def _transpose(op: Known) -> list[Shape]:
 def _concat(op: Known) -> list[Shape]:
     shapes = [list(op.shape(i)) for i in range(len(op.shapes))]
     axis = _axis(op.options["axis"], len(shapes[0]))
-    made = list(shapes[0])
-    made[axis] = sum(s[axis] for s in shapes)
-    return [tuple(made)]
+    joined = list(shapes[0])
+    joined[axis] = sum(s[axis] for s in shapes)
+    return [tuple(joined)]
 
 
 def _pack(op: Known) -> list[Shape]:
@@ -275,10 +275,10 @@ def _batches(into_space: bool) -> Rule:
         inner, rest = shape[1 : 1 + len(blocks)], shape[1 + len(blocks) :]
         sizes = list(zip(inner, blocks, flat[0::2], flat[1::2], strict=True))
         if into_space:
-            made = [n * b - before - after for n, b, before, after in sizes]
-            return [(shape[0] // prod(blocks), *made, *rest)]
-        made = [(n + before + after) // b for n, b, before, after in sizes]
-        return [(shape[0] * prod(blocks), *made, *rest)]
+            spatial = [n * b - before - after for n, b, before, after in sizes]
+            return [(shape[0] // prod(blocks), *spatial, *rest)]
+        spatial = [(n + before + after) // b for n, b, before, after in sizes]
+        return [(shape[0] * prod(blocks), *spatial, *rest)]
 
     return rule
 

@@ -41,7 +41,7 @@ def first_values(data: bytes, model: Model, place: str) -> dict[Name, First]:
     """Return the value with which each variable of the main subgraph begins; none if the file
     does anything else with subgraphs and variables. Raises MemoptError for options that cannot
     be read."""
-    found: dict[Name, First] = {}
+    first: dict[Name, First] = {}
     called = _called(data, model.subgraphs[0], f"{place}: subgraph 0")
     if set(called) != set(range(1, len(model.subgraphs))):
         return {}
@@ -56,8 +56,8 @@ def first_values(data: bytes, model: Model, place: str) -> dict[Name, First]:
             tensor = operator.inputs[1] if operator.name == "ASSIGN_VARIABLE" else -1
             if tensor < 0 or not _is_plain(graph.tensors[tensor]):
                 return {}
-            found[names[operator.inputs[0]]] = First(index, tensor)
-    return found if called and _is_used_so(data, model, found, f"{place}: subgraph 0") else {}
+            first[names[operator.inputs[0]]] = First(index, tensor)
+    return first if called and _is_used_so(data, model, first, f"{place}: subgraph 0") else {}
 
 
 def _called(data: bytes, graph: Subgraph, place: str) -> Sequence[int]:

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.attributes.channels import CHANNELS, NARROWED, channels_of_result
 from memopt.dialects.attributes.model import GENERIC, AliasAttr, ModelAttr
 from memopt.dialects.attributes.operators import SourceAttr
-from memopt.dialects.foreign.foreign_operator import asked, is_view, operator_of
+from memopt.dialects.foreign.foreign_operator import is_view, operator_of, required_operator
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_value
@@ -247,7 +247,7 @@ def _read_image(op: Operation) -> None:
 def _cut(op: Operation, rows: _Rows) -> None:
     """Replace one operation by its rows."""
     parts = _made_rows(op, op, rows)
-    if asked(op).accumulates:
+    if required_operator(op).accumulates:
         for old, part in zip(op.results, parts, strict=True):
             part[-1].name_hint = old.name_hint
             old.replace_all_uses_with(part[-1])
@@ -268,7 +268,7 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
     one; they are no buffers where the operation's results are none."""
     made = _row_kernel(op, rows.model)
     _insert(before, made)
-    whole, steps = asked(made.operation), steps_of(made.operation)
+    whole, steps = required_operator(made.operation), steps_of(made.operation)
     assert steps is not None
     sums = whole.accumulates
     types = [v.type if sums else row_type(v.type) for v in whole.results]

@@ -9,7 +9,7 @@ from typing import cast
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.foreign.foreign_operator import asked
+from memopt.dialects.foreign.foreign_operator import required_operator
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.rows.operations import RowKernelOp, RowOp, SplitRowsOp
@@ -133,7 +133,7 @@ def _tensors(func: FuncOp) -> list[Sequence[SSAValue]]:
         elif isinstance(op, RowOp):
             for k, value in enumerate(op.outputs):
                 its = made.setdefault((op.operator, k), [])
-                if asked(op.operation).accumulates:
+                if required_operator(op.operation).accumulates:
                     its.clear()
                 its.append(value)
     return [*taken, *made.values()]

@@ -22,13 +22,13 @@ SHARED = ("core", "cmsis_nn")  # what targets share, and a library that they cal
 def all_targets() -> dict[str, Target]:
     """Name -> target, numbers in names in the order of numbers."""
     names = [info.name for info in iter_modules(targets.__path__) if info.name not in SHARED]
-    found: dict[str, Target] = {}
+    by_name: dict[str, Target] = {}
     for module in sorted(names, key=_natural):
         target = import_module(f"{targets.__name__}.{module}").TARGET
         assert isinstance(target, Target), module
         name = module.replace("_", "-")
-        found[name] = target.called(name)
-    return found
+        by_name[name] = target.called(name)
+    return by_name
 
 
 def _natural(name: str) -> list[tuple[str, int]]:

@@ -94,16 +94,16 @@ def file_operators(func: FuncOp) -> list[tuple[Operation, int]]:
     Views are among them: TFLM runs every operator. Raises MemoptError for an operation that is not
     from a .tflite file.
     """
-    found: list[tuple[Operation, int]] = []
+    operators: list[tuple[Operation, int]] = []
     for op in body_of(func).ops:
         source = op.attributes.get("memgraph.source")
         if isinstance(source, SourceAttr):
             if source.operator.data >= 0:
-                found.append((op, source.operator.data))
+                operators.append((op, source.operator.data))
         elif not isinstance(op, ConstantOp | VariableOp) and not op.has_trait(IsTerminator):
             text = "is not an operator of a .tflite file: TFLM cannot run it"
             raise MemoptError(text, place_of(op))
-    return found
+    return operators
 
 
 def tensor_indices(func: FuncOp) -> dict[SSAValue, int]:
@@ -241,7 +241,7 @@ def _requests_of(
     begin, end = scopes.entered[func]
     places = places_of(func) if planned and base is not None else {}
     returned = set(block.last_op.operands) if block.last_op else set[SSAValue]()
-    found: list[tuple[int, SSAValue, Request]] = []
+    requests: list[tuple[int, SSAValue, Request]] = []
     for value, index in tensor_indices(func).items():
         size = bytes_of(value.type)
         maker = value.op if isinstance(value, OpResult) else None
@@ -254,5 +254,5 @@ def _requests_of(
         if is_unread(value) and hold_unread is not None:
             last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
         at = None if offset is None or base is None else base + offset
-        found.append((index, value, Request(size, first, last, at)))
-    return [(value, request) for _, value, request in sorted(found, key=lambda entry: entry[0])]
+        requests.append((index, value, Request(size, first, last, at)))
+    return [(value, request) for _, value, request in sorted(requests, key=lambda entry: entry[0])]

@@ -142,9 +142,9 @@ def _write(func: FuncOp, offsets: Sequence[int], name: str) -> None:
     laid = dict(zip(*_laid_out(func), strict=True))
 
     def where(value: SSAValue) -> Attribute:
-        found = place(value)
-        is_open = isinstance(found, UnplacedAttr) and found.data == "runtime"
-        return IntegerAttr(laid[value], i64) if is_open and value in laid else found
+        attribute = place(value)
+        is_open = isinstance(attribute, UnplacedAttr) and attribute.data == "runtime"
+        return IntegerAttr(laid[value], i64) if is_open and value in laid else attribute
 
     set_places(func, where)
 
@@ -154,5 +154,5 @@ def _laid_out(func: FuncOp) -> tuple[list[SSAValue], list[int]]:
     is left out: TFLM gives its bytes away at once."""
     tensors = tensor_requests(func, planned=True, source_order=False, hold_unread=True)
     offsets = tflm_arena(func).offsets
-    kept = [(v, at) for (v, _), at in zip(tensors, offsets, strict=False) if not is_unread(v)]
-    return [v for v, _ in kept], [at for _, at in kept]
+    read = [(v, at) for (v, _), at in zip(tensors, offsets, strict=False) if not is_unread(v)]
+    return [v for v, _ in read], [at for _, at in read]

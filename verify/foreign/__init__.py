@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 from xdsl.ir import Operation
 
-from memopt.dialects.foreign.foreign_operator import asked
+from memopt.dialects.foreign.foreign_operator import required_operator
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import registered
 from memopt.dialects.memgraph.names import full_name, place_of
@@ -33,7 +33,7 @@ class Table(Protocol):
 def foreign_sums_rows(op: Operation) -> bool:
     """Return whether an operation of another dialect sums over the rows of operand 0."""
     if registered(op) is not None:
-        return asked(op).accumulates
+        return required_operator(op).accumulates
     table, name = _table(op)
     return table.sums_rows(name, op)
 
@@ -41,7 +41,7 @@ def foreign_sums_rows(op: Operation) -> bool:
 def foreign_rows_read(op: Operation, k: int, r: int) -> range | None:
     """The rows of its operand `k` that row `r` needs, None if all of it."""
     if registered(op) is not None:
-        return asked(op).rows_read(k, r)
+        return required_operator(op).rows_read(k, r)
     table, name = _table(op)
     return table.rows_read(name, op, k, r)
 

@@ -66,8 +66,7 @@ def attention(s: Scope) -> bool:
 
 @expands("com.microsoft.MultiHeadAttention")
 def multi_head_attention(s: Scope) -> bool:
-    """Expand MultiHeadAttention, whose queries, keys and values are operands, perhaps with a
-    bias."""
+    """Expand MultiHeadAttention on queries, keys and values, with or without a bias."""
     if not s.is_float or not (s.has(1) and s.has(2)) or any(s.has(i) for i in range(4, 11)):
         return s.lacks("operands other than queries, keys, values and their bias")
     if any(len(s.shape(i)) != 3 for i in range(3)):

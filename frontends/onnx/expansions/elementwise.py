@@ -88,13 +88,13 @@ def is_inf(s: Scope) -> bool:
     """Expand to: a number, and none once itself is taken from it."""
     rest = s.add("Sub", s.x, s.x)
     is_none = s.add("Not", s.add("Equal", rest, rest))
-    found = s.add("And", is_none, s.add("Equal", s.x, s.x))
+    infinite = s.add("And", is_none, s.add("Equal", s.x, s.x))
     up, down = s.get("detect_positive", 1), s.get("detect_negative", 1)
     if up and down:
-        return s.done("Identity", found)
+        return s.done("Identity", infinite)
     if not up and not down:
-        return s.done("And", found, s.add("Not", found))
-    return s.done("And", found, s.add("Greater" if up else "Less", s.x, s.like(0)))
+        return s.done("And", infinite, s.add("Not", infinite))
+    return s.done("And", infinite, s.add("Greater" if up else "Less", s.x, s.like(0)))
 
 
 @expands("Clip")

@@ -126,8 +126,7 @@ def scatter_elements(s: Scope) -> bool:
 
 @expands("TopK")
 def top_k(s: Scope) -> bool:
-    """Expand TopK into that of the largest along the last axis; for the smallest, of numbers in the
-    other order."""
+    """Expand TopK into TopK of the largest along the last axis, of -x for the smallest."""
     shape, largest = s.shape(), s.get("largest", 1)
     axis = int(s.get("axis", -1)) % max(1, len(shape))
     count = [int(s.attributes["k"])] if "k" in s.attributes else s.ints(1)

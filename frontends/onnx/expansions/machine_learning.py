@@ -82,9 +82,9 @@ def chosen(s: Scope, name: str, labels: Sequence[Any], how: str, at: str = "") -
 @expands("ai.onnx.ml.LinearRegressor")
 def linear_regressor(s: Scope) -> bool:
     """A product with a matrix, a row of it for each target."""
-    made = product(s, s.get("targets", 1))
-    made = made and transformed(s, made, s.get("post_transform", "NONE"))
-    return bool(made) and s.done("Identity", made)
+    scores = product(s, s.get("targets", 1))
+    scores = scores and transformed(s, scores, s.get("post_transform", "NONE"))
+    return bool(scores) and s.done("Identity", scores)
 
 
 @expands("ai.onnx.ml.LinearClassifier")
@@ -142,9 +142,9 @@ def imputer(s: Scope) -> bool:
     values, missing = s.get("imputed_value_floats"), s.get("replaced_value_float", 0.0)
     if not s.is_float or not values:
         return False
-    there = s.add("Equal", s.x, s.x if isnan(missing) else s.const(missing))
+    missing_at = s.add("Equal", s.x, s.x if isnan(missing) else s.const(missing))
     pair = (s.x, s.const(values)) if isnan(missing) else (s.const(values), s.x)
-    return s.done("Where", there, *pair)
+    return s.done("Where", missing_at, *pair)
 
 
 @expands("ai.onnx.ml.ArrayFeatureExtractor")

@@ -17,12 +17,12 @@ def gemm(s: Scope) -> bool:
     plain_bias = not s.has(2) or (beta == 1 and s.shape(2) == (columns,) and s.is_constant(2))
     if alpha == 1 and not s.get("transA", 0) and plain_bias and s.is_constant(1):
         return False
-    left, right = s.x, s.input(1)
+    first, second = s.x, s.input(1)
     if s.get("transA", 0):
-        left = s.add("Transpose", left, perm=[1, 0])
+        first = s.add("Transpose", first, perm=[1, 0])
     if s.get("transB", 0):
-        right = s.add("Transpose", right, perm=[1, 0])
-    name = s.add("MatMul", left, right)
+        second = s.add("Transpose", second, perm=[1, 0])
+    name = s.add("MatMul", first, second)
     if alpha != 1:
         name = s.add("Mul", name, s.like(alpha))
     if s.has(2) and beta != 0:
@@ -37,9 +37,9 @@ def matmul(s: Scope) -> bool:
     a, b = s.shape(), s.shape(1)
     if not s.is_float or 0 in s.out_shape() or (len(a) >= 2 and len(b) >= 2):
         return False
-    left = s.reshaped(s.x, (1, *a)) if len(a) == 1 else s.x
-    right = s.reshaped(s.input(1), (*b, 1)) if len(b) == 1 else s.input(1)
-    return s.done("Reshape", s.add("MatMul", left, right), s.const(list(s.out_shape()), INT64))
+    first = s.reshaped(s.x, (1, *a)) if len(a) == 1 else s.x
+    second = s.reshaped(s.input(1), (*b, 1)) if len(b) == 1 else s.input(1)
+    return s.done("Reshape", s.add("MatMul", first, second), s.const(list(s.out_shape()), INT64))
 
 
 @expands("Einsum")
@@ -50,21 +50,21 @@ def einsum(s: Scope) -> bool:
         return False
     if "." in text or len(s.node.input) > 2:
         return s.lacks(f"equation = {text} (one or two operands without dots have one)")
-    left, _, out = text.partition("->")
-    terms = left.split(",")
+    operands, _, out = text.partition("->")
+    terms = operands.split(",")
     if not _:
-        out = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+        out = "".join(sorted(c for c in set(operands) - {","} if operands.count(c) == 1))
     if any(len(set(t)) != len(t) for t in (*terms, out)) or len(terms) != len(s.node.input):
         return s.lacks(f"equation = {text} (without diagonals it has one)")
     sizes = {c: n for i, t in enumerate(terms) for c, n in zip(t, s.shape(i), strict=True)}
     names = [_summed(s, s.input(i), terms, i, out) for i in range(len(terms))]
-    kept = [[c for c in t if c in out or any(c in o for o in terms if o is not t)] for t in terms]
+    used = [[c for c in t if c in out or any(c in o for o in terms if o is not t)] for t in terms]
     if len(terms) == 1:
-        order = [kept[0].index(c) for c in out]
+        order = [used[0].index(c) for c in out]
         return s.done("Transpose", names[0], perm=order) if order else s.done("Identity", names[0])
-    both = [c for c in kept[0] if c in kept[1]]
+    both = [c for c in used[0] if c in used[1]]
     batch, inner = [c for c in both if c in out], [c for c in both if c not in out]
-    rows, columns = ([c for c in k if c not in both] for k in kept)
+    rows, columns = ([c for c in k if c not in both] for k in used)
 
     def matrix(name: str, letters: list[str], *groups: list[str]) -> str:
         """Dimensions in this order, those of a group as one."""
@@ -74,13 +74,13 @@ def einsum(s: Scope) -> bool:
 
     product = s.add(
         "MatMul",
-        matrix(names[0], kept[0], batch, rows, inner),
-        matrix(names[1], kept[1], batch, inner, columns),
+        matrix(names[0], used[0], batch, rows, inner),
+        matrix(names[1], used[1], batch, inner, columns),
     )
     letters = [*batch, *rows, *columns]
-    made = s.reshaped(product, [sizes[c] for c in letters])
+    result = s.reshaped(product, [sizes[c] for c in letters])
     order = [letters.index(c) for c in out]
-    return s.done("Transpose", made, perm=order) if order else s.done("Identity", made)
+    return s.done("Transpose", result, perm=order) if order else s.done("Identity", result)
 
 
 def _summed(s: Scope, name: str, terms: list[str], index: int, out: str) -> str:

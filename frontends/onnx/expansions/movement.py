@@ -124,8 +124,8 @@ def trilu(s: Scope) -> bool:
         return s.lacks("no elements")
     shape = s.shape()
     mask = np.tri(*shape[-2:], k=k[0] - 1 if s.get("upper", 1) else k[0], dtype=np.bool_)
-    kept = ~mask if s.get("upper", 1) else mask
-    return s.done("Where", s.const(kept, 9), s.x, s.like(0))
+    triangle = ~mask if s.get("upper", 1) else mask
+    return s.done("Where", s.const(triangle, 9), s.x, s.like(0))
 
 
 @expands("SpaceToDepth")

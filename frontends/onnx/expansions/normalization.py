@@ -185,8 +185,8 @@ def local_response(s: Scope) -> bool:
         order = [0, *range(2, rank), 1]
         x = s.transposed(s.x, order)
         numbers = {"radius": size // 2, "alpha": alpha, "bias": bias, "beta": beta}
-        made = s.own("LocalResponse", FLOAT, [shape[d] for d in order], x, **numbers)
-        return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])
+        normalized = s.own("LocalResponse", FLOAT, [shape[d] for d in order], x, **numbers)
+        return s.done("Transpose", normalized, perm=[order.index(d) for d in range(rank)])
     before, after = (size - 1) // 2, size // 2
     places = np.arange(count)
     near = (places[None] >= places[:, None] - before) & (places[None] <= places[:, None] + after)

@@ -71,16 +71,16 @@ def _along(s: Scope, name: str, axis: int, shape: Sequence[int] | None = None) -
     """Scales or zero points as they broadcast with the operand: those of one axis along it, those
     of blocks each as often as its block is long."""
     shape = s.shape_of(name) if shape is None else shape
-    whole = s.shape()
+    operand_shape = s.shape()
     if len(shape) == 1 and shape[0] != 1:
-        sizes = [1] * len(whole)
-        sizes[axis % len(whole)] = shape[0]
+        sizes = [1] * len(operand_shape)
+        sizes[axis % len(operand_shape)] = shape[0]
         return s.reshaped(name, sizes)
     block = s.get("block_size", 0)
     if not block:
         return name
-    at = [i // block for i in range(whole[axis % len(whole)])]
-    return s.add("Gather", name, s.const(at, INT64), axis=axis % len(whole))
+    at = [i // block for i in range(operand_shape[axis % len(operand_shape)])]
+    return s.add("Gather", name, s.const(at, INT64), axis=axis % len(operand_shape))
 
 
 @expands("DynamicQuantizeLinear", floats=True)
@@ -113,16 +113,16 @@ def matmul_integer(s: Scope) -> bool:
 def product(s: Scope, names: Sequence[str]) -> str:
     """MatMulInteger of two operands and their zero points, which may be left out."""
     a, b, *zeros = names
-    left, right = (_zero(s, name, k) for k, name in enumerate(zeros))
+    first, second = (_zero(s, name, k) for k, name in enumerate(zeros))
     total = s.add("MatMulInteger", a, b)
-    if left:
+    if first:
         columns = _sums(s, b, -2)
-        if right:
+        if second:
             depth = s.const(s.shape_of(b)[-2], INT32)
-            columns = s.add("Sub", columns, s.add("Mul", right, depth))
-        total = s.add("Sub", total, s.add("Mul", left, columns))
-    if right:
-        total = s.add("Sub", total, s.add("Mul", right, _sums(s, a, -1)))
+            columns = s.add("Sub", columns, s.add("Mul", second, depth))
+        total = s.add("Sub", total, s.add("Mul", first, columns))
+    if second:
+        total = s.add("Sub", total, s.add("Mul", second, _sums(s, a, -1)))
     return total
 
 
@@ -245,11 +245,11 @@ def qlinear_softmax(s: Scope) -> bool:
     at = s.add("Cast", s.add("Add", below, s.const(255)), to=INT32)
     each = s.add("Gather", s.const(_exponentials(float(step), count)), at, axis=0)
     total = s.add("ReduceSum", each, s.const([axis], INT64), keepdims=1)
-    whole = s.add("Mul", each, s.const(np.floor(np.float32(1) / result_step)))
-    counted = s.add("Mul", s.add("Round", s.add("Div", whole, total)), s.const(result_step))
+    numerators = s.add("Mul", each, s.const(np.floor(np.float32(1) / result_step)))
+    counted = s.add("Mul", s.add("Round", s.add("Div", numerators, total)), s.const(result_step))
     zero = [s.input(4)] if s.has(4) else []
-    found = s.reshaped(counted, shape) if flat else counted
-    return s.done("QuantizeLinear", found, s.input(3), *zero)
+    quotients = s.reshaped(counted, shape) if flat else counted
+    return s.done("QuantizeLinear", quotients, s.input(3), *zero)
 
 
 def _exponentials(step: float, count: int) -> "Array":

@@ -60,11 +60,11 @@ class Unrolled:
         x = s.transposed(s.x, [1, 0, 2]) if self.layout else s.x
         rows = s.reshaped(x, (self.steps * self.batch, self.size))
         product = s.add("MatMul", rows, weights)
-        found = [
+        steps = [
             s.cut(product, t, t + self.batch, 0)
             for t in range(0, self.steps * self.batch, self.batch)
         ]
-        return found[::-1] if self.reverse else found
+        return steps[::-1] if self.reverse else steps
 
     def activated(self, which: int, name: str) -> str:
         """The activation of that number, clipped before."""
@@ -98,7 +98,7 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
     numbers = {key: list(s.get(f"activation_{key}", [])) for key in ("alpha", "beta")}
     named = [_numbered(known[k.lower()], numbers) for k in kinds]
     n = len(defaults)
-    found = [
+    unrolled = [
         Unrolled(s, gates, d, way == "reverse" or d == 1, named[d * n : (d + 1) * n])
         for d in range(count)
     ]
@@ -106,12 +106,12 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
         lengths = s.ints(4)
         if lengths is None:
             return None
-        if any(n != found[0].steps for n in lengths):
-            s.lacks(f"sequence_lens = {lengths} (all {found[0].steps} steps have one)")
+        if any(n != unrolled[0].steps for n in lengths):
+            s.lacks(f"sequence_lens = {lengths} (all {unrolled[0].steps} steps have one)")
             return None
-    if 0 < found[0].steps <= STEPS:
-        return found
-    s.lacks(f"{found[0].steps} steps (1 to {STEPS} have one)")
+    if 0 < unrolled[0].steps <= STEPS:
+        return unrolled
+    s.lacks(f"{unrolled[0].steps} steps (1 to {STEPS} have one)")
     return None
 
 
@@ -123,23 +123,23 @@ def written(s: Scope, ways: Sequence[Unrolled], states: Sequence[Sequence[str]])
         rows: list[str] = []
         for t in range(first.steps):
             parts = [
-                s.reshaped(found[-1 - t if way.reverse else t], each)
-                for way, found in zip(ways, states, strict=True)
+                s.reshaped(hidden[-1 - t if way.reverse else t], each)
+                for way, hidden in zip(ways, states, strict=True)
             ]
             rows.append(s.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0])
-        whole = s.add("Concat", *rows, axis=0)  # [steps, directions, batch, hidden]
+        sequence = s.add("Concat", *rows, axis=0)  # [steps, directions, batch, hidden]
         order = [2, 0, 1, 3] if first.layout else [0, 1, 2, 3]
-        s.done("Identity", s.transposed(whole, order))
+        s.done("Identity", s.transposed(sequence, order))
     if s.returns(1):
-        last(s, ways, [found[-1] for found in states], 1)
+        last(s, ways, [hidden[-1] for hidden in states], 1)
 
 
 def last(s: Scope, ways: Sequence[Unrolled], states: Sequence[str], result: int) -> None:
     """The states after the last step, one direction after the other."""
     first = ways[0]
     parts = [s.reshaped(name, (1, first.batch, first.hidden)) for name in states]
-    whole = s.add("Concat", *parts, axis=0)
-    s.done("Identity", s.transposed(whole, [1, 0, 2] if first.layout else [0, 1, 2]), result=result)
+    final = s.add("Concat", *parts, axis=0)
+    s.done("Identity", s.transposed(final, [1, 0, 2] if first.layout else [0, 1, 2]), result=result)
 
 
 Step = Callable[[str, str], str]
@@ -154,7 +154,7 @@ def rnn(s: Scope) -> bool:
     states: list[list[str]] = []
     for way in ways:
         again = s.add("Transpose", way.part(2), perm=[1, 0])
-        h, found = way.start(5), list[str]()
+        h, hidden = way.start(5), list[str]()
         for product in way.products():
             total = s.add("Add", product, s.add("MatMul", h, again))
             if s.has(3):
@@ -162,8 +162,8 @@ def rnn(s: Scope) -> bool:
                 both = [way.columns(bias, k, 1, 0) for k in (0, 1)]
                 total = s.add("Add", total, s.add("Add", *both))
             h = way.activated(0, total)
-            found.append(h)
-        states.append(found)
+            hidden.append(h)
+        states.append(hidden)
     written(s, ways, states)
     return True
 
@@ -180,7 +180,7 @@ def gru(s: Scope) -> bool:
         again = s.add("Transpose", way.part(2), perm=[1, 0])
         gates, third = way.columns(again, 0, 2), way.columns(again, 2)
         bias = way.part(3) if s.has(3) else ""
-        h, found = way.start(5), list[str]()
+        h, hidden = way.start(5), list[str]()
         for product in way.products():
             if bias:
                 product = s.add("Add", product, way.columns(bias, 0, 3, 0))
@@ -193,10 +193,10 @@ def gru(s: Scope) -> bool:
                 part = s.add("Add", part, way.columns(bias, 5, 1, 0))
             part = s.add("Mul", r, part) if after else part
             new = way.activated(1, s.add("Add", way.columns(product, 2), part))
-            kept = s.add("Mul", z, h)
-            h = s.add("Add", s.add("Mul", s.add("Sub", s.const(1.0), z), new), kept)
-            found.append(h)
-        states.append(found)
+            carried = s.add("Mul", z, h)
+            h = s.add("Add", s.add("Mul", s.add("Sub", s.const(1.0), z), new), carried)
+            hidden.append(h)
+        states.append(hidden)
     written(s, ways, states)
     return True
 
@@ -215,7 +215,7 @@ def lstm(s: Scope) -> bool:
         if bias:
             bias = s.add("Add", way.columns(bias, 0, 4, 0), way.columns(bias, 4, 4, 0))
         holes = [way.columns(way.part(7), k, 1, 0) for k in range(3)] if s.has(7) else []
-        h, c, found = way.start(5), way.start(6), list[str]()
+        h, c, hidden = way.start(5), way.start(6), list[str]()
         for product in way.products():
             total = s.add("Add", product, s.add("MatMul", h, again))
             total = s.add("Add", total, bias) if bias else total
@@ -224,16 +224,16 @@ def lstm(s: Scope) -> bool:
                 i = s.add("Add", i, s.add("Mul", holes[0], c))
                 f = s.add("Add", f, s.add("Mul", holes[2], c))
             i = way.activated(0, i)
-            kept = way.activated(0, f)
+            forget = way.activated(0, f)
             if s.get("input_forget", 0):
-                kept = s.add("Sub", s.const(1.0), i)
+                forget = s.add("Sub", s.const(1.0), i)
             new = s.add("Mul", i, way.activated(1, new))
-            c = s.add("Add", s.add("Mul", kept, c), new)
+            c = s.add("Add", s.add("Mul", forget, c), new)
             if holes:
                 o = s.add("Add", o, s.add("Mul", holes[1], c))
             h = s.add("Mul", way.activated(0, o), s.add(way.kinds[2][0], c, **way.kinds[2][1]))
-            found.append(h)
-        states.append(found)
+            hidden.append(h)
+        states.append(hidden)
         cells.append(c)
     written(s, ways, states)
     if s.returns(2):

@@ -59,8 +59,7 @@ def of_functions(s: Scope) -> bool:
 
 @expands("ArgMax", "ArgMin")
 def arg(s: Scope) -> bool:
-    """Without the axis, from its start; that is put back, and the last of equal ones is the first
-    from the end."""
+    """Expand ArgMax and ArgMin; the last of equal elements is the first, counted from the end."""
     keep, last, axis = s.get("keepdims", 1), s.get("select_last_index", 0), s.get("axis", 0)
     if not keep and not last and "axis" in s.attributes:
         return False
@@ -71,11 +70,11 @@ def arg(s: Scope) -> bool:
     if last:
         ends: list[int] = [-1, -(size + 1), axis, -1]
         x = s.add("Slice", x, *(s.const([v], INT64) for v in ends))
-    found = s.add(s.node.op_type, x, axis=axis, keepdims=0)
+    index = s.add(s.node.op_type, x, axis=axis, keepdims=0)
     if last:
-        found = s.add("Sub", s.const(size - 1, INT32), s.add("Cast", found, to=INT32))
-        found = s.add("Cast", found, to=INT64)
-    return s.done("Reshape", found, s.const(list(s.out_shape()), INT64))
+        index = s.add("Sub", s.const(size - 1, INT32), s.add("Cast", index, to=INT32))
+        index = s.add("Cast", index, to=INT64)
+    return s.done("Reshape", index, s.const(list(s.out_shape()), INT64))
 
 
 @expands("Softmax", "LogSoftmax")
@@ -95,8 +94,8 @@ def softmax(s: Scope) -> bool:
     if kind == "Softmax" or axis == rank - 1:
         return False
     order = [*(d for d in range(rank) if d != axis), axis]
-    made = s.add(kind, s.transposed(s.x, order), axis=-1)
-    return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])
+    normalized = s.add(kind, s.transposed(s.x, order), axis=-1)
+    return s.done("Transpose", normalized, perm=[order.index(d) for d in range(rank)])
 
 
 @expands("Hardmax", floats=True)

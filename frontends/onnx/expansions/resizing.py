@@ -160,7 +160,7 @@ class Sampling:
         """(old size, new size): what each new element is made of; None for what no product says."""
         import numpy as np
 
-        found = np.zeros((size, out))
+        weights = np.zeros((size, out))
         if size == out and self.scales[axis] == 1 and self.where != "tf_crop_and_resize":
             return np.eye(size)
         for o in range(out):
@@ -170,8 +170,8 @@ class Sampling:
                     return None
                 continue
             for place, weight in self.taps(x, axis, size):
-                found[min(max(place, 0), size - 1), o] += weight
-        return found
+                weights[min(max(place, 0), size - 1), o] += weight
+        return weights
 
     def taps(self, x: float, axis: int, size: int) -> list[tuple[int, float]]:
         """(element, weight) of what stands at a place; elements outside are those at the edge."""
@@ -181,13 +181,13 @@ class Sampling:
         reach = (2 if self.mode == "cubic" else 1) / scale
         low, high = floor(x - reach) + 1, ceil(x + reach) - 1
         weigh = self.bend if self.mode == "cubic" else self.line
-        found = [(p, weigh((p - x) * scale)) for p in range(low, high + 1)]
+        weighted = [(p, weigh((p - x) * scale)) for p in range(low, high + 1)]
         if self.exclude:
-            found = [(p, w if 0 <= p < size else 0.0) for p, w in found]
-        total = sum(w for _, w in found)
+            weighted = [(p, w if 0 <= p < size else 0.0) for p, w in weighted]
+        total = sum(w for _, w in weighted)
         if self.antialias or self.exclude:
-            found = [(p, w / total) for p, w in found]
-        return found
+            weighted = [(p, w / total) for p, w in weighted]
+        return weighted
 
     def rounded(self, x: float) -> int:
         """The element nearest to a place."""

@@ -7,8 +7,8 @@ from memopt.frontends.onnx.scope import Scope
 @expands("com.microsoft.FusedConv")
 def fused_conv(s: Scope) -> bool:
     """A convolution, perhaps a sum, and an activation."""
-    kept = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
-    given = {k: v for k, v in s.attributes.items() if k in kept}
+    of_convolution = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+    given = {k: v for k, v in s.attributes.items() if k in of_convolution}
     operands = [s.x, s.input(1), *([s.input(2)] if s.has(2) else [])]
     name = s.add("Conv", *operands, **given)
     if s.has(3):

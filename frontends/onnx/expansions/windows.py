@@ -30,7 +30,7 @@ def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attribute
     shape = s.shape()
     image = s.reshaped(s.x, (*shape[:2], 1, shape[2]))
     pads = pads_of(s, kernel)
-    made = s.add(
+    widened = s.add(
         kind,
         image,
         *operands,
@@ -40,7 +40,7 @@ def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attribute
         pads=[0, pads[0], 0, pads[1]],
         **attributes,
     )
-    return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
+    return s.done("Reshape", widened, s.const(list(s.out_shape()), INT64))
 
 
 @expands("Conv", "ConvTranspose", floats=True)
@@ -120,8 +120,8 @@ def _transposed(s: Scope) -> bool:
     strides, dilations = s.get("strides", [1, 1]), s.get("dilations", [1, 1])
     pads, extra = list(s.get("pads") or [0] * 4), list(s.get("output_padding") or [0, 0])
     for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
-        whole = strides[i] * (size - 1) + extra[i] + (kernel[i] - 1) * dilations[i] + 1
-        total = whole - out
+        covered = strides[i] * (size - 1) + extra[i] + (kernel[i] - 1) * dilations[i] + 1
+        total = covered - out
         if total < 0:
             extra[i] -= total
             total = 0
@@ -178,8 +178,8 @@ def pool(s: Scope) -> bool:
         return more != pads and s.done(kind, s.x, pads=more, **given)
     image = s.reshaped(s.x, (*s.shape()[:2], 1, s.shape()[2]))
     wide = {k: [1, *v] for k, v in given.items()}
-    made = s.add(kind, image, pads=[0, more[0], 0, more[1]], **wide)
-    return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
+    pooled = s.add(kind, image, pads=[0, more[0], 0, more[1]], **wide)
+    return s.done("Reshape", pooled, s.const(list(s.out_shape()), INT64))
 
 
 def _taps(

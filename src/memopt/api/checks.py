@@ -70,16 +70,16 @@ def verify(
         name, module, data = _planned(source)
     with told(name):
         func = only_function(module)
-        found = verify_plan(func)
+        verified = verify_plan(func)
         check_claims(module, data)
         optimality = (
             "not checked" if certificate is None else optimality_of([func], Path(certificate))
         )
-    plan = found.plan
+    plan = verified.plan
     return Verified(
         func.sym_name.data,
-        found.peak,
-        found.arena,
+        verified.peak,
+        verified.arena,
         plan.lower_bound.data,
         plan.proof.data,
         optimality,

@@ -106,11 +106,11 @@ def _answer(problem: MemoryGraph, time_limit: float | None) -> Schedule:
         return quick
     form, places = canonical_order(problem)
     # what was cut short is not remembered
-    found = (
+    solved = (
         _remembered(form) if time_limit is None else schedule(graph_of(form), "auto", time_limit)
     )
     answer = Schedule(
-        tuple(places[v] for v in found.order), found.peak, found.lower_bound, found.proof
+        tuple(places[v] for v in solved.order), solved.peak, solved.lower_bound, solved.proof
     )
     answer.verify(problem)  # the form is the graph under other numbers, or this says so
     return answer
@@ -134,9 +134,9 @@ def _problem(
 ) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...], int | None]:
     """The memory graph, its operators' names and numbers, and their multiplications."""
     if not (pipeline or shapes or input_ranges):
-        found = plain_graph(source)
-        if found is not None:
-            return found.graph, found.graph.names, tuple(range(len(found.graph))), found.macs
+        plain = plain_graph(source)
+        if plain is not None:
+            return plain.graph, plain.graph.names, tuple(range(len(plain.graph))), plain.macs
     model = prepared(source, pipeline, shapes, input_ranges)
     with told(model.name):
         func = only_function(model.module)
@@ -152,6 +152,6 @@ def _macs(func: FuncOp) -> int | None:
     nodes state."""
     known = function_work(func).macs
     options = [op.options for op in func.body.block.ops if isinstance(op, OpaqueOp)]
-    said = [found.data.get("macs") for found in options if found is not None]
+    said = [entries.data.get("macs") for entries in options if entries is not None]
     numbers = [m.value.data for m in said if isinstance(m, IntegerAttr)]
     return sum(numbers) if known is None and numbers else known

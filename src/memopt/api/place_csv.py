@@ -59,10 +59,10 @@ def solve(
         raise UsageError(f"--strategy={strategy}{close}: one of {', '.join(STRATEGIES)}")
     # nobody waits for a compiler here, so there is more work than --place=auto does
     more = {"nodes": exact_nodes()} if strategy == "auto" and time_limit is None else {}
-    found = prove(problem, strategy, time_limit, capacity, **more)
-    offsets = tuple(found.placement.offsets[i] for i in first)
-    bound = found.lower_bound
-    return Answer(offsets, found.placement.arena, bound, bound)
+    proven = prove(problem, strategy, time_limit, capacity, **more)
+    offsets = tuple(proven.placement.offsets[i] for i in first)
+    bound = proven.lower_bound
+    return Answer(offsets, proven.placement.arena, bound, bound)
 
 
 def placed(
@@ -79,11 +79,11 @@ def placed(
     answer = solve(rows, strategy, time_limit, capacity)
     if answer.arena > LARGEST:  # as an offset nobody could read it back
         raise MemoptError(f"the arena of {answer.arena} B is too large", name)
-    found = tuple(replace(r, offset=o) for r, o in zip(rows, answer.offsets, strict=True))
-    arena = verify_rows(found)
+    placed_rows = tuple(replace(r, offset=o) for r, o in zip(rows, answer.offsets, strict=True))
+    arena = verify_rows(placed_rows)
     if arena > answer.arena:
         raise MemoptError(f"the rows end at {arena} B, the strategy said {answer.arena} B", name)
-    return answer, found
+    return answer, placed_rows
 
 
 def exact_nodes() -> int:

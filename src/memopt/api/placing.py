@@ -80,9 +80,9 @@ def place(
     else:
         name, rows = "buffers", tuple(_row(i, b) for i, b in enumerate(buffers))
     with told(name):
-        answer, found = placed(rows, strategy, time_limit, limit, name)
+        answer, placed_rows = placed(rows, strategy, time_limit, limit, name)
     infeasible = limit is not None and answer.floor > limit
-    return Placed(answer.offsets, answer.arena, answer.lower_bound, found, limit, infeasible)
+    return Placed(answer.offsets, answer.arena, answer.lower_bound, placed_rows, limit, infeasible)
 
 
 def _row(number: int, buffer: tuple[int, int, int] | Row) -> Row:

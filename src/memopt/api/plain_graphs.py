@@ -47,12 +47,12 @@ def plain_graph(source: Any) -> Plain | None:
             data = source
         else:
             return None
-        found = _memory_graph(json.loads(data))
-        if found is not None:
-            found.graph.check()
+        plain = _memory_graph(json.loads(data))
+        if plain is not None:
+            plain.graph.check()
     except (ProblemError, OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-    return found
+    return plain
 
 
 class _OddError(ValueError):
@@ -85,17 +85,17 @@ def _is_scalar(value: Any) -> bool:
 
 def _sizes(entries: Iterable[dict[str, Any]]) -> dict[str, int]:
     """Name -> bytes of each tensor, -1 for a weight."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for entry in entries:
         name, size, weight = entry["name"], entry["bytes"], entry.get("is_weight", False)
-        if type(name) is not str or not name.isascii() or not _is_size(size) or name in found:
+        if type(name) is not str or not name.isascii() or not _is_size(size) or name in sizes:
             raise _OddError
         if type(weight) is not bool or any(key in entry for key in CAPTURED):
             raise _OddError
         if "dtype" in entry or "shape" in entry:
             _need(_is_type(size, entry.get("shape"), entry.get("dtype")))
-        found[name] = -1 if weight else size
-    return found
+        sizes[name] = -1 if weight else size
+    return sizes
 
 
 def _is_type(size: int, shape: Any, dtype: Any) -> bool:
@@ -121,8 +121,8 @@ def _memory_graph(graph: dict[str, Any]) -> Plain | None:
     alignment = GENERIC.alignment.data
     sizes = _sizes(graph["tensors"])
     inputs, outputs = _words(graph["graph_inputs"]), _words(graph["graph_outputs"])
-    for ends in (inputs, outputs):
-        _need(len(set(ends)) == len(ends), all(sizes[name] >= 0 for name in ends))
+    for tensors in (inputs, outputs):
+        _need(len(set(tensors)) == len(tensors), all(sizes[name] >= 0 for name in tensors))
     maker: dict[str, int] = dict.fromkeys(inputs, -1)
     readers: dict[str, list[int]] = {name: [] for name in inputs}
     names: list[str] = []
@@ -131,8 +131,8 @@ def _memory_graph(graph: dict[str, Any]) -> Plain | None:
     macs: list[int] = []
     for i, entry in enumerate(graph["nodes"]):
         name, attrs = entry["name"], entry.get("attrs", {})
-        made, read = _words(entry["outputs"]), _words(entry["inputs"])
-        if not _words([name, entry["op"]])[0] or not made or made == [name]:
+        results, read = _words(entry["outputs"]), _words(entry["inputs"])
+        if not _words([name, entry["op"]])[0] or not results or results == [name]:
             raise _OddError  # its title says what it makes
         if any(key in entry for key in CAPTURED):
             raise _OddError
@@ -146,16 +146,16 @@ def _memory_graph(graph: dict[str, Any]) -> Plain | None:
         for buffer in buffers:
             readers[buffer].append(i)  # KeyError: it is made later, or by nobody
         before.append(tuple(dict.fromkeys(m for n in buffers if (m := maker[n]) >= 0)))
-        for result in made:
+        for result in results:
             if result in maker or sizes[result] < 0:
                 raise _OddError
             maker[result], readers[result] = i, []
         names.append(name)
         workspace.append(_workspace(entry, alignment) if "workspace" in entry else 0)
     _need(bool(outputs), all(name in maker for name in outputs), len(set(names)) == len(names))
-    kept = set(outputs)
+    ends = set(outputs)
     groups = tuple(
-        Group(name, sizes[name], (i,) if i >= 0 else (), tuple(readers[name]), i < 0, name in kept)
+        Group(name, sizes[name], (i,) if i >= 0 else (), tuple(readers[name]), i < 0, name in ends)
         for name, i in maker.items()
     )
     problem = MemoryGraph(

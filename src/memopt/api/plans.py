@@ -167,12 +167,12 @@ def _numbered(model: Model) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:
     """A copy of the module in which every operator can be told from the others, and its number."""
     module = model.module.clone()
     func = only_function(module)
-    found: dict[tuple[object, ...], int] = {}
+    numbers: dict[tuple[object, ...], int] = {}
     for number, op in enumerate(operators_of(func)):
-        if _origin(op) in found or isinstance(op.location, UnknownLoc):
+        if _origin(op) in numbers or isinstance(op.location, UnknownLoc):
             op.location = FileLineColLoc(StringAttr(model.name), IntAttr(number), IntAttr(0))
-        found[_origin(op)] = number
-    return module, found
+        numbers[_origin(op)] = number
+    return module, numbers
 
 
 def _answer(model: Model, planned: Planned, numbers: dict[tuple[object, ...], int]) -> Plan:

@@ -150,11 +150,11 @@ def told(name: str) -> Generator[None]:
         MemoptError, ParseError, DiagnosticException, ProblemError, RecursionError,
         UnicodeDecodeError,
     ) as error:  # fmt: skip
-        found = diagnose(error, name)
-        if isinstance(error, MemoptError) and found.place == error.place:
+        diagnosis = diagnose(error, name)
+        if isinstance(error, MemoptError) and diagnosis.place == error.place:
             raise
         kind = type(error) if isinstance(error, MemoptError) else MemoptError
-        raise kind(found.text, found.place) from None
+        raise kind(diagnosis.text, diagnosis.place) from None
 
 
 @contextmanager
@@ -178,8 +178,8 @@ def weights_at_hand(data: bytes | None, module: ModuleOp) -> Generator[None]:
 def operators_of(func: FuncOp) -> list[Operation]:
     """The operators of a file in its order, also those that only give a buffer another shape."""
     memory = function_memory(func, model_of(func))
-    found = {*memory.operations, *memory.views}
-    return [op for op in func.body.block.ops if op in found]
+    in_memory = {*memory.operations, *memory.views}
+    return [op for op in func.body.block.ops if op in in_memory]
 
 
 def title(op: Operation) -> str:

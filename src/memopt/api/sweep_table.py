@@ -63,11 +63,11 @@ def read_rows(path: Path) -> dict[Key, Row]:
     """Return the rows that are done, without those that have an error. Raises MemoptError for
     another kind of CSV."""
     text = path.read_bytes().decode()
-    whole = text[: text.rfind("\n") + 1]
-    lines = list(csv.reader(io.StringIO(whole)))
+    finished = text[: text.rfind("\n") + 1]
+    lines = list(csv.reader(io.StringIO(finished)))
     if text and (not lines or tuple(lines[0]) != COLUMNS):
         raise MemoptError("is no table of a sweep: its first line names other columns", str(path))
-    found: dict[Key, Row] = {}
+    rows: dict[Key, Row] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
             graph, digest, settings, peak, bound, proof, optimal, macs, taken, error = line
@@ -79,8 +79,8 @@ def read_rows(path: Path) -> dict[Key, Row]:
             )  # fmt: skip
         except (ValueError, KeyError):
             raise MemoptError("is no row of a sweep", f"{path}:{number}") from None
-        found[Key(graph, digest, settings)] = row
-    return found
+        rows[Key(graph, digest, settings)] = row
+    return rows
 
 
 class Table:
@@ -91,8 +91,8 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         self.done = read_rows(path) if path.exists() else {}
-        kept = "".join(_row_line(key, row) for key, row in self.done.items())
-        write_file(path, _line(COLUMNS) + kept)
+        rows = "".join(_row_line(key, row) for key, row in self.done.items())
+        write_file(path, _line(COLUMNS) + rows)
         self._file: IO[str] = path.open("a", encoding="utf-8", newline="")
 
     def __enter__(self) -> "Table":
@@ -117,13 +117,13 @@ class Table:
     ) -> Iterator[Row]:
         """A row per task: first those that are there, then those of `solved` as they come."""
         keys = {task.label: key_of(task) for task in tasks}
-        left: list[Task] = []
+        unsolved: list[Task] = []
         for task in tasks:
             row = self.done.get(keys[task.label])
             if row is None:
-                left.append(task)
+                unsolved.append(task)
             else:
                 yield row
-        for row in solved(left):
+        for row in solved(unsolved):
             self.add(keys[row.graph], row)
             yield row

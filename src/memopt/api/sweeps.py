@@ -185,14 +185,14 @@ def solve(task: Task) -> Row:
     """The row of one graph; whatever goes wrong becomes its error."""
     start = time.perf_counter()
     try:
-        found, macs = peak_and_macs(task.graph, task.pipeline, task.time_limit)
+        solved, macs = peak_and_macs(task.graph, task.pipeline, task.time_limit)
     except Exception as error:
         taken = round(time.perf_counter() - start, 6)
         return Row(task.label, None, None, None, False, taken, str(diagnose(error, task.label)))
     taken = round(time.perf_counter() - start, 6)
     return Row(
-        task.label, found.peak, found.lower_bound, found.proof, found.optimal, taken, None,
-        found.order, macs,
+        task.label, solved.peak, solved.lower_bound, solved.proof, solved.optimal, taken, None,
+        solved.order, macs,
     )  # fmt: skip
 
 
@@ -203,13 +203,13 @@ def files_below(path: Path) -> list[Path]:
         raise error
 
     ends = (*suffixes(), IR)
-    found = [
+    graphs = [
         Path(folder, name)
         for folder, _, names in os.walk(path, onerror=fail)
         for name in names
         if Path(name).suffix in ends
     ]
-    return sorted(found)
+    return sorted(graphs)
 
 
 def _listed(graphs: Graphs) -> Iterator[tuple[str, Any]]:

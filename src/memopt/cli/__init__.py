@@ -69,11 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _at_hand(args: argparse.Namespace) -> str:
     """The file that a command works on, "" for several at once."""
-    found = next((vars(args)[k] for k in ("model", "plan", "file") if vars(args).get(k)), "")
-    if isinstance(found, list):
-        files = cast("list[str]", found)
+    paths = next((vars(args)[k] for k in ("model", "plan", "file") if vars(args).get(k)), "")
+    if isinstance(paths, list):
+        files = cast("list[str]", paths)
         return files[0] if len(files) == 1 else ""
-    return str(found)
+    return str(paths)
 
 
 if __name__ == "__main__":

@@ -126,10 +126,10 @@ def parse_fixed(texts: Sequence[str]) -> Fixed:
         if not name or not equals:
             raise UsageError(f"--fix={text}: expected NAME=VALUE or NAME=VALUE,VALUE,...")
         try:
-            found = tuple(_number(value.strip()) for value in values.split(","))
+            numbers = tuple(_number(value.strip()) for value in values.split(","))
         except ValueError:
             raise UsageError(f"--fix={text}: {values!r} is not numbers, true or false") from None
-        if fixed.setdefault(name, found) != found:
+        if fixed.setdefault(name, numbers) != numbers:
             raise UsageError(f"--fix={text}: {name!r} is fixed already")
     return fixed
 

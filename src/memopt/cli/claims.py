@@ -42,17 +42,17 @@ def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
 
     Belady's bytes are derived again, other rules' and the bound are claimed. Raises MemoptError.
     """
-    found = check_traffic(func)
-    if found is None:
+    traffic = check_traffic(func)
+    if traffic is None:
         return None
-    claimed = found.rule.data != "belady"
-    tight = found.lower_bound.data == found.moved.data and found.proof.data != "none"
+    claimed = traffic.rule.data != "belady"
+    tight = traffic.lower_bound.data == traffic.moved.data and traffic.proof.data != "none"
     return {
-        "on_chip": found.on_chip.data,
-        "rule": found.rule.data,
-        "moved": found.moved.data,
+        "on_chip": traffic.on_chip.data,
+        "rule": traffic.rule.data,
+        "moved": traffic.moved.data,
         "moved_claimed": claimed,
-        "lower_bound": found.lower_bound.data,
+        "lower_bound": traffic.lower_bound.data,
         "optimal": said_optimal(tight, claimed=True),
     }
 

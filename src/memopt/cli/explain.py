@@ -95,8 +95,8 @@ def without(graph: MemoryGraph, group: int) -> MemoryGraph:
     """The graph with one group at 0 bytes; what no longer fits over it runs not in place."""
     groups = list(graph.groups)
     groups[group] = replace(groups[group], size=0)
-    kept = tuple(c for c in graph.inplace if group not in (c.operand, c.result))
-    return replace(graph, groups=tuple(groups), inplace=kept)
+    inplace = tuple(c for c in graph.inplace if group not in (c.operand, c.result))
+    return replace(graph, groups=tuple(groups), inplace=inplace)
 
 
 @dataclass(frozen=True)
@@ -165,15 +165,15 @@ def explain_function(func: FuncOp, claimed: bool = False) -> str:
         lines.append(f"  {top.total - tight.total:,} B below the peak, which {proof}")
     else:
         lines.append(f"  {top.total - tight.total:,} B below the peak: an order may be better")
-    found = best_to_shrink(graph, tight)
-    if found is None:
+    best = best_to_shrink(graph, tight)
+    if best is None:
         lines.append("shrink: no single tensor lowers the bound")
     else:
-        rest = "no other tensor lowers it more" if found.all_seen else "not all tensors were tried"
-        size = graph.sizes[found.group]
+        rest = "no other tensor lowers it more" if best.all_seen else "not all tensors were tried"
+        size = graph.sizes[best.group]
         lines.append(
-            f"shrink {_quoted(label(graph, found.group))} ({size:,} B): without it the bound is "
-            f"{found.bound:,} B; {rest}"
+            f"shrink {_quoted(label(graph, best.group))} ({size:,} B): without it the bound is "
+            f"{best.bound:,} B; {rest}"
         )
     return "\n".join(map(printable, lines))
 
@@ -227,10 +227,10 @@ def _ranges(numbers: list[int]) -> str:
 
 def label(graph: MemoryGraph, group: int) -> str:
     """The group's name, with the step that writes it where the name alone is not enough."""
-    found = graph.groups[group]
-    alike = sum(other.name == found.name for other in graph.groups)
-    made = f" of step {min(found.writers)}" if found.writers else " (input)"
-    return found.name if alike == 1 else found.name + made
+    named = graph.groups[group]
+    alike = sum(other.name == named.name for other in graph.groups)
+    origin = f" of step {min(named.writers)}" if named.writers else " (input)"
+    return named.name if alike == 1 else named.name + origin
 
 
 def explain(module: ModuleOp, claimed: Collection[str] = ()) -> str:

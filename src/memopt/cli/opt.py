@@ -205,19 +205,19 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         print(diagnose(error, name).with_source(), file=sys.stderr)
         return 1
     for text, line_offset in chunks:
-        found = None
+        diagnosis = None
         try:
             outputs.append(run_chunk(job, text, line_offset))
         except Exception as error:
             if os.environ.get("MEMOPT_DEBUG"):
                 raise
-            found = diagnose(error, name, line_offset)
+            diagnosis = diagnose(error, name, line_offset)
         if args.verify_diagnostics:
-            for problem in unmatched(text or "", [found] if found else [], line_offset):
+            for problem in unmatched(text or "", [diagnosis] if diagnosis else [], line_offset):
                 print(problem, file=sys.stderr)
                 failed = True
-        elif found is not None:
-            print(found.with_source(), file=sys.stderr)
+        elif diagnosis is not None:
+            print(diagnosis.with_source(), file=sys.stderr)
             failed = True
     if failed:
         return 1
@@ -242,13 +242,13 @@ def list_passes() -> int:
     from memopt.compile.pipelines import PIPELINES  # loads every pass
 
     for name, factory in {**PASSES, **extra_passes()}.items():
-        made = factory()
-        lines = texts(made)
-        summary = (made.__doc__ or "").strip().splitlines()
+        pass_type = factory()
+        lines = texts(pass_type)
+        summary = (pass_type.__doc__ or "").strip().splitlines()
         print(f"{name}\n    {summary[0] if summary else ''}")
-        for option in get_pass_option_infos(made):
+        for option in get_pass_option_infos(pass_type):
             default = "" if option.default_value is None else f" = {option.default_value}"
-            known = choices(made).get(option.name)
+            known = choices(pass_type).get(option.name)
             kind = option.expected_type if known is None else f"one of {list(known)}"
             print(f"      {spelled(option.name)}: {kind}{default}")
             if option.name in lines:

@@ -61,7 +61,7 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
     with staging(directory) as staged:
         several = Several(tuple(projects), args.shared_kernels, args.share_arena)
         write_texts(several_files(several, layout), staged)
-        reports = [report(Measured(made.planned, facts_of(made), made)) for made in builds]
+        reports = [report(Measured(built.planned, facts_of(built), built)) for built in builds]
         sources: list[Path] = []
         for project, each in zip(projects, reports, strict=True):
             sources += leave(each, staged / project.name, directory / project.name)

@@ -120,7 +120,7 @@ def persistent_lines(report: dict[str, Any]) -> list[str]:
 
 def rewrite_line(did: dict[str, Any]) -> str:
     """Return the record of a rewrite rule for people."""
-    left = f", left {did['left']:,}" if did["left"] else ""
+    unchanged = f", left {did['left']:,}" if did["left"] else ""
     names = {"weights": ("weights", " B"), "macs": ("MACs", ""), "peak": ("peak", " B")}
     figures = [
         f"{name} {did[f'{key}_before']:,} -> {did[f'{key}_after']:,}{unit}"
@@ -128,7 +128,7 @@ def rewrite_line(did: dict[str, Any]) -> str:
         if did[f"{key}_before"] is not None
     ]
     plural = "" if did["sites"] == 1 else "s"
-    changed = f"changed {did['sites']:,} operator{plural}{left}"
+    changed = f"changed {did['sites']:,} operator{plural}{unchanged}"
     return f"rewrite   {did['rule']} {', '.join([changed, *figures])}"
 
 

@@ -25,13 +25,13 @@ MOST = 1 << 31
 def read_customs(path: Path) -> dict[str, dict[str, int]]:
     """Name of a custom operator -> its bytes. Raises MemoptError for any other file, OSError."""
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        needs: Any = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise MemoptError(f"no JSON: {error}", str(path)) from None
-    if not isinstance(found, dict):
+    if not isinstance(needs, dict):
         raise MemoptError("custom operators are an object, name: {scratch, state}", str(path))
     return {
-        name: _needs(name, entry, path) for name, entry in cast("dict[str, Any]", found).items()
+        name: _needs(name, entry, path) for name, entry in cast("dict[str, Any]", needs).items()
     }
 
 
@@ -48,17 +48,17 @@ def _needs(name: str, entry: Any, path: Path) -> dict[str, int]:
 def declare_customs(module: ModuleOp, needs: Mapping[str, Mapping[str, int]]) -> None:
     """Say of each custom operator of these names what its kernel needs. Raises MemoptError for a
     name that the module does not have."""
-    found = [op for op in module.walk() if isinstance(op, OpaqueOp) and name_of_custom(op)]
-    names = {name_of_custom(op) for op in found}
+    custom_ops = [op for op in module.walk() if isinstance(op, OpaqueOp) and name_of_custom(op)]
+    names = {name_of_custom(op) for op in custom_ops}
     known = {
         v.data for op in module.walk() if isinstance(v := op.attributes.get(IN_FILE), StringAttr)
     }
     if double := sorted(set(needs) & {name.removeprefix(PREFIX) for name in known}):
         raise MemoptError(f"{double[0]} has a kernel here: declare those that have none")
     if missing := sorted(set(needs) - names):
-        there = ", ".join(sorted(names)) or "none"
-        raise MemoptError(f"no custom operator {missing[0]} in the model, which has {there}")
-    for number, op in enumerate(op for op in found if name_of_custom(op) in needs):
+        in_model = ", ".join(sorted(names)) or "none"
+        raise MemoptError(f"no custom operator {missing[0]} in the model, which has {in_model}")
+    for number, op in enumerate(op for op in custom_ops if name_of_custom(op) in needs):
         need = needs[name_of_custom(op)]
         if need["state"]:
             type_ = TensorType(i64, (-(-need["state"] // 8),))

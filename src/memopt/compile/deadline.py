@@ -20,22 +20,22 @@ def in_time(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, .
     first limit includes what `reading` and verifying the module took, the last what verifying and
     printing it takes, which is as much."""
     limited = [i for i, step in enumerate(passes) if _limit(step) is not None]
-    found = list(passes)
+    timed = list(passes)
     for i in limited[:1] + limited[-1:]:
-        asked, limit = _limit(passes[i]) or 0.0, _limit(found[i]) or 0.0
-        shorter = max(limit - reading, LEAST * asked)
-        found[i] = cast("ModulePass", replace(cast("Any", found[i]), time_limit=shorter))
-    return tuple(found)
+        requested, limit = _limit(passes[i]) or 0.0, _limit(timed[i]) or 0.0
+        shorter = max(limit - reading, LEAST * requested)
+        timed[i] = cast("ModulePass", replace(cast("Any", timed[i]), time_limit=shorter))
+    return tuple(timed)
 
 
 def in_budget(passes: Sequence[ModulePass], deadline: float | None) -> ModulePass:
     """The first of the passes, with its share of the seconds that are left for all of them, so that
     what one does not need is for those after it."""
     step, waiting = passes[0], sum(map(_weight, passes))
-    asked, left = _limit(step), clock.left(deadline)
-    if asked is None or left is None:
+    requested, remaining = _limit(step), clock.left(deadline)
+    if requested is None or remaining is None:
         return step
-    share = max(left, LEAST * asked) * _weight(step) / waiting
+    share = max(remaining, LEAST * requested) * _weight(step) / waiting
     return cast("ModulePass", replace(cast("Any", step), time_limit=share))
 
 

@@ -244,9 +244,9 @@ def _check_options(factory: type[ModulePass], spec: "ArgSpec") -> None:
     given = spec.normalize_parameter_names().parameters
     for name in given:
         if name not in known:
-            there = ", ".join(map(spelled, known)) or "none"
+            options = ", ".join(map(spelled, known)) or "none"
             close = nearest(spelled(name), map(spelled, known))
-            text = f"{spec.name} has no option {spelled(name)!r}{close}; there are: {there}"
+            text = f"{spec.name} has no option {spelled(name)!r}{close}; there are: {options}"
             raise UsageError(text)
     for option in infos:
         if option.default_value is None and option.name not in given:
@@ -312,9 +312,9 @@ def run_pass(
 
 def checked_among(known: "Mapping[FuncOp, Planned]") -> Checked | None:
     """The only function of a module, if its plan was verified and nothing has changed since."""
-    found = next(iter(known.values())) if len(known) == 1 else None
-    plan = plan_of(found.func) if found is not None and found.is_verified else None
-    return Checked(found.func, plan, found.extracted.memory) if found and plan else None
+    planned = next(iter(known.values())) if len(known) == 1 else None
+    plan = plan_of(planned.func) if planned is not None and planned.is_verified else None
+    return Checked(planned.func, plan, planned.extracted.memory) if planned and plan else None
 
 
 def _planned(module: ModuleOp) -> frozenset[str]:

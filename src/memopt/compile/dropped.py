@@ -37,11 +37,11 @@ class Decisions:
 
 def _present(module: ModuleOp) -> set[tuple[str, str]]:
     """Return (function, "plan") and (function, "places") for what is there."""
-    found: set[tuple[str, str]] = set()
+    present: set[tuple[str, str]] = set()
     for func in functions(module):
         plan = func.attributes.get(PLAN)
         if isinstance(plan, PlanAttr):
-            found.add((func.sym_name.data, "plan"))
+            present.add((func.sym_name.data, "plan"))
             if plan.placed:
-                found.add((func.sym_name.data, "places"))
-    return found
+                present.add((func.sym_name.data, "places"))
+    return present

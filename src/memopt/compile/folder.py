@@ -66,10 +66,10 @@ def read_manifest(directory: Path) -> Listed | None:
         return None
     path = directory / MANIFEST
     try:
-        found: Any = json.loads(path.read_bytes())
+        manifest: Any = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         raise MemoptError("is no manifest of memopt: not JSON", str(path)) from None
-    return _listed(found, path)
+    return _listed(manifest, path)
 
 
 def _listed(found: Any, path: Path) -> Listed:
@@ -138,16 +138,16 @@ def _shown(path: Path | str) -> str:
 
 def _edited(directory: Path, listed: Listed, names: Iterable[str]) -> list[str]:
     """Return the listed names under which something else lies now."""
-    found: list[str] = []
+    edited: list[str] = []
     for name in names:
         try:
             path = _file(directory, name)
         except MemoptError:
-            found.append(name)
+            edited.append(name)
             continue
         if path is not None and digest_of(path) not in listed[name]:
-            found.append(name)
-    return found
+            edited.append(name)
+    return edited
 
 
 def check_folder(directory: Path, force: bool, staged: Path | None = None) -> Listed:
@@ -199,8 +199,8 @@ def changes(
         if path is None or digest_of(path) != digest:  # equal files keep their time, for make
             written.append(name)
     gone = sorted(set(listed) - set(new))
-    kept = set(_edited(directory, listed, gone))
-    removed = [n for n in gone if n not in kept and _file(directory, n) is not None]
+    edited = set(_edited(directory, listed, gone))
+    removed = [n for n in gone if n not in edited and _file(directory, n) is not None]
     alive = [s for s in sources if s.exists()]
     for name in (*written, *removed):
         path = directory / name

@@ -71,13 +71,13 @@ def narrowed(module: ModuleOp, rules: Sequence[str]) -> Narrowed:
     try:
         return _with_rules(module, wanted)
     except OtherSizesError:
-        found, kept, why = Narrowed(), tuple[str, ...](), list[str]()
+        result, applied, why = Narrowed(), tuple[str, ...](), list[str]()
     for rule in wanted:
         try:
-            found, kept = _with_rules(module, (*kept, rule)), (*kept, rule)
+            result, applied = _with_rules(module, (*applied, rule)), (*applied, rule)
         except OtherSizesError as error:
             why.append(f"{rule} not applied: {error.place}: {error.text}")
-    return Narrowed(found.network, found.did, tuple(why))
+    return Narrowed(result.network, result.did, tuple(why))
 
 
 def _with_rules(module: ModuleOp, rules: tuple[str, ...]) -> Narrowed:

@@ -38,8 +38,8 @@ def rows_line(plan: Mapping[str, Any], operators: int) -> list[str]:
     """Return the facts about rows for people."""
     if not (rows := plan.get("rows")):
         return []
-    whole = rows["whole_peak"]
-    beside = "" if whole is None else f"; whole operators have a peak of {whole:,} B"
+    peak = rows["whole_peak"]
+    beside = "" if peak is None else f"; whole operators have a peak of {peak:,} B"
     cut = f"{rows['operators_cut']} of {operators} operators in rows"
     return [f"rows      {cut}, {rows['calls']:,} calls{beside}"]
 
@@ -49,16 +49,16 @@ def sliding_dict(func: FuncOp) -> Mapping[str, int] | None:
     window whose output is right, bytes that stay between windows beside the arena, and
     multiplications of a window of which those of `kept_macs` are not done again; None for a plan
     that keeps nothing."""
-    found = sliding_of(func)
-    if found is None:
+    sliding = sliding_of(func)
+    if sliding is None:
         return None
     return {
-        "rows": found.height,
-        "new_rows": found.rows,
-        "first_window": found.runs,
-        "kept_bytes": found.bytes,
-        "macs": found.macs,
-        "kept_macs": found.kept_macs,
+        "rows": sliding.height,
+        "new_rows": sliding.rows,
+        "first_window": sliding.runs,
+        "kept_bytes": sliding.bytes,
+        "macs": sliding.macs,
+        "kept_macs": sliding.kept_macs,
     }
 
 

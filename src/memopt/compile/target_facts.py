@@ -101,7 +101,7 @@ def facts_together(
 
 
 def _c_facts(
-    board: Target, arena: int, measured: dict[str, Any], most: dict[str, int]
+    board: Target, arena: int, measured: dict[str, Any], bounds_of: dict[str, int]
 ) -> dict[str, Any]:
     facts = empty_facts(board.name)
     facts |= measured | {"arena": arena, "not_measured": dict(measured.get("not_measured", {}))}
@@ -109,9 +109,9 @@ def _c_facts(
         facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
         return facts
     if facts["stack_bound"] is not None:
-        most = most | {"stack": facts["stack_bound"]}
-    bounds = [key for key in most if facts[key] is None]
-    facts |= {key: most[key] for key in bounds}
+        bounds_of = bounds_of | {"stack": facts["stack_bound"]}
+    bounds = [key for key in bounds_of if facts[key] is None]
+    facts |= {key: bounds_of[key] for key in bounds}
     if bounds:
         facts["bounds"] = bounds
     facts["ram"] = arena + facts["stack"] + facts["static_ram"]
@@ -165,10 +165,10 @@ def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
 def ram_parts(facts: dict[str, Any]) -> str:
     """Return the parts of the sum in `ram`, for people."""
     if parts := facts.get("interpreter"):
-        kept = f"head {parts['head']:,} B, tail {parts['tail']:,} B"
+        line = f"head {parts['head']:,} B, tail {parts['tail']:,} B"
         if parts["planning"] > parts["head"] + parts["tail"]:
-            kept += f", while TFLM plans {parts['planning']:,} B"
-        return f"{kept}, margin {parts['margin']} B"
+            line += f", while TFLM plans {parts['planning']:,} B"
+        return f"{line}, margin {parts['margin']} B"
     bounds = facts.get("bounds", ())
 
     def part(key: str, name: str) -> str:
@@ -183,8 +183,8 @@ def _speed(facts: dict[str, Any]) -> str:
     text = f"{facts['instructions']:,} instructions"
     if facts["cycles_estimated"] is None:
         return text
-    least, most = facts["cycles_range"]
-    about = f"about {facts['cycles_estimated']:,} cycles ({least:,} to {most:,})"
+    least, highest = facts["cycles_range"]
+    about = f"about {facts['cycles_estimated']:,} cycles ({least:,} to {highest:,})"
     return f"{text}, {about} without wait states"
 
 

@@ -38,46 +38,46 @@ class Aliases:
     @property
     def groups(self) -> list[tuple[str, dict[Attribute, str]]]:
         """(heading, types) of the groups that are not empty."""
-        found = [
+        headed = [
             ("activations", self.activations),
             ("constants, numbered by the operation that reads them", self.constants),
         ]
-        return [(heading, names) for heading, names in found if names]
+        return [(heading, names) for heading, names in headed if names]
 
 
 def aliases_of(module: ModuleOp) -> Aliases:
     """Names for all types with an encoding; those of activations go before those of constants."""
-    found, operations = Aliases(), list(module.walk())
+    aliases, operations = Aliases(), list(module.walk())
     values = [value for op in operations for value in defined(op)]
     types = {id(value.type): value.type for value in values}  # most equal ones are one object
     if not any(map(is_encoded, types.values())):
-        return found
+        return aliases
     constant = constants_of(operations)
     for value in values:
         if is_encoded(value.type) and value not in constant:
-            found.activations.setdefault(value.type, f"!a{len(found.activations)}")
+            aliases.activations.setdefault(value.type, f"!a{len(aliases.activations)}")
     readers = 0
     for op in operations:
         types = dict.fromkeys(v.type for v in op.operands if v in constant)
-        new = [type_ for type_ in types if is_new(type_, found)]
+        new = [type_ for type_ in types if is_new(type_, aliases)]
         for type_ in new:
-            found.constants[type_] = constant_name(type_, readers, found)
+            aliases.constants[type_] = constant_name(type_, readers, aliases)
         readers += bool(new)
     for value in constant:  # what nobody reads
-        if is_new(value.type, found):
-            found.constants[value.type] = constant_name(value.type, readers, found)
+        if is_new(value.type, aliases):
+            aliases.constants[value.type] = constant_name(value.type, readers, aliases)
             readers += 1
-    return found
+    return aliases
 
 
 def constants_of(operations: Iterable[Operation]) -> dict[SSAValue, None]:
     """Constants, and what follows from them alone, in their order."""
-    found: dict[SSAValue, None] = {}
+    constants: dict[SSAValue, None] = {}
     for op in operations:
         folds = isinstance(op, ComputeOp) and op.has_trait(Folds) and bool(op.operands)
-        if is_constant_like(op) or (folds and all(v in found for v in op.operands)):
-            found.update(dict.fromkeys(op.results))
-    return found
+        if is_constant_like(op) or (folds and all(v in constants for v in op.operands)):
+            constants.update(dict.fromkeys(op.results))
+    return constants
 
 
 def defined(op: Operation) -> Iterable[SSAValue]:

@@ -51,22 +51,21 @@ class BoundedParser(Parser):
 
     def _parse_dense_literal_type(self) -> Any:
         start = self.pos
-        found = super()._parse_dense_literal_type()
-        self._check_elements(found, start)
-        return found
+        type_ = super()._parse_dense_literal_type()
+        self._check_elements(type_, start)
+        return type_
 
     def parse_dense_int_or_fp_elements_attr(self, type: Any) -> DenseIntOrFPElementsAttr[Any]:  # noqa: A002, xDSL names it
         """Return a dense attribute of at most MOST_ELEMENTS elements."""
         start = self.pos
         if type is not None:
             self._check_elements(type, start)
-        found = cast(
-            "DenseIntOrFPElementsAttr[Any]", super().parse_dense_int_or_fp_elements_attr(type)
-        )
-        its: Any = found.type
-        if len(found.data.data) != prod(its.get_shape()) * its.element_type.compile_time_size:
+        attribute: Any = super().parse_dense_int_or_fp_elements_attr(type)
+        shaped = attribute.type
+        size = prod(shaped.get_shape()) * shaped.element_type.compile_time_size
+        if len(attribute.data.data) != size:
             self.raise_error("the bytes of a dense attribute are not those of its elements", start)
-        return found
+        return attribute
 
     def _check_elements(self, type_: TypeAttribute, start: int) -> None:
         """Raise ParseError for a type of more elements than are written out."""

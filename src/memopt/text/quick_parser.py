@@ -79,29 +79,29 @@ class QuickParser(BoundedParser):
         self.types: dict[str, TypeAttribute] = {}
 
     def parse_operation(self) -> Operation:
-        found = self._whole(self.lexer.input.content, self.pos)
-        return super().parse_operation() if found is None else found
+        operation = self._whole(self.lexer.input.content, self.pos)
+        return super().parse_operation() if operation is None else operation
 
     def _whole(self, content: str, at: int) -> Operation | None:
         """The operation that stands here, None if it is to be read token by token."""
         begin = _OPERATION.match(content, at)
         if begin is None:
             return None
-        found = self._entries(begin.end()) if begin[7] else (dict[str, Attribute](), begin.end())
-        end = _ITS_TYPE.match(content, found[1]) if found else None
-        if found is None or end is None:
+        entries = self._entries(begin.end()) if begin[7] else (dict[str, Attribute](), begin.end())
+        end = _ITS_TYPE.match(content, entries[1]) if entries else None
+        if entries is None or end is None:
             return None
-        taken, made = self._types(end[1]), self._types(end[2] or end[3] or "")
+        taken, results = self._types(end[1]), self._types(end[2] or end[3] or "")
         operands = self._operands(begin[5], taken)
         names = [name[1:] for name in begin[1].split(", ")]
-        if operands is None or made is None or len(names) != len(made):
+        if operands is None or results is None or len(names) != len(results):
             return None
         if len(set(names)) < len(names) or any(map(self._is_used, names)):
             return None
-        op = self._begun(begin, operands, made, found[0])
+        op = self._begun(begin, operands, results, entries[0])
         if op is None:
             return None
-        op.attributes.update(found[0])
+        op.attributes.update(entries[0])
         for name, result in zip(names, op.results, strict=True):
             self._register_ssa_definition(name, (result,), self._current_token.span)
         self._resume_from(end.end())
@@ -120,23 +120,23 @@ class QuickParser(BoundedParser):
             if not entries.keys().isdisjoint(OpaqueOp.IN_TEXT) or not self._knows(OpaqueOp):
                 return None
             return OpaqueOp(kind[1:-1], operands, made, stateful=stateful is not None)
-        whole = self._operands(operator, (OperatorType(),))
-        if whole is None or stateful is not None or not self._knows(RowOp):
+        operators = self._operands(operator, (OperatorType(),))
+        if operators is None or stateful is not None or not self._knows(RowOp):
             return None
-        return RowOp(whole[0], int(index), operands, made)
+        return RowOp(operators[0], int(index), operands, made)
 
     def _operands(self, text: str, types: Sequence[Attribute] | None) -> list[SSAValue] | None:
         """The values of these names, if each was made before and is of its type."""
         names = text.split(", ") if text else []
         if types is None or len(names) != len(types):
             return None
-        found: list[SSAValue] = []
+        operands: list[SSAValue] = []
         for name, type_ in zip(names, types, strict=True):
             values = self.ssa_values.get(name[1:], ())
             if len(values) != 1 or values[0].type != type_:
                 return None
-            found.append(values[0])
-        return found
+            operands.append(values[0])
+        return operands
 
     def _is_used(self, name: str) -> bool:
         """Return whether a value of this name was made or read before."""
@@ -144,61 +144,61 @@ class QuickParser(BoundedParser):
 
     def _knows(self, kind: type[Operation]) -> bool:
         """Return whether its name means that kind here."""
-        found = self.ctx.get_optional_op(kind.name, dialect_stack=self._parser_state.dialect_stack)
-        return found is kind
+        stack = self._parser_state.dialect_stack
+        return self.ctx.get_optional_op(kind.name, dialect_stack=stack) is kind
 
     def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
         token = self._current_token
         if token.kind is MLIRTokenKind.L_BRACE:
-            found = self._entries(token.span.end)
-            if found is not None:
-                self._resume_from(found[1])
-                return found[0]
+            entries = self._entries(token.span.end)
+            if entries is not None:
+                self._resume_from(entries[1])
+                return entries[0]
         return super().parse_optional_dictionary_attr_dict()
 
     def parse_optional_attribute(self) -> Attribute | None:
         token = self._current_token
-        found = super().parse_optional_attribute()
-        if token.kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.L_SQUARE) and found is not None:
+        read = super().parse_optional_attribute()
+        if token.kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.L_SQUARE) and read is not None:
             text = self.lexer.input.content[token.span.start : self.pos].rstrip()
             if _KNOWN.fullmatch(text):
-                self.attributes[text] = found
-        return found
+                self.attributes[text] = read
+        return read
 
     def parse_optional_type(self) -> TypeAttribute | None:
         content, start = self.lexer.input.content, self.pos
         match = _LONE_TYPE.match(content, start)
-        found = self._type(match[0]) if match else None
-        if match is None or found is None:
+        type_ = self._type(match[0]) if match else None
+        if match is None or type_ is None:
             read = super().parse_optional_type()
             text = content[start : self.pos].rstrip() if match and read else ""
             if read is not None and _ENCODED.fullmatch(text):
                 self.types[text] = read
             return read
         self._resume_from(match.end())
-        return found
+        return type_
 
     def parse_optional_function_type(self) -> FunctionType | None:
         match = _FUNCTION_TYPE.match(self.lexer.input.content, self.pos)
         if match is not None:
-            taken, made = self._types(match[1]), self._types(match[2] or match[3] or "")
-            if taken is not None and made is not None:
+            taken, results = self._types(match[1]), self._types(match[2] or match[3] or "")
+            if taken is not None and results is not None:
                 self._resume_from(match.end())
-                return function_type(taken, made)
+                return function_type(taken, results)
         return super().parse_optional_function_type()
 
     def _entries(self, at: int) -> tuple[dict[str, Attribute], int] | None:
         """The entries of a dictionary from its first key on, and where it ends; None if they are to
         be read token by token."""
-        content, found, count, last = self.lexer.input.content, dict[str, Attribute](), 0, None
+        content, entries, count, last = self.lexer.input.content, dict[str, Attribute](), 0, None
         while last is None:
             match = _ENTRY.match(content, at)
             value = self._value(match) if match else None
             if match is None or value is None:
                 return None
-            found[match[1]] = value
+            entries[match[1]] = value
             count, at, last = count + 1, match.end(), match[10]
-        return (found, at) if len(found) == count else None
+        return (entries, at) if len(entries) == count else None
 
     def _value(self, match: re.Match[str]) -> Attribute | None:
         """The attribute that an entry gives, None if its text is met for the first time."""
@@ -217,25 +217,25 @@ class QuickParser(BoundedParser):
         return UnitAttr() if text is None else string(text[1:-1])
 
     def _types(self, text: str) -> list[TypeAttribute] | None:
-        found: list[TypeAttribute] = []
+        types: list[TypeAttribute] = []
         for one in _LONE_TYPE.findall(text):
             type_ = self._type(one)
             if type_ is None:
                 return None
-            found.append(type_)
-        return found
+            types.append(type_)
+        return types
 
     def _type(self, text: str) -> TypeAttribute | None:
         """The type of this text; None of an alias that is none of a type, and of an encoding that
         is met for the first time."""
-        found = self.types.get(text)
-        if found is None and text.startswith("!"):
+        type_ = self.types.get(text)
+        if type_ is None and text.startswith("!"):
             aliased = self.attribute_aliases.get(text)
             return aliased if isinstance(aliased, TypeAttribute) else None
-        if found is None and not text.endswith(">>"):
+        if type_ is None and not text.endswith(">>"):
             *shape, element = text[len("tensor<") : -1].split("x")
-            found = self.types[text] = plain_tensor(_ELEMENTS[element], [int(d) for d in shape])
-        return found
+            type_ = self.types[text] = plain_tensor(_ELEMENTS[element], [int(d) for d in shape])
+        return type_
 
 
 def _number(text: str) -> Attribute:

@@ -103,14 +103,14 @@ class Parser(argparse.ArgumentParser):
 
     def option_names(self) -> list[str]:
         """Return the options of the parser and of its commands."""
-        found: list[str] = []
+        options: list[str] = []
         for action in self._actions:
-            found += action.option_strings
+            options += action.option_strings
             choices = cast("object", action.choices)
             if isinstance(choices, dict):  # of commands
                 for parser in cast("dict[str, Parser]", choices).values():
-                    found += parser.option_names()
-        return found
+                    options += parser.option_names()
+        return options
 
 
 def _with_nearest_choice(found: re.Match[str]) -> str:

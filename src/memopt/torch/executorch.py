@@ -90,12 +90,12 @@ def memopt_placement(
         start = taken[memory] if memory < len(taken) else 0
         members.sort(key=_by_time)  # a set has no order, and equal graphs shall have equal plans
         problem = PlacementProblem(_buffers(members, alignment))
-        found = prove(problem, "auto", time_limit)
-        objects = _objects(problem, found.placement.offsets)
-        for spec, offset, number in zip(members, found.placement.offsets, objects, strict=True):
+        proven = prove(problem, "auto", time_limit)
+        objects = _objects(problem, proven.placement.offsets)
+        for spec, offset, number in zip(members, proven.placement.offsets, objects, strict=True):
             result.spec_dict[spec] = SpecResult(memory, number, start + offset)
-        result.bufsizes[memory] = start + found.placement.arena + extra_padding
-        result.lower_bounds[memory] = start + found.lower_bound + extra_padding
+        result.bufsizes[memory] = start + proven.placement.arena + extra_padding
+        result.lower_bounds[memory] = start + proven.lower_bound + extra_padding
     return result
 
 
@@ -116,18 +116,18 @@ def _by_time(spec: Any) -> tuple[int, int, int]:
 
 def _buffers(members: list[Any], alignment: int) -> tuple[Buffer, ...]:
     """A buffer per spec; those in place share the offset of what they overwrite."""
-    index = {spec: i for i, spec in enumerate(members)}
-    found: list[Buffer] = []
+    at = {spec: i for i, spec in enumerate(members)}
+    buffers: list[Buffer] = []
     for i, spec in enumerate(members):
         root = spec
         while (base := getattr(root, "inplace_base", None)) is not None:
             root = base
-        if root not in index:
+        if root not in at:
             raise ValueError(f"{spec} is in place of what is not planned")
         lower, upper = spec.lifetime
         size: int = spec.allocated_memory
-        found.append(Buffer(f"spec {i}", size, lower, upper + 1, index[root], alignment=alignment))
-    return tuple(found)
+        buffers.append(Buffer(f"spec {i}", size, lower, upper + 1, at[root], alignment=alignment))
+    return tuple(buffers)
 
 
 def _objects(problem: PlacementProblem, offsets: tuple[int, ...]) -> list[int]:

@@ -88,10 +88,10 @@ def graph_of(traced: Traced, name: str) -> dict[str, Any]:
 def _add(drawing: _Drawing, node: Any) -> None:
     reads = drawing.names(_operands(node))
     fresh: list[str] = []
-    made = list(_tensors(node.meta.get("val")))
-    for tensor in made:
+    tensors = list(_tensors(node.meta.get("val")))
+    for tensor in tensors:
         if drawing.known(tensor) is None:
-            title = node.name if len(made) == 1 else f"{node.name}:{len(fresh)}"
+            title = node.name if len(tensors) == 1 else f"{node.name}:{len(fresh)}"
             fresh.append(drawing.new(tensor, title))
     mutated = drawing.names(_overwritten(node))
     if not fresh and not mutated:

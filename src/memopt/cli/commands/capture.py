@@ -40,11 +40,11 @@ def run(args: argparse.Namespace) -> None:
     path, name = (Path(text), name) if text.endswith(".py") else (Path(args.source), DEFAULT)
     title = path.stem if name == DEFAULT else f"{path.stem}_{name}"
     try:
-        found = _named(path, name)
-        if isinstance(found, tuple):
-            graph = capture(*cast("tuple[Any, ...]", found), name=title)
+        named = _named(path, name)
+        if isinstance(named, tuple):
+            graph = capture(*cast("tuple[Any, ...]", named), name=title)
         else:
-            graph = capture(found, name=title)
+            graph = capture(named, name=title)
     except (MemoptError, OSError):
         raise
     except Exception as error:  # of the user's own code, and of what PyTorch says of it
@@ -67,8 +67,8 @@ def _named(path: Path, name: str) -> Any:
         spec.loader.exec_module(module)
         if not hasattr(module, name):
             raise MemoptError(f"has no {name!r}", str(path))
-        found: Any = getattr(module, name)
-        is_function = callable(found) and not hasattr(found, "named_parameters")
-        return found() if is_function else found
+        named: Any = getattr(module, name)
+        is_function = callable(named) and not hasattr(named, "named_parameters")
+        return named() if is_function else named
     finally:
         sys.path.remove(str(path.parent))

@@ -72,12 +72,12 @@ def run(args: argparse.Namespace) -> None:
     deadline = clock.sooner(deadline, clock.now() - began)
     started = time.perf_counter()
     with progress(f"{args.strategy} {path.name}"):
-        answer, found = placed(rows, args.strategy, clock.left(deadline), capacity, str(path))
+        answer, placed_rows = placed(rows, args.strategy, clock.left(deadline), capacity, str(path))
     seconds = time.perf_counter() - started
     report = _report(path, rows, args.strategy, answer, capacity, seconds)
     fits = capacity is None or answer.arena <= capacity
     if args.output and fits:
-        write_output(args.output, write_rows(found))
+        write_output(args.output, write_rows(placed_rows))
     if args.json:
         print(json.dumps(report, indent=2))
     elif fits:

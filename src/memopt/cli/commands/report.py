@@ -57,14 +57,14 @@ def run(args: argparse.Namespace) -> None:
     path = Path(args.model)
     imported = read(request_of(args, path))
     func = only_function(imported.module)
-    found = checked(func) if plan_of(func) is not None else None
-    from_file = found is not None and found.plan.placed
+    checked_plan = checked(func) if plan_of(func) is not None else None
+    from_file = checked_plan is not None and checked_plan.plan.placed
     if args.certificate and not from_file:
         raise UsageError("--certificate goes with a plan that is read: an .mlir with offsets")
-    if found is not None and from_file:
-        planned = read_plan(imported, found)
+    if checked_plan is not None and from_file:
+        planned = read_plan(imported, checked_plan)
         facts = estimate(planned).facts
-        content = report_dict(path.name, planned.before, found, facts)
+        content = report_dict(path.name, planned.before, checked_plan, facts)
     else:
         planned = plan(imported)
         content = report(estimate(planned)).content

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     pipeline = pipeline_text([(flag, value) for flag, value in steps if value], None)
     build_pipeline(pipeline)  # wrong usage is told once, not per graph
     tasks = [Task(path, pipeline, args.time_limit, path) for path in paths(args.graphs)]
-    found: list[Row] = []
+    solved_rows: list[Row] = []
     with ExitStack() as stack:
         executor = None if args.dask is None else stack.enter_context(dask_executor(args.dask))
         if executor is not None:
@@ -88,24 +88,24 @@ def run(args: argparse.Namespace) -> None:
             answers = table.resumed(tasks, solved)
         bar = stack.enter_context(_progress(len(tasks)))
         for row in answers:
-            found.append(row)
+            solved_rows.append(row)
             if bar is not None:
                 bar.update(bar.task_ids[0], advance=1)
             elif not args.json and row.error is None:
                 print(line(row), flush=True)
     places = {task.label: number for number, task in enumerate(tasks)}
-    found.sort(key=lambda row: places[row.graph])
+    solved_rows.sort(key=lambda row: places[row.graph])
     if args.json:
-        print(json.dumps([asdict(row) for row in found], indent=2))
+        print(json.dumps([asdict(row) for row in solved_rows], indent=2))
     elif sys.stderr.isatty():
-        print("\n".join(line(row) for row in found if row.error is None))
+        print("\n".join(line(row) for row in solved_rows if row.error is None))
     if args.plot is not None:
-        write_file(Path(args.plot), pareto_svg([p for row in found if (p := point(row))]))
-    failed = [row for row in found if row.error is not None]
+        write_file(Path(args.plot), pareto_svg([p for row in solved_rows if (p := point(row))]))
+    failed = [row for row in solved_rows if row.error is not None]
     for row in failed:
         print(row.error, file=sys.stderr)
     if failed:
-        raise MemoptError(f"{len(failed)} of {len(found)} graphs could not be solved")
+        raise MemoptError(f"{len(failed)} of {len(solved_rows)} graphs could not be solved")
 
 
 def sent(task: Task) -> Task:
@@ -125,13 +125,13 @@ def point(row: Row) -> Point | None:
 
 def paths(given: list[str]) -> list[str]:
     """The graphs of the command line, folders opened. Raises MemoptError for an empty folder."""
-    found: list[str] = []
+    graphs: list[str] = []
     for text in given:
         below = [str(p) for p in files_below(Path(text))] if Path(text).is_dir() else [text]
         if not below:
             raise MemoptError(f"there is no {listed(IR)} in it", text)
-        found += below
-    return found
+        graphs += below
+    return graphs
 
 
 def line(row: Row) -> str:

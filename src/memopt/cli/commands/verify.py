@@ -67,15 +67,15 @@ def run(args: argparse.Namespace) -> None:
         check_module(module)
     else:
         raise MemoptError(f"a plan is an {with_plans(IR, '.csv')} file")
-    found = list(functions(module))
-    if not found:
+    planned_functions = list(functions(module))
+    if not planned_functions:
         raise MemoptError("there is no function to verify")
     optimality = ""
     if args.certificate:
-        optimality = optimality_of(found, Path(args.certificate))
+        optimality = optimality_of(planned_functions, Path(args.certificate))
     rows: list[dict[str, Any]] = []
     weights = Weights.of(module)
-    for func in found:
+    for func in planned_functions:
         verified = verify_plan(func)
         channels = channel_claims(func, weights)
         off_chip = off_chip_claims(func)
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps(rows, indent=2))
         return
-    for row, func in zip(rows, found, strict=True):
+    for row, func in zip(rows, planned_functions, strict=True):
         arena = row["arena"]
         placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
         name = printable(func.sym_name.data)
