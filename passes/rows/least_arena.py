@@ -38,7 +38,8 @@ NO_BOUNDS = RowBounds()
 # A search for a choice of fewer calls takes no longer than planning the calls that it saves would.
 # The shortest question to CP-SAT takes as long as planning so many calls; a question has so much
 # deterministic time for each call; a smoother order takes as long as this part of all its calls.
-QUESTION_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 100, 5e-5, 1 / 5
+# Beside the planning of many calls the shortest question takes no time: it may save fewer.
+QUESTION_CALLS, FEWER_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 100, 60, 5e-5, 1 / 5
 NEAR = 1 / 4  # of the arena: what is placed further above it without a search seldom fits
 MANY_CALLS = 300  # of more, other orders of fewer calls are looked for where all rows fit, too
 QUICK = (
@@ -247,6 +248,11 @@ def _in_some_rows(
     return best if answer is None else min(best, answer, key=lambda p: p.cost)
 
 
+def _pays_to_ask(saved: int, calls: int) -> bool:
+    """Return whether a question to CP-SAT that saves so many of all `calls` is worth its time."""
+    return saved >= (QUESTION_CALLS if calls <= MANY_CALLS else FEWER_CALLS)
+
+
 def _work(saved: int) -> float:
     """Return CP-SAT's deterministic time for a question that saves so many calls."""
     return max(0, saved) * WORK_PER_CALL
@@ -285,7 +291,7 @@ def _candidates(
     ) -> Sequence[int] | None:
         saved = len(rows.graph) - len(graph)
         looked_at.append(positions)
-        if saved >= QUESTION_CALLS:
+        if _pays_to_ask(saved, len(rows.graph)):
             close.append(without_holes(rows.cut, positions))
         return _order_that_fits(graph, order, capacity, saved, deadline)
 
@@ -318,7 +324,8 @@ def _order_that_fits(
     close = most * (1 + NUMBERS)
     if any(place(problem, method).arena <= close for method in QUICK):
         return order
-    if saved < QUESTION_CALLS or problem.load > most or clock.late(deadline):
+    pays = _pays_to_ask(saved, len(graph) + saved)
+    if not pays or problem.load > most or clock.late(deadline):
         return None
     arena = _at_once(graph, order, deadline).placement.arena
     if arena <= close or arena > most * (1 + NEAR):
