@@ -80,7 +80,7 @@ def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
     place = {op: i for i, op in enumerate(extracted.memory.views)}
     for chain in contractions(graph, rule, clock.left(deadline)):
         inner = {segment: inner_views(extracted, segment, place.keys()) for segment in chain}
-        known = {segment: found for segment, found in inner.items() if found is not None}
+        known = {segment: shown for segment, shown in inner.items() if shown is not None}
         if len(known) == len(chain):
             chosen.append(chain)
             views |= known

@@ -60,12 +60,12 @@ def parse_range(text: str) -> tuple[str, float, float]:
 
 def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """`NAME=-1:1` as a mapping. Raises ValueError, also for an input with two ranges."""
-    found: dict[str, tuple[float, float]] = {}
+    ranges: dict[str, tuple[float, float]] = {}
     for text in texts:
         name, *ends = parse_range(text)
-        if found.setdefault(name, (ends[0], ends[1])) != (ends[0], ends[1]):
+        if ranges.setdefault(name, (ends[0], ends[1])) != (ends[0], ends[1]):
             raise ValueError(f"{text}: {name!r} has another range already")
-    return found
+    return ranges
 
 
 def declare_ranges(module: ModuleOp, ranges: Ranges) -> None:
@@ -80,6 +80,6 @@ def declare_ranges(module: ModuleOp, ranges: Ranges) -> None:
                 f"--input-range names {name!r}{nearest(name, names)}, but the inputs are: {known}"
             )
             raise MemoptError(text)
-        for func, index, found in inputs:
-            if found == name:
+        for func, index, input_name in inputs:
+            if input_name == name:
                 declare_range(func, index, low, high)

@@ -88,13 +88,13 @@ def _return_stored(block: Block, place: str) -> bool:
     real = [k for k, v in enumerate(last.operands) if is_buffer(v.type) and not is_stored(v)]
     for k in real:
         value: SSAValue = last.operands[k]
-        made = value.op if isinstance(value, OpResult) else None
-        if not isinstance(made, DequantizeOp) or not is_stored(made.input):
+        producer = value.op if isinstance(value, OpResult) else None
+        if not isinstance(producer, DequantizeOp) or not is_stored(producer.input):
             text = f"the output {name_of(value)} is not dequantized last, so it is real"
             raise MemoptError(f"memgraph-int8-io: {text}", place)
-        last.operands[k] = made.input
-        if not list(made.result.uses):
-            Rewriter.erase_op(made)
+        last.operands[k] = producer.input
+        if not list(producer.result.uses):
+            Rewriter.erase_op(producer)
     return bool(real)
 
 

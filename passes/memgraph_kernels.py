@@ -68,11 +68,11 @@ class MemgraphKernelsPass(PlanningPass):
             raise PassFailedException(f"{text}; run --place first")
         facts, extracted = planned.facts, planned.extracted
         sites = _sites(extracted)
-        there = _chosen(sites, lambda room: room.fits(facts.peak, facts.arena))
-        wanted = there if self.optimize == RAM else self._wanted(sites, facts)
-        if _forms(wanted) == _forms(there):
-            _mark(there)
-            return Planned(extracted.again(), facts) if there else planned
+        fitting = _chosen(sites, lambda room: room.fits(facts.peak, facts.arena))
+        wanted = fitting if self.optimize == RAM else self._wanted(sites, facts)
+        if _forms(wanted) == _forms(fitting):
+            _mark(fitting)
+            return Planned(extracted.again(), facts) if fitting else planned
         model = extracted.model
         drop_plan(func)
         func.attributes[MODEL] = model
@@ -159,11 +159,11 @@ def _chosen(sites: Sequence[Site], fits: Callable[[Room], bool]) -> list[Choice]
     for site in sites:
         forms = {room.form for room in site.rooms if fits(room)}
         fitting[site.marked] = fitting.get(site.marked, forms) & forms
-    found: list[Choice] = []
+    choices: list[Choice] = []
     for site in sites:
         rooms = [room for room in site.rooms if room.form in fitting[site.marked]]
-        found += [(site, rooms[0])] if rooms else []
-    return found
+        choices += [(site, rooms[0])] if rooms else []
+    return choices
 
 
 def _forms(chosen: Sequence[Choice]) -> dict[Operation, str]:
@@ -178,31 +178,31 @@ def _sites(extracted: Extracted) -> list[Site]:
     sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     level = levels(memory, lives, sizes, alignment)
     spans = _spans(extracted)
-    found: list[Site] = []
+    sites: list[Site] = []
     for t, op in enumerate(memory.operations):
         forms = fast_forms(op, target)
         if not forms or memory.memory[t].workspace:
             continue
-        there = [spans[g] for g, live in enumerate(lives) if t in live and g in spans]
+        live_spans = [spans[g] for g, live in enumerate(lives) if t in live and g in spans]
         rooms: list[Room] = []
         for form, size in forms.items():
             held = rounded(size, alignment)
             rooms.append(
-                Room(form, size, held, lowest_gap(there, held, alignment), level[t] + held)
+                Room(form, size, held, lowest_gap(live_spans, held, alignment), level[t] + held)
             )
-        found.append(Site(op, _marked(op), tuple(rooms)))
-    return found
+        sites.append(Site(op, _marked(op), tuple(rooms)))
+    return sites
 
 
 def _spans(extracted: Extracted) -> dict[int, Span]:
     """Where the groups lie that are in the arena."""
-    places, found = places_of(extracted.func), dict[int, Span]()
+    places, spans = places_of(extracted.func), dict[int, Span]()
     for number, group in enumerate(extracted.memory.groups):
         value, inside = group.members[0]
         offset = bytes_offset(places.get(value))
         if offset is not None and group.taken:
-            found[number] = (offset - inside, offset - inside + group.taken)
-    return found
+            spans[number] = (offset - inside, offset - inside + group.taken)
+    return spans
 
 
 def lowest_gap(spans: Sequence[Span], size: int, alignment: int) -> int:

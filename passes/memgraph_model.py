@@ -67,7 +67,7 @@ class MemgraphModelPass(ModulePass):
         brought = dict(target_named(self.target).model) if self.target else {}
         for func in functions(op):
             old = model_of(func)
-            kept = {
+            old_fields = {
                 "target": old.target.data,
                 "alignment": old.alignment.data,
                 "io": old.io.data,
@@ -75,14 +75,14 @@ class MemgraphModelPass(ModulePass):
                 "inplace": old.inplace.data,
                 "scratch": old.scratch.data,
             }
-            model = ModelAttr.of(kept | brought | self.given())
-            asked = asked_scratch(func, old, model)
-            if model != old or asked:
+            model = ModelAttr.of(old_fields | brought | self.given())
+            changed_scratch = asked_scratch(func, old, model)
+            if model != old or changed_scratch:
                 drop_plan(func)
             requests = scratch_requests(old)
             if requests and old.scratch != model.scratch:
                 _drop_scratch(func, old, requests)
-            write_scratch(asked)
+            write_scratch(changed_scratch)
             func.attributes[MODEL] = model
 
 

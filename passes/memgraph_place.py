@@ -106,9 +106,9 @@ def place_known(
         facts = planned.facts or facts
     else:
         arena = placed[0]
-    found = facts.in_one_arena(arena, bound)
+    placed_facts = facts.in_one_arena(arena, bound)
     # TFLM's scratch is written by other rules
-    return Planned(planned.extracted, found) if around else planned.placed(found)
+    return Planned(planned.extracted, placed_facts) if around else planned.placed(placed_facts)
 
 
 def _as_arranged(planned: Planned, facts: Facts, arranged: Arrangement) -> Planned:
@@ -162,22 +162,22 @@ def _place_jointly(
     # scratch is laid around the offsets of TFLM's plans, which say nothing of the graph's arena
     known = None if around else own
     limit = clock.left(deadline, 0.75 if around else 1.0)
-    fresh, found = find_order(planned, facts, limit, known)
-    chosen = None if found.chosen is None else chosen_by(fresh, found.chosen)
-    other = write_other_order(fresh, found.order, facts, chosen)
+    fresh, joint_answer = find_order(planned, facts, limit, known)
+    chosen = None if joint_answer.chosen is None else chosen_by(fresh, joint_answer.chosen)
+    other = write_other_order(fresh, joint_answer.order, facts, chosen)
     if around:
         smaller, _ = _place_around_scratch(other.extracted, "auto", clock.left(deadline), {})
     else:
-        smaller = found.placement.arena
+        smaller = joint_answer.placement.arena
     # not even as small: a limit was too short for what is known, or scratch lies otherwise
     if arena is not None and own is not None and smaller >= arena + (not around):
         other = restore_order(planned, facts)
         _write_offsets(other.extracted, own.offsets, range(len(other.extracted.graph)))
         smaller = write_scratch(func) if around else arena
     elif not around:
-        _write_offsets(fresh, found.placement.offsets, found.order)
-    write_tried(func, found, smaller == found.lower_bound)
-    return other, smaller, found.lower_bound
+        _write_offsets(fresh, joint_answer.placement.offsets, joint_answer.order)
+    write_tried(func, joint_answer, smaller == joint_answer.lower_bound)
+    return other, smaller, joint_answer.lower_bound
 
 
 def _solve(

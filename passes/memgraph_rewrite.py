@@ -96,11 +96,11 @@ def apply_at_once(func: FuncOp, rules: Sequence[str], channel_multiple: int) -> 
     while again:
         claimed = has_claims(func)
         legal = [rule for rule in rules if not claimed or rule_of(rule).keeps_claims]
-        whole = [rule for rule in legal if issubclass(rule_of(rule), FunctionRule)]
-        others = [rule for rule in legal if rule not in whole]
+        function_rules = [rule for rule in legal if issubclass(rule_of(rule), FunctionRule)]
+        others = [rule for rule in legal if rule not in function_rules]
         again = bool(others) and apply_rules(func, others, sites=sites)
         known = None if again else known
-        for rule in sorted(whole, key=lambda rule: rule_of(rule).claims):
+        for rule in sorted(function_rules, key=lambda rule: rule_of(rule).claims):
             if again and rule_of(rule).claims:
                 break  # the others first
             known = before = known or function_work(func)

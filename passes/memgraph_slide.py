@@ -72,14 +72,14 @@ class MemgraphSlidePass(ModulePass):
 
 
 def _write(func: FuncOp, rows: int) -> None:
-    kept = kept_rows(func, rows)
+    rows_of_tensor = kept_rows(func, rows)
     all_, saved = 0, 0
     for op in ours(func):
         all_ += op.macs()
         op.attributes.pop(KEPT, None)
-        found = kept.get(op.results[0])
-        if found is not None:
-            op.attributes[KEPT] = IntegerAttr(len(found.rows), i64)
-            saved += op.macs() * len(found.rows) // (rows_of(op.results[0]) or 1)
+        tensor_rows = rows_of_tensor.get(op.results[0])
+        if tensor_rows is not None:
+            op.attributes[KEPT] = IntegerAttr(len(tensor_rows.rows), i64)
+            saved += op.macs() * len(tensor_rows.rows) // (rows_of(op.results[0]) or 1)
     numbers = {"rows": rows, "macs": all_, "kept_macs": saved}
     func.attributes[SLIDING] = DictionaryAttr({k: IntegerAttr(v, i64) for k, v in numbers.items()})

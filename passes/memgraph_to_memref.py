@@ -138,10 +138,10 @@ class Lowering:
         # group -> what of the caller's it is, and where in the group that begins
         self.callers: dict[int, tuple[SSAValue, int]] = {}
         pairs = (*zip(last.operands, self.wanted, strict=True),)
-        for value, whole in (*pairs, *zip(self.old.args, self.given, strict=True)):
+        for value, buffer in (*pairs, *zip(self.old.args, self.given, strict=True)):
             group, inside = self.memory.of_value.get(value, (-1, 0))
             if group >= 0 and not self.memory.groups[group].in_arena:
-                self.callers[group] = (whole, inside)
+                self.callers[group] = (buffer, inside)
 
     def function(self) -> FuncOp:
         """The new function. Raises MemoptError."""
@@ -214,24 +214,24 @@ class Lowering:
             group, inside = self.memory.of_value.get(result, (-1, 0))
             if group not in self.callers:
                 raise MemoptError("memgraph-to-memref: a result has no place", place_of(op))
-            whole, start = self.callers[group]
+            buffer, start = self.callers[group]
             if inside != start:
                 what = "memgraph-to-memref: a result is a part of what is the caller's"
                 raise MemoptError(what, place_of(op))
-            self.values[result] = self._shaped(whole, result)
+            self.values[result] = self._shaped(buffer, result)
 
     def _shaped(self, known: SSAValue, value: SSAValue) -> SSAValue:
         """Bytes that are there as a tensor of the shape of `value`."""
-        type_, its = memref_of(value.type, self.place), cast("MemRefType[Attribute]", known.type)
-        if its == type_:
+        type_, source = memref_of(value.type, self.place), cast("MemRefType[Attribute]", known.type)
+        if source == type_:
             return known
         shape = type_.get_shape()
-        if prod(shape) != prod(its.get_shape()) or type_.element_type != its.element_type:
-            raise MemoptError(f"memgraph-to-memref: {type_} over {its}", self.place)
+        if prod(shape) != prod(source.get_shape()) or type_.element_type != source.element_type:
+            raise MemoptError(f"memgraph-to-memref: {type_} over {source}", self.place)
         strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
-        made = memref.ReinterpretCastOp(known, [], [], [], [0], shape, strides, type_)
-        self.block.add_op(made)
-        return made.result
+        cast_op = memref.ReinterpretCastOp(known, [], [], [], [0], shape, strides, type_)
+        self.block.add_op(cast_op)
+        return cast_op.result
 
     def _placed(self, op: Operation) -> Placed:
         scratch = [s for s in scratch_list(op) or () if s.bytes.data]
@@ -250,12 +250,12 @@ class Lowering:
     def _call(self, name: str, arguments: list[SSAValue]) -> None:
         self._call_all([CallOp(name, arguments, [])])
 
-    def _call_all(self, made: Sequence[Operation]) -> None:
+    def _call_all(self, operations: Sequence[Operation]) -> None:
         """Add operations, and declare the functions that they call."""
-        self.block.add_ops(made)
-        for op in made:
-            if isinstance(op, CallOp) and (found := declared(op, self.module)) is not None:
-                self.module.body.block.insert_op_before(found, self.func)
+        self.block.add_ops(operations)
+        for op in operations:
+            if isinstance(op, CallOp) and (declaration := declared(op, self.module)) is not None:
+                self.module.body.block.insert_op_before(declaration, self.func)
 
     def _part(self, whole: SSAValue, op: ExtractSliceOp | InsertSliceOp) -> SSAValue:
         """The part of a memref that a slice is. Refuses one that is not known before run time, and
@@ -271,9 +271,9 @@ class Lowering:
             what = f"memgraph-to-memref: {op.name} of open bounds or fewer dimensions"
             raise MemoptError(what, place_of(op))
         type_ = cast("MemRefType[Attribute]", whole.type)
-        made = memref.SubviewOp.from_static_parameters(whole, type_, offsets, sizes, strides)
-        self.block.add_op(made)
-        return made.result
+        subview = memref.SubviewOp.from_static_parameters(whole, type_, offsets, sizes, strides)
+        self.block.add_op(subview)
+        return subview.result
 
     def _inits(self, op: Operation) -> dict[SSAValue, SSAValue]:
         """Return the value in memory of each init of a destination-passing operation: that of its
@@ -300,13 +300,13 @@ class Lowering:
         for region in op.regions:
             regions.append(Region())
             region.clone_into(regions[-1], None, mapped)
-        made = type(op).create(
+        filled = type(op).create(
             operands=[mapped[v] for v in op.operands],
             attributes=dict(op.attributes),
             properties=dict(op.properties),
             regions=regions,
         )
-        self.block.add_op(self._bare(made))
+        self.block.add_op(self._bare(filled))
 
     def _bare(self, op: Operation) -> Operation:
         """Without what the plan says: standard tools know no attribute of ours."""
@@ -331,10 +331,10 @@ class Lowering:
         name = f"{self.func.sym_name.data}_constant_{self.globals}"
         self.globals += 1
         type_ = memref_of(op.result.type, place_of(op))
-        made = memref.GlobalOp.get(
+        global_op = memref.GlobalOp.get(
             StringAttr(name), type_, op.value, StringAttr("private"), UnitAttr()
         )
-        self.module.body.block.insert_op_before(made, self.func)
+        self.module.body.block.insert_op_before(global_op, self.func)
         got = memref.GetGlobalOp(SymbolRefAttr(name), type_)
         self.block.add_op(got)
         self.values[op.result] = got.memref

@@ -55,6 +55,6 @@ def declared(call: CallOp, module: ModuleOp) -> FuncOp | None:
     if any(isinstance(op, FuncOp) and op.sym_name.data == name for op in module.body.block.ops):
         return None
     types = ([v.type for v in call.operands], [v.type for v in call.results])
-    found = FuncOp(name, types, Region(), StringAttr("private"))
-    found.attributes["llvm.emit_c_interface"] = UnitAttr()
-    return found
+    declaration = FuncOp(name, types, Region(), StringAttr("private"))
+    declaration.attributes["llvm.emit_c_interface"] = UnitAttr()
+    return declaration

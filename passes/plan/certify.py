@@ -41,8 +41,8 @@ def write_certificate(
     graph = certified_graph(func, assume_pure)
     path = Path(file)
     try:
-        found = certificate(graph, range(len(graph)), plan.lower_bound.data, time_limit)
-        text = certificate_text(found)
+        proof = certificate(graph, range(len(graph)), plan.lower_bound.data, time_limit)
+        text = certificate_text(proof)
     except NoCertificateError as error:
         print(f"{place}: no certificate written to {file}: {error}", file=sys.stderr)
         if _is_certificate(path):

@@ -60,8 +60,8 @@ class Extracted:
     def refuse_virtual(self, who: str) -> None:
         """Raise MemoptError if a tensor is virtual, or added up in place, which
         `who` does not know."""
-        for its in self.memory.sums:
-            text = f"{who}: {name_of(its.values[0])} is added to in place, which is not modelled"
+        for added in self.memory.sums:
+            text = f"{who}: {name_of(added.values[0])} is added to in place, which is not modelled"
             raise MemoptError(text, f"@{self.func.sym_name.data}")
         for value in self.memory.virtual:
             text = f"{who}: {name_of(value)} is a virtual tensor, which is not modelled"
@@ -103,9 +103,9 @@ def _extracted(
         groups.append(Group(g.name, g.size, *touched, g.is_input, g.is_output))
     for index, g in zip(group_of, memory.groups, strict=True):
         if index is not None and g.piece is not None:
-            whole = group_of[g.piece[0]]
-            assert whole is not None  # in the arena, as its parts are
-            groups[index] = replace(groups[index], piece=(whole, g.piece[1]))
+            base = group_of[g.piece[0]]
+            assert base is not None  # in the arena, as its parts are
+            groups[index] = replace(groups[index], piece=(base, g.piece[1]))
     predecessors = _data_predecessors(memory)
     _add_effects(memory, predecessors, assume_pure)
     _add_readers(memory, predecessors)
@@ -145,17 +145,17 @@ def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:
     answer: list[dict[int, None]] = []
     block = memory.operations[0].parent if memory.operations else None
     for op in block.ops if block else ():
-        found: dict[int, None] = {}
+        producers: dict[int, None] = {}
         for v in read_values(op) if op.regions else op.operands:
             if isinstance(v, OpResult):
                 for i in made_by.get(v.op, ()):
-                    found[i] = None
+                    producers[i] = None
         mine = made_by.get(op)
         if mine is not None:
-            found.pop(mine[0], None)
-            answer.append(found)
-        elif found:
-            made_by[op] = tuple(found)
+            producers.pop(mine[0], None)
+            answer.append(producers)
+        elif producers:
+            made_by[op] = tuple(producers)
     return answer
 
 
@@ -191,7 +191,7 @@ def _add_readers(memory: BlockMemory, predecessors: list[dict[int, None]]) -> No
 
 def _add_sums(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
     """Let operations that add reals, which are rounded, run in the order of the operands."""
-    ordered = [its.values for its in memory.sums if its.in_order]
+    ordered = [added.values for added in memory.sums if added.in_order]
     number = {op: i for i, op in enumerate(memory.operations)} if ordered else {}
     for values in ordered:
         makers = [number[v.op] for v in values if isinstance(v, OpResult)]
@@ -259,14 +259,14 @@ def _candidates(
             else:
                 aligned = gcd(old.alignment, into) % new.alignment == 0
                 fits = aligned and into + new.size <= old.size
-            whole = (
+            is_whole_group = (
                 inner.piece is None
                 and inner.writers == (v,)
                 and not inner.is_input
                 and v not in outer.writers
             )
             candidate = InPlace(v, a, b, into)
-            if fits and whole and not outer.is_output and candidate not in answer[-4:]:
+            if fits and is_whole_group and not outer.is_output and candidate not in answer[-4:]:
                 answer.append(candidate)
     answer.sort(key=lambda c: (c.operator, groups[c.operand].piece is not None))
     return answer

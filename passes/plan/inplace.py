@@ -32,20 +32,20 @@ def operand_of(extracted: Extracted, choice: InPlace) -> int:
     memory, group = extracted.memory, extracted.group_of.index(choice.operand)
     operands = memory.operations[choice.operator].operands
     offered = {operand for _, operand in memory.memory[choice.operator].inplace}
-    there = (group, choice.inside)
-    found = [k for k, v in enumerate(operands) if memory.of_value.get(v) == there]
-    return next((k for k in found if k in offered), found[0])
+    place = (group, choice.inside)
+    overwritten = [k for k, v in enumerate(operands) if memory.of_value.get(v) == place]
+    return next((k for k in overwritten if k in offered), overwritten[0])
 
 
 def only_chosen(extracted: Extracted, chosen: Chosen) -> Extracted:
     """Return the problem with no other candidates than those `chosen`, and those of the source."""
     operations = extracted.memory.operations
-    found = tuple(
+    candidates = tuple(
         c
         for c in extracted.graph.inplace
         if chosen.get(operations[c.operator]) == operand_of(extracted, c)
     )
-    return replace(extracted, graph=restricted(extracted.graph, found))
+    return replace(extracted, graph=restricted(extracted.graph, candidates))
 
 
 def decline(extracted: Extracted, chosen: Extracted) -> None:

@@ -52,7 +52,7 @@ def find_order(
     usual = first_choice(extracted.graph, order)
     alike = [(c.operator, c.operand) for c in chosen] == [(c.operator, c.operand) for c in usual]
     try:
-        found = joint.solve(
+        answer = joint.solve(
             extracted.graph,
             order,
             facts.lower_bound,
@@ -63,7 +63,7 @@ def find_order(
         )
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
-    return extracted, found
+    return extracted, answer
 
 
 def write_other_order(

@@ -48,7 +48,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     uses = _uses(extracted, buffers, scratch_of)
     block_group = {g: k for k, g in enumerate(extracted.group_of) if g is not None}
     block = body_of(extracted.func)
-    whole = {op for op in block.ops if _is_whole(op)} if spill else set[Operation]()
+    whole_operations = {op for op in block.ops if _is_whole(op)} if spill else set[Operation]()
     tied = {g for _, *pair in memory.overwrites for g in pair}
     tenants: list[Tenant] = []
     for base in bases:
@@ -74,7 +74,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
             and base < len(graph.groups)
             and b.size > 0
             and block_group[base] not in tied
-            and _can_move(extracted, memory.groups[block_group[base]], whole)
+            and _can_move(extracted, memory.groups[block_group[base]], whole_operations)
         )
         heights = _heights(buffers, base, first, last, steps)
         copied = bytes_of(memory.groups[block_group[base]].members[0][0].type) if movable else 0
@@ -97,17 +97,17 @@ def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
     graph, memory = extracted.graph, extracted.memory
     alignment = extracted.model.alignment.data
     groups = live_ranges(graph, range(len(graph))).buffers[: len(graph.groups)]
-    buffers, found = list(groups), dict[tuple[int, int], int]()
+    buffers, scratch_of = list(groups), dict[tuple[int, int], int]()
     for step, m in enumerate(memory.memory):
         for k, size in enumerate(m.workspace):
             if not size:
                 continue
             which = f" {k}" if len(m.workspace) > 1 else ""
             name = f"workspace{which} of {graph.names[step]}"
-            at = found[step, k] = len(buffers)
+            at = scratch_of[step, k] = len(buffers)
             rounded = round_up(size, alignment)
             buffers.append(Buffer(name, rounded, step, step + 1, at, None, alignment))
-    return PlacementProblem(tuple(buffers)), found
+    return PlacementProblem(tuple(buffers)), scratch_of
 
 
 def _heights(
@@ -126,26 +126,26 @@ def _heights(
     columns: dict[int, list[Piece]] = {}
     for p in pieces:
         columns.setdefault(p.at, []).append(p)
-    found: list[Height] = []
+    outline: list[Height] = []
     for column in columns.values():
         heights = _column(column)
         if first and column[0].lower == 0:
             heights[0] = heights[0]._replace(lower=moment(-1))
         if last and column[-1].upper >= steps:
             heights[-1] = heights[-1]._replace(upper=moment(steps) + 1)
-        found += heights
-    return tuple(found)
+        outline += heights
+    return tuple(outline)
 
 
 def _column(pieces: list[Piece]) -> list[Height]:
     """Pieces of the same bytes, by time, in moments. Where it goes on, it does so through the
     moves."""
-    found: list[Height] = []
+    heights: list[Height] = []
     for k, p in enumerate(pieces):
         goes_on = k + 1 < len(pieces) and pieces[k + 1].lower == p.upper
         upper = moment(p.upper if goes_on else p.upper - 1) + (not goes_on)
-        found.append(Height(moment(p.lower), upper, p.size, p.at))
-    return found
+        heights.append(Height(moment(p.lower), upper, p.size, p.at))
+    return heights
 
 
 def _uses(
@@ -179,8 +179,8 @@ def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> 
         return False
     value = storage.members[0][0]
     if isinstance(value, BlockArgument):
-        kept = extracted.model.io.data == "kept"
-        return not kept and all(use.operation in whole for use in value.uses)
+        owned_by_caller = extracted.model.io.data == "kept"
+        return not owned_by_caller and all(use.operation in whole for use in value.uses)
     owner = value.owner
     assert not isinstance(owner, Block)
     return owner in whole and all(use.operation in whole for use in value.uses)

@@ -44,7 +44,7 @@ def write_moves(
     extracted: Extracted, tenants: Tenants, answer: Assignment
 ) -> list[tuple[CopyOp, Visit]]:
     """Insert the copies, let everybody read the one that is there, and say where each lies."""
-    found: list[tuple[CopyOp, Visit]] = []
+    copies: list[tuple[CopyOp, Visit]] = []
     entries: dict[int, list[tuple[int, int]]] = {}  # moment -> (tenant, its visit)
     current: dict[int, list[SSAValue]] = {}
     for k, visits in enumerate(answer.visits):
@@ -70,13 +70,13 @@ def write_moves(
             Rewriter.insert_op(copy, insert)
             insert = InsertPoint.after(copy)
             current[k].append(copy.result)
-            found.append((copy, visit))
+            copies.append((copy, visit))
     for k, values in current.items():
         visits = answer.visits[k]
         for op, step in readers[k]:
             now = visits.index(visit_of(visits, moment(step)))
             op.operands = [values[now] if v is values[0] else v for v in op.operands]
-    return found
+    return copies
 
 
 def _readers(extracted: Extracted, value: SSAValue) -> list[tuple[Operation, int]]:

@@ -46,8 +46,8 @@ def with_options(declared: Sequence[Option]) -> Callable[[type[P]], type[P]]:
             for other in (*others, None):
                 kind = kind | other
             more.append((o.name, kind, field(default=None, metadata=metadata)))
-        kept = {key: getattr(made, key) for key in ("__doc__", "__module__", "__qualname__")}
-        return make_dataclass(made.__name__, more, bases=(made,), frozen=True, namespace=kept)
+        namespace = {key: getattr(made, key) for key in ("__doc__", "__module__", "__qualname__")}
+        return make_dataclass(made.__name__, more, bases=(made,), frozen=True, namespace=namespace)
 
     return decorate
 

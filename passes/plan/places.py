@@ -39,8 +39,8 @@ def write_places(
             at = piece[0], piece[1] + at[1]
         group = extracted.group_of[at[0]] if at else None
         if at and group is not None:
-            found = place_at(group, at[1])
-            return number(found) if isinstance(found, int) else found
+            place = place_at(group, at[1])
+            return number(place) if isinstance(place, int) else place
         if at:
             return UnplacedAttr("caller")
         if value in memory.virtual:

@@ -50,13 +50,13 @@ def inner_views(
             return None  # it copies where it is because of the caller's buffers
     if any(v in inside for v, _, _ in memory.overwrites):
         return None
-    found: set[Operation] = set()
+    inner: set[Operation] = set()
     for group, seen in _seen(memory, members).items():
         needed = _needed_views(memory, memory.groups[group], seen, inside, views)
         if needed is None:
             return None
-        found |= needed
-    return frozenset(found)
+        inner |= needed
+    return frozenset(inner)
 
 
 def _seen(memory: BlockMemory, members: Sequence[int]) -> dict[int, set[SSAValue]]:
@@ -89,15 +89,15 @@ def _needed_views(
         return None
     if crosses and not group.in_arena and not all(_at_the_caller(v) for v in roots):
         return None
-    found: set[Operation] = set()
+    needed: set[Operation] = set()
     values = seen if crosses else {v for v, _ in group.members}  # also views that nobody reads
     waiting = [v for v in values if _is_view(v, views)]
     while waiting:
         value = waiting.pop()
         assert isinstance(value, OpResult)
-        if value.op in found:
+        if value.op in needed:
             continue
-        found.add(value.op)
+        needed.add(value.op)
         for operand in value.op.operands:
             if operand not in memory.of_value:
                 continue
@@ -105,7 +105,7 @@ def _needed_views(
                 return None  # a view of several groups
             if _is_view(operand, views):
                 waiting.append(operand)
-    return found
+    return needed
 
 
 def _is_view(value: SSAValue, views: Set[Operation]) -> bool:
@@ -176,11 +176,11 @@ class Builder:
         before = 0
         for v in members:
             before |= self.ancestors[v]
-        kept = [i for i, v in enumerate(operands) if self._is_kept(v, done, before)]
+        kept_operands = [i for i, v in enumerate(operands) if self._is_kept(v, done, before)]
         body = Block(arg_types=[v.type for v in operands])
         types = [*(r.type for r in results), *([ChainType()] if goes_on else [])]
         kind = SegmentOp if chained else FusedOp
-        node = kind.create_node(list(operands), types, kept, Region(body), after)
+        node = kind.create_node(list(operands), types, kept_operands, Region(body), after)
         node.attributes["memgraph.names"] = ArrayAttr([StringAttr(name_of(r)) for r in results])
         _block_of(anchor).insert_op_after(node, anchor)
         for result, outer in zip(results, node.outputs, strict=True):

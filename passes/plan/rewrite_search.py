@@ -69,12 +69,12 @@ class _Search:
         legal = runnable(self.func, {**self.taken, rule: None})[rule]
         if not legal:
             return
-        before, most = self.best, self.most
+        before, limit = self.best, self.most
         self.taken[rule] = frozenset()
         self.change(rule, frozenset[int].union, sorted(legal))
         only_lower = rule_of(rule).only_lower
         if only_lower and self.best.peak == before.peak:  # nothing is won with any of them
-            self.best, self.most, self.taken[rule] = before, most, frozenset()
+            self.best, self.most, self.taken[rule] = before, limit, frozenset()
         elif only_lower:
             self.change(rule, frozenset[int].difference, sorted(self.taken[rule]))
         done = applied(copy_of(self.func), self.taken)[rule]
@@ -117,14 +117,14 @@ def apply_by_search(
     except clock.TimeIsOverError:
         return []
     together = _together(func, everywhere, before, deadline, rows)
-    found = _Search(func, deadline, before, rows, _proven(before, rows))
+    search = _Search(func, deadline, before, rows, _proven(before, rows))
     for rule in rules:
-        found.add(rule)
-    if together is not None and together.best.peak < found.best.peak:
-        found = together
-    if any(applied(func, found.taken).values()) and not rows:
-        _settle_sums(func, found.best.order)
-    return found.did
+        search.add(rule)
+    if together is not None and together.best.peak < search.best.peak:
+        search = together
+    if any(applied(func, search.taken).values()) and not rows:
+        _settle_sums(func, search.best.order)
+    return search.did
 
 
 def _proven(before: Schedule, rows: bool) -> int:
@@ -157,8 +157,8 @@ def _together(
     taken = {rule: sites for rule, sites in everywhere.items() if sites}
     if len(taken) < 2 or clock.late(deadline):
         return None
-    left = clock.left(deadline)
-    half = clock.deadline(None if left is None else left / 2)
+    seconds = clock.left(deadline)
+    half = clock.deadline(None if seconds is None else seconds / 2)
     try:
         best = ordered(func, taken, half, rows)
     except clock.TimeIsOverError:
@@ -202,10 +202,10 @@ def applied(
     again = True
     while again:
         again = False
-        for rule, its in sites.items():
-            again = apply_rules(func, (rule,), sites=its) or again
+        for rule, rule_sites in sites.items():
+            again = apply_rules(func, (rule,), sites=rule_sites) or again
     ask_scratch(func)
-    return {rule: frozenset(its.found) for rule, its in sites.items()}
+    return {rule: frozenset(rule_sites.found) for rule, rule_sites in sites.items()}
 
 
 def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
@@ -219,16 +219,16 @@ def runnable_copy(func: FuncOp, allowed: Allowed) -> tuple[FuncOp, dict[str, fro
     target = target_of(func)
     while True:
         copy, numbers = copy_of(func), dict[Operation, int]()
-        found = applied(copy, allowed, numbers)
+        sites_of = applied(copy, allowed, numbers)
         wrong = [
             (op, read)
             for op in body_of(copy).ops
             if (read := inlined_by(op)) and not can_inline(op, target)
         ]
         sites = {numbers.get(value.op, -1) for _, read in wrong for value in read}
-        if not any(sites & its for its in found.values()):
-            return copy, found
-        allowed = {rule: its - sites for rule, its in found.items()}
+        if not any(sites & numbers_of_rule for numbers_of_rule in sites_of.values()):
+            return copy, sites_of
+        allowed = {rule: numbers_of_rule - sites for rule, numbers_of_rule in sites_of.items()}
 
 
 def ordered(
@@ -244,8 +244,8 @@ def ordered(
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
-    left = clock.left(deadline)
+    seconds = clock.left(deadline)
     if not rows:
-        return schedule(extract(copy, any_order=True).graph, "auto", left)
+        return schedule(extract(copy, any_order=True).graph, "auto", seconds)
     cut(copy, range(len(computing(copy))), deadline)
-    return schedule(extract(copy, deadline=deadline).graph, "auto", left, max_states=states)
+    return schedule(extract(copy, deadline=deadline).graph, "auto", seconds, max_states=states)

@@ -20,18 +20,18 @@ def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operatio
     """Bytes of scratch of the operations where it changes, because the kernels of the new target
     work in other than those of the old."""
     before, after = (with_called(target_named(m.target.data), m) for m in (old, new))
-    found: dict[Operation, int] = {}
+    changed: dict[Operation, int] = {}
     for op in func.body.walk():
         if isinstance(op, ConstantOp):
             continue
         size = workspace_of(op, after)
         if size and not behaviour_of(op, new).executes:
             size = 0  # computed when code is written
-        there = [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []
-        kept = there and there != [workspace_of(op, before)]  # its own
-        if not kept and there != [size] * bool(size):
-            found[op] = size
-    return found
+        sizes = [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []
+        given_by_plan = sizes and sizes != [workspace_of(op, before)]  # its own
+        if not given_by_plan and sizes != [size] * bool(size):
+            changed[op] = size
+    return changed
 
 
 def write_scratch(asked: Mapping[Operation, int]) -> None:
@@ -47,8 +47,8 @@ def forget_scratch(func: FuncOp) -> None:
     operations change, after which they may ask for other."""
     target = target_of(func)
     marked = [op for op in func.body.walk() if SCRATCH in op.attributes]
-    there = {op: [s.bytes.data for s in its] for op in marked if (its := scratch_list(op))}
-    write_scratch({op: 0 for op, its in there.items() if its == [workspace_of(op, target)]})
+    sizes = {op: [s.bytes.data for s in entries] for op in marked if (entries := scratch_list(op))}
+    write_scratch({op: 0 for op, held in sizes.items() if held == [workspace_of(op, target)]})
 
 
 def ask_scratch(func: FuncOp) -> None:

@@ -43,9 +43,9 @@ def share_function(
     order = range(len(extracted.graph))
     buffers = live_ranges(extracted.graph, order).buffers
     # what lies above its base, in place inside a larger buffer, has all of an object up to its end
-    whole = [replace(b, size=b.at + b.size, at=0) for b in buffers]
+    enlarged = [replace(b, size=b.at + b.size, at=0) for b in buffers]
     try:
-        answer = share(PlacementProblem(tuple(whole)), method, time_limit)
+        answer = share(PlacementProblem(tuple(enlarged)), method, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: {name}: {error}") from error
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same
@@ -60,5 +60,5 @@ def share_function(
         lambda buffer, inside: SlotAttr(object_of[buffer], buffers[buffer].at + inside),
     )
     memories = [MemoryAttr(n, "object", s) for n, s in zip(names, answer.sizes, strict=True)]
-    found = facts.placed(memories, facts.lower_bound, answer.lower_bound)
-    return planned.placed(found)
+    shared_facts = facts.placed(memories, facts.lower_bound, answer.lower_bound)
+    return planned.placed(shared_facts)

@@ -69,11 +69,11 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     Raises PassFailedException for a name that no operator with rows makes, and NoRowsError where
     there is none because tensors are several images or channels first.
     """
-    made = [{name_of(r) for r in op.results} for op in computing(func)]
-    wanted = [k for k, its in enumerate(made) if names is None or its & names]
+    names_of = [{name_of(r) for r in op.results} for op in computing(func)]
+    wanted = [k for k, result_names in enumerate(names_of) if names is None or result_names & names]
     chosen = cut(func, wanted)
-    for name in sorted((names or frozenset()).difference(*(made[k] for k in chosen))):
-        close = nearest(name, sorted(set[str]().union(*made)))
+    for name in sorted((names or frozenset()).difference(*(names_of[k] for k in chosen))):
+        close = nearest(name, sorted(set[str]().union(*names_of)))
         text = f"memgraph-expand-rows: no operator with rows makes {name!r}{close}"
         raise PassFailedException(text)
     why = None if chosen or names is not None else _why_none(func)
@@ -117,21 +117,21 @@ def cut(func: FuncOp, positions: Collection[int], deadline: float | None = None)
     """Cut those of `computing` at these positions that have rows, and a kernel of the target that
     computes them; their positions. Raises TimeIsOverError at `deadline`, with the function half
     cut."""
-    found, target = computing(func), target_of(func)
-    wanted = {k: found[k] for k in sorted(positions) if not makes_virtual(found[k])}
-    together = _cut_together(found, frozenset(wanted.values()), target)
+    running, target = computing(func), target_of(func)
+    wanted = {k: running[k] for k in sorted(positions) if not makes_virtual(running[k])}
+    together = _cut_together(running, frozenset(wanted.values()), target)
     wanted = {k: op for k, op in wanted.items() if op not in together}
-    if virtual := any(map(makes_virtual, found)):
+    if virtual := any(map(makes_virtual, running)):
         forget_scratch(func)  # who reads them in rows makes rows of them in scratch
     for op in wanted.values():
         if computes_rows(op, target):
             _read_image(op)
     chosen = {k: _with_rows(op, target) for k, op in wanted.items() if op.parent}
-    _expand(func, [op for made in chosen.values() for op in made], deadline)
+    _expand(func, [op for cut_operations in chosen.values() for op in cut_operations], deadline)
     _drop_image(func)
     if virtual:
         ask_scratch(func)
-    return tuple(k for k, made in chosen.items() if made)
+    return tuple(k for k, cut_operations in chosen.items() if cut_operations)
 
 
 def _with_rows(op: Operation, target: Target) -> Sequence[Operation]:
@@ -140,17 +140,17 @@ def _with_rows(op: Operation, target: Target) -> Sequence[Operation]:
         return [op] if _can_be_cut(op, target) else []
     if not isinstance(op, ComputeOp):
         return []
-    made = op.one_by_one()
-    if not made or not all(_can_be_cut(one, target) for one in made):
-        for one in made:
+    singles = op.one_by_one()
+    if not singles or not all(_can_be_cut(one, target) for one in singles):
+        for one in singles:
             one.drop_all_references()
         return []
     if isinstance(source := op.attributes.get("memgraph.source"), SourceAttr):
         place = source.subgraph.data, source.operator.data
-        tensors = [[tensor] for tensor in source.tensor_ids] or [[]] * len(made)  # ONNX has none
-        for one, its in zip(made, tensors, strict=True):
-            one.attributes["memgraph.source"] = SourceAttr(*place, its)
-    for old, one in zip(op.results, made, strict=True):
+        tensors = [[tensor] for tensor in source.tensor_ids] or [[]] * len(singles)  # ONNX has none
+        for one, tensor_ids in zip(singles, tensors, strict=True):
+            one.attributes["memgraph.source"] = SourceAttr(*place, tensor_ids)
+    for old, one in zip(op.results, singles, strict=True):
         one.location = op.location
         if NARROWED in op.attributes:
             one.attributes[NARROWED] = op.attributes[NARROWED]
@@ -159,8 +159,8 @@ def _with_rows(op: Operation, target: Target) -> Sequence[Operation]:
         one.results[0].name_hint = old.name_hint
         if is_named(old):
             rename(one, {0: name_of(old)})
-    Rewriter.replace_op(op, list(made), [one.results[0] for one in made])
-    return list(made)
+    Rewriter.replace_op(op, list(singles), [one.results[0] for one in singles])
+    return list(singles)
 
 
 def _cut_together(
@@ -168,14 +168,14 @@ def _cut_together(
 ) -> frozenset[Operation]:
     """Return the operators that stay whole because others do: those that add up one buffer have
     rows if all of them have."""
-    whole: set[Operation] = set()
+    uncut: set[Operation] = set()
     for op in found:
         if not isinstance(op, ComputeOp) or not op.has_trait(SumsUp):
             continue
-        its = [op, *(v.owner for v in op.operands if not is_constant_value(v))]
-        if not all(isinstance(m, ComputeOp) and m in chosen and _is_cut(m, target) for m in its):
-            whole.update(m for m in its if isinstance(m, ComputeOp))
-    return frozenset(whole)
+        group = [op, *(v.owner for v in op.operands if not is_constant_value(v))]
+        if not all(isinstance(m, ComputeOp) and m in chosen and _is_cut(m, target) for m in group):
+            uncut.update(m for m in group if isinstance(m, ComputeOp))
+    return frozenset(uncut)
 
 
 def _is_cut(op: ComputeOp, target: Target) -> bool:
@@ -252,13 +252,13 @@ def _cut(op: Operation, rows: _Rows) -> None:
             part[-1].name_hint = old.name_hint
             old.replace_all_uses_with(part[-1])
         return
-    for old, found in zip(op.results, parts, strict=True):
-        name_rows(old, found)
-        rows.of_value[old] = found
+    for old, row_values in zip(op.results, parts, strict=True):
+        name_rows(old, row_values)
+        rows.of_value[old] = row_values
         if any(_reads_whole(use, rows) for use in old.uses):
-            join = JoinOp(found, old.type)
+            join = JoinOp(row_values, old.type)
             join.result.name_hint = old.name_hint
-            rows.of_value[join.result] = found
+            rows.of_value[join.result] = row_values
             _insert(op, join)
             old.replace_uses_with_if(join.result, lambda use: _reads_whole(use, rows))
 
@@ -266,28 +266,28 @@ def _cut(op: Operation, rows: _Rows) -> None:
 def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAValue]]:
     """The rows of each result of an operation, of a sum over rows its parts, made before another
     one; they are no buffers where the operation's results are none."""
-    made = _row_kernel(op, rows.model)
-    _insert(before, made)
-    whole, steps = required_operator(made.operation), steps_of(made.operation)
+    kernel = _row_kernel(op, rows.model)
+    _insert(before, kernel)
+    operator, steps = required_operator(kernel.operation), steps_of(kernel.operation)
     assert steps is not None
-    sums = whole.accumulates
-    types = [v.type if sums else row_type(v.type) for v in whole.results]
+    sums = operator.accumulates
+    types = [v.type if sums else row_type(v.type) for v in operator.results]
     parts: list[list[SSAValue]] = [[] for _ in op.results]
     last: SSAValue | None = None
-    outside = [(k, op.operands[k]) for k, _ in activations(made.operation)]
+    outside = [(k, op.operands[k]) for k, _ in activations(kernel.operation)]
     for r in steps:
         inputs: list[SSAValue] = []
         for k, value in outside:
-            needed = whole.rows_needed(k, r)
-            found = [value] if needed is None else _rows_of(value, before, rows)
-            inputs += found if needed is None else [found[n] for n in needed]
+            needed = operator.rows_needed(k, r)
+            values = [value] if needed is None else _rows_of(value, before, rows)
+            inputs += values if needed is None else [values[n] for n in needed]
         if last is not None:
             inputs.append(last)
         unfinished = sums and r != steps[-1]
-        row = RowOp(made.operator, r, inputs, [whole.accumulator] if unfinished else types)
+        row = RowOp(kernel.operator, r, inputs, [operator.accumulator] if unfinished else types)
         if makes_virtual(op):
-            its = ArrayAttr([AliasAttr(k, "virtual") for k in range(1, len(row.operands))])
-            row.attributes[ALIAS] = ArrayAttr([its] * len(types))
+            aliases = ArrayAttr([AliasAttr(k, "virtual") for k in range(1, len(row.operands))])
+            row.attributes[ALIAS] = ArrayAttr([aliases] * len(types))
         _insert(before, row)
         if sums:
             last = row.outputs[0]
@@ -302,22 +302,22 @@ def _reads_whole(use: Use, rows: _Rows) -> bool:
     reader = use.operation
     if makes_virtual(reader):
         return any(_reads_whole(other, rows) for r in reader.results for other in r.uses)
-    whole = operator_of(reader) if reader in rows.cut else None
-    steps = None if whole is None else steps_of(reader)
-    return whole is None or not steps or whole.rows_needed(use.index, steps[0]) is None
+    operator = operator_of(reader) if reader in rows.cut else None
+    steps = None if operator is None else steps_of(reader)
+    return operator is None or not steps or operator.rows_needed(use.index, steps[0]) is None
 
 
-def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:
+def name_rows(old: SSAValue, row_values: Sequence[SSAValue]) -> None:
     """Call rows by their tensor and number, where the model names the tensor."""
     hint, name = old.name_hint, name_of(old) if is_named(old) else None
     names: dict[Operation, dict[int, str]] = {}  # of what makes the rows: one, or one each
-    for r, part in enumerate(found):
+    for r, part in enumerate(row_values):
         part.name_hint = f"{hint}_{r}" if hint else None
         assert isinstance(part, OpResult)
         if name is not None:
             names.setdefault(part.op, {})[part.index] = f"{name}[{r}]"
-    for op, its in names.items():
-        rename(op, its)
+    for op, result_names in names.items():
+        rename(op, result_names)
 
 
 def reads_received(op: Operation) -> bool:
@@ -364,14 +364,14 @@ def _row_kernel(op: Operation, model: ModelAttr) -> RowKernelOp:
             operands.append(argument)
         else:
             operands.append(_copied(value, block, inside))
-    whole = op.clone()
-    if makes_virtual(whole):
-        del whole.attributes[ALIAS]  # its rows have it
-    whole.operands = operands
-    block.add_ops([whole, YieldOp(list(whole.results))])
-    made = RowKernelOp(Region(block))
-    made.operator.name_hint = op.results[0].name_hint or operator_kind(op)
-    return made
+    operator = op.clone()
+    if makes_virtual(operator):
+        del operator.attributes[ALIAS]  # its rows have it
+    operator.operands = operands
+    block.add_ops([operator, YieldOp(list(operator.results))])
+    kernel = RowKernelOp(Region(block))
+    kernel.operator.name_hint = op.results[0].name_hint or operator_kind(op)
+    return kernel
 
 
 def _copied(value: SSAValue, block: Block, inside: dict[SSAValue, SSAValue]) -> SSAValue:

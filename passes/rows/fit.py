@@ -34,16 +34,16 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
     Raises DoesNotFitError, with what is proven, if none is found.
     """
     deadline = clock.deadline(time_limit)
-    most, smallest = fit, None
+    peak_limit, smallest = fit, None
     while True:
         try:
-            found = ever_fewer_rows(func, clock.left(deadline), most)
+            cuts = ever_fewer_rows(func, clock.left(deadline), peak_limit)
         except DoesNotFitError as error:
             if smallest is None:
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
             raise DoesNotFitError(f"{text}; for less than that {error.text}") from error
-        tried = [(in_rows(func, positions).graph, positions) for positions in worth_placing(found)]
+        tried = [(in_rows(func, positions).graph, positions) for positions in worth_placing(cuts)]
         for graph, positions in sorted(tried, key=lambda t: len(t[0])):
             if smallest is not None and clock.late(deadline):
                 text = f"the smallest arena found in time has {smallest:,} B"
@@ -53,7 +53,7 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
             if arena <= fit:
                 return positions
             smallest = arena if smallest is None else min(smallest, arena)
-            most = min(most, order.peak - 1)
+            peak_limit = min(peak_limit, order.peak - 1)
 
 
 def worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
@@ -74,9 +74,9 @@ def without_holes(able: frozenset[int], positions: frozenset[int]) -> frozenset[
 
 def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
     """Bytes, as memgraph-place{method=joint} finds them."""
-    left = clock.left(deadline)
-    found = joint.solve(graph, order.order, order.lower_bound, left, calm_first=True)
-    return found.placement.arena
+    seconds = clock.left(deadline)
+    answer = joint.solve(graph, order.order, order.lower_bound, seconds, calm_first=True)
+    return answer.placement.arena
 
 
 def helping_text(func: FuncOp, streamed: bool, time_limit: float | None = None) -> str:
@@ -86,22 +86,22 @@ def helping_text(func: FuncOp, streamed: bool, time_limit: float | None = None) 
     Borders that cannot be are left out. `func` stays as it is, and has no rows yet.
     """
     deadline = clock.deadline(time_limit)
-    found: dict[str, int] = {}
+    peaks: dict[str, int] = {}
     for name, stream, stored in (
         (STREAM, True, False),
         (STORED, streamed, True),
         (BOTH, True, True),
     ):
-        if (streamed and name != STORED) or (name == BOTH and len(found) < 2):
+        if (streamed and name != STORED) or (name == BOTH and len(peaks) < 2):
             continue
         if clock.late(deadline):
             break
         peak = _peak(func, stream, stored, clock.left(deadline))
         if peak is not None:
-            found[name] = peak
-    if BOTH in found and found[BOTH] >= min(found[STREAM], found[STORED]):
-        del found[BOTH]
-    return "".join(f"; with {name} they need {peak:,} B" for name, peak in found.items())
+            peaks[name] = peak
+    if BOTH in peaks and peaks[BOTH] >= min(peaks[STREAM], peaks[STORED]):
+        del peaks[BOTH]
+    return "".join(f"; with {name} they need {peak:,} B" for name, peak in peaks.items())
 
 
 def _peak(func: FuncOp, stream: bool, stored: bool, time_limit: float | None) -> int | None:

@@ -164,8 +164,8 @@ def cut_chosen(
         if extracted.graph != graph:
             return Planned(extracted)
     own = tuple(range(len(graph)))
-    found = chosen.ordered
-    answer = _proven(graph, time_limit) if found is None else replace(found, order=own)
+    ordered = chosen.ordered
+    answer = _proven(graph, time_limit) if ordered is None else replace(ordered, order=own)
     peak = profile(graph, own).peak
     if answer.peak < peak:  # of no known arena
         better = nearest(graph, [answer.order], chosen.arena - 1)

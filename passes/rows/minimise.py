@@ -58,27 +58,27 @@ class Chosen:
 
 
 def ever_fewer_rows(
-    func: FuncOp, time_limit: float | None = None, most: int | None = None
+    func: FuncOp, time_limit: float | None = None, limit: int | None = None
 ) -> list[Chosen]:
-    """Return choices of operators to cut for a peak of `most` bytes, by default that of all in
+    """Return choices of operators to cut for a peak of `limit` bytes, by default that of all in
     rows, each with no more calls than the one before; the last is the best.
 
-    `time_limit` is in seconds, after which what is left stays cut. Raises DoesNotFitError if `most`
-    is not reached.
+    `time_limit` is in seconds, after which what is left stays cut. Raises DoesNotFitError if the
+    `limit` is not reached.
     """
     deadline, cuts = clock.deadline(time_limit), Cuts(func)
     rows = cuts.of(range(len(computing(func))))
-    order = None if most is None else order_within(rows.graph, most, deadline)
+    order = None if limit is None else order_within(rows.graph, limit, deadline)
     if order is None:
         least = schedule(rows.graph, "auto", clock.left(deadline), max_states=LEAST)
-        order, most = least.order, least.peak if most is None else most
-        if least.peak > most:
+        order, limit = least.order, least.peak if limit is None else limit
+        if least.peak > limit:
             proof = ", and no order of these rows needs less"
             how = proof if least.optimal else " in the best order that was found"
-            text = f"{most:,} B are {least.peak - most:,} B too few: all operators in rows need"
+            text = f"{limit:,} B are {least.peak - limit:,} B too few: all operators in rows need"
             raise DoesNotFitError(f"{text} {least.peak:,} B{how}")
-    assert most is not None
-    return fewer_rows(cuts, rows, order, most, deadline)
+    assert limit is not None
+    return fewer_rows(cuts, rows, order, limit, deadline)
 
 
 def fewer_rows(
@@ -94,15 +94,15 @@ def fewer_rows(
     `calls` are those of all choices that are searched for another order. `worth` is given a choice
     whose numbers keep the peak, these and an order, and returns the order that it is cut for, None
     if it is not."""
-    whole, running, able = cuts.whole, computing(cuts.func), rows.cut
-    step = {op: k for k, op in enumerate(whole.memory.operations)}
+    uncut_problem, running, able = cuts.whole, computing(cuts.func), rows.cut
+    step = {op: k for k, op in enumerate(uncut_problem.memory.operations)}
     needed = frozenset(
         k
         for k in able
         if reads_received(op := running[k])
         or (isinstance(op, ComputeOp) and op.has_trait(SumsUp))  # with what it adds up
         or sum_of(op) is not None
-        or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
+        or (op in step and _alone(uncut_problem.graph, step[op]) > most)  # views are no step
     )
     if needed == able or clock.late(deadline):
         return [Chosen(able, tuple(order), needed == able)]
@@ -115,30 +115,30 @@ def fewer_rows(
         few = order_within(small.graph, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
-    found = [Chosen(able, tuple(order), False)]
-    left = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
-    if left and (calls or able - left != needed):  # else those that were looked at
-        some = rows.numbers.with_whole(left)
+    choices = [Chosen(able, tuple(order), False)]
+    uncut = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
+    if uncut and (calls or able - uncut != needed):  # else those that were looked at
+        some = rows.numbers.with_whole(uncut)
         like = some.like(order)
-        fewer = _kept(cuts, rows, some, like, able - left, most, deadline, worth)
+        fewer = _kept(cuts, rows, some, like, able - uncut, most, deadline, worth)
         if fewer is not None:
-            found.append(Chosen(able - left, fewer, False))
+            choices.append(Chosen(able - uncut, fewer, False))
     seen = 0
-    waiting = _halves(sorted(found[-1].positions - needed))
+    waiting = _halves(sorted(choices[-1].positions - needed))
     for group in waiting:
-        if seen + found[-1].calls > calls or clock.late(deadline):
+        if seen + choices[-1].calls > calls or clock.late(deadline):
             break
-        chosen = found[-1].positions.difference(group)
+        chosen = choices[-1].positions.difference(group)
         if (small := cuts.in_time(chosen, deadline)) is None:
             break
         graph = small.graph
         seen += len(graph)
-        fewer = order_within(graph, most, deadline) if len(graph) <= found[-1].calls else None
+        fewer = order_within(graph, most, deadline) if len(graph) <= choices[-1].calls else None
         if fewer is not None:
-            found.append(Chosen(chosen, fewer, False))
+            choices.append(Chosen(chosen, fewer, False))
         else:
             waiting += _halves(group)
-    return found
+    return choices
 
 
 def _kept(
@@ -169,19 +169,19 @@ def _whole(
 ) -> frozenset[int]:
     """Which of these may be whole for a peak of `most`, if the rest keeps to `order` of all rows:
     half of them, halves of those that may not, and so on."""
-    whole = frozenset[int]()
+    uncut = frozenset[int]()
     waiting, looked = _halves(able) or [able], 0
     for group in waiting:
         if looked > LOOKED or clock.late(deadline):
             break
-        more = whole.union(group)
+        more = uncut.union(group)
         some = rows.with_whole(more)
         looked += len(rows.graph) + len(some.graph)
         if profile(some.graph, some.like(order)).peak <= most:
-            whole = more
+            uncut = more
         else:
             waiting += _halves(group)
-    return whole
+    return uncut
 
 
 def keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:

@@ -33,10 +33,10 @@ class InRows:
     @cached_property
     def steps_of(self) -> dict[int, list[int]]:
         """The steps of each operator, ascending."""
-        found: dict[int, list[int]] = {}
+        steps: dict[int, list[int]] = {}
         for v, operator in enumerate(self.operator):
-            found.setdefault(operator, []).append(v)
-        return found
+            steps.setdefault(operator, []).append(v)
+        return steps
 
     @property
     def graph(self) -> MemoryGraph:
@@ -51,8 +51,8 @@ class InRows:
             if g is not None:
                 sizes[g] = group.size
         tensor = [-1] * len(sizes)
-        for number, its in enumerate(_tensors(self.extracted.func)):
-            for value in its:
+        for number, tensor_rows in enumerate(_tensors(self.extracted.func)):
+            for value in tensor_rows:
                 g = group_of[memory.of_value[value][0]] if value in memory.of_value else None
                 if g is not None:
                     tensor[g] = number
@@ -106,13 +106,13 @@ def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = N
     TimeIsOverError at `deadline`."""
     copy = func.clone()
     running = computing(copy)
-    there = {op for op in body_of(copy).ops if isinstance(op, RowKernelOp)}
+    old = {op for op in body_of(copy).ops if isinstance(op, RowKernelOp)}
     several = [1 if steps_of(op) is not None else len(op.results) for op in running]
     done = cut(copy, positions, deadline)
-    made = [op for op in body_of(copy).ops if isinstance(op, RowKernelOp) and op not in there]
-    made = [op for op in made if not any(makes_virtual(use.operation) for use in op.operator.uses)]
+    cuts = [op for op in body_of(copy).ops if isinstance(op, RowKernelOp) and op not in old]
+    cuts = [op for op in cuts if not any(makes_virtual(use.operation) for use in op.operator.uses)]
     number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
-    number |= zip(made, (k for k in done for _ in range(several[k])), strict=True)
+    number |= zip(cuts, (k for k in done for _ in range(several[k])), strict=True)
     extracted = extract(copy, deadline=deadline)
     operator: list[int] = []
     others = 0
@@ -126,14 +126,14 @@ def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = N
 def _tensors(func: FuncOp) -> list[Sequence[SSAValue]]:
     """The rows of each tensor; of a sum over rows the finished one alone."""
     taken: list[Sequence[SSAValue]] = []
-    made: dict[tuple[SSAValue, int], list[SSAValue]] = {}
+    rows_by_result: dict[tuple[SSAValue, int], list[SSAValue]] = {}
     for op in body_of(func).ops:
         if isinstance(op, SplitRowsOp):
             taken.append(op.parts)
         elif isinstance(op, RowOp):
             for k, value in enumerate(op.outputs):
-                its = made.setdefault((op.operator, k), [])
+                rows = rows_by_result.setdefault((op.operator, k), [])
                 if required_operator(op.operation).accumulates:
-                    its.clear()
-                its.append(value)
-    return [*taken, *made.values()]
+                    rows.clear()
+                rows.append(value)
+    return [*taken, *rows_by_result.values()]

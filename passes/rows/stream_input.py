@@ -64,11 +64,11 @@ def receive_rows(func: FuncOp) -> None:
 
 def _readers(value: SSAValue) -> set[Operation]:
     """Return the readers of a tensor, in another shape too."""
-    found: set[Operation] = set()
+    readers: set[Operation] = set()
     for op in (use.operation for use in value.uses):
         shows = is_view(op, GENERIC) and steps_of(op) is None
-        found |= (_readers(op.results[0]) if shows else set()) or {op}
-    return found
+        readers |= (_readers(op.results[0]) if shows else set()) or {op}
+    return readers
 
 
 def close_stream(func: FuncOp) -> None:

@@ -100,11 +100,11 @@ def choosing(func: FuncOp, row: Mapping[SSAValue, Row], kept: Mapping[SSAValue, 
     reads: dict[Row, Sequence[Row]] = {}
     always: list[Row] = []
     for op in body_of(func).ops:
-        its = [row[v] for v in op.operands if v in row]
+        rows_read = [row[v] for v in op.operands if v in row]
         if isinstance(op, RowOp) and op.outputs[0] in row:
-            reads |= {row[v]: its for v in op.outputs}
+            reads |= {row[v]: rows_read for v in op.outputs}
         elif not isinstance(op, ReceiveOp):
-            always += its
+            always += rows_read
     operators = [op for op in in_order(func, row) if op.computed.rows_mode != "part"]
     return Choosing(body_of(func).args[0], operators, reads, always, kept)
 
@@ -113,41 +113,41 @@ def least_work(c: Choosing, most: int | None, place: str) -> Recalled:
     """The rows to recall with `most` bytes of state, None for any: as little work as giving
     up one tensor's after the other finds, and then others. Raises MemoptError where that is not
     enough."""
-    found = c.recalled({})
-    if most is None or found.bytes <= most:
-        return found
+    chosen = c.recalled({})
+    if most is None or chosen.bytes <= most:
+        return chosen
     # what is not recalled to begin with is not recalled to compute other rows again
     results: list[SSAValue] = [v for op in c.operators for v in op.computed.results]
-    first = {v: rows_of(v) or 0 for v in results if v not in found.rows}
-    while found.bytes > most:
+    first = {v: rows_of(v) or 0 for v in results if v not in chosen.rows}
+    while chosen.bytes > most:
         best: tuple[float, SSAValue, int, Recalled] | None = None
-        for tensor in found.rows:
-            for r in _starts(found.read.get(tensor, set()), first.get(tensor, 0), tensor):
+        for tensor in chosen.rows:
+            for r in _starts(chosen.read.get(tensor, set()), first.get(tensor, 0), tensor):
                 other = c.recalled({**first, tensor: r})
-                fewer = found.bytes - other.bytes
+                fewer = chosen.bytes - other.bytes
                 if fewer <= 0:
                     continue
-                price = (other.work - found.work) / min(fewer, found.bytes - most)
+                price = (other.work - chosen.work) / min(fewer, chosen.bytes - most)
                 if best is None or price < best[0]:
                     best = price, tensor, r, other
         if best is None:
-            text = f"no fewer than {found.bytes:,} B are found to be kept ({_largest(found)})"
+            text = f"no fewer than {chosen.bytes:,} B are found to be kept ({_largest(chosen)})"
             raise MemoptError(f"memgraph-slide: {text}, not {most:,}", place)
-        _, tensor, first[tensor], found = best
-    return _improved(c, most, first, found)
+        _, tensor, first[tensor], chosen = best
+    return _improved(c, most, first, chosen)
 
 
-def _improved(c: Choosing, most: int, first: dict[SSAValue, int], found: Recalled) -> Recalled:
+def _improved(c: Choosing, most: int, first: dict[SSAValue, int], chosen: Recalled) -> Recalled:
     """With other rows of single tensors as long as that saves work."""
     before = None
-    while before is not found:
-        before = found
+    while before is not chosen:
+        before = chosen
         for tensor in list(first):
-            for r in [0, *_starts(found.read.get(tensor, set()), 0, tensor)]:
+            for r in [0, *_starts(chosen.read.get(tensor, set()), 0, tensor)]:
                 other = c.recalled({**first, tensor: r})
-                if other.bytes <= most and other.work < found.work:
-                    first[tensor], found = r, other
-    return found
+                if other.bytes <= most and other.work < chosen.work:
+                    first[tensor], chosen = r, other
+    return chosen
 
 
 def _starts(read: set[int], first: int, tensor: SSAValue) -> list[int]:

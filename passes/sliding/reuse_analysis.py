@@ -52,12 +52,12 @@ Row = tuple[SSAValue, int]
 
 def rows_in(func: FuncOp) -> dict[SSAValue, Row]:
     """The tensor and row that a value is, of operators in rows and of what is received."""
-    made = [
+    producers = [
         op
         for op in body_of(func).ops
         if isinstance(op, ReceiveOp) or (isinstance(op, RowOp) and op.whole.rows_mode != "part")
     ]
-    return {v: row for op in made for v in op.results if (row := row_of(v)) is not None}
+    return {v: row for op in producers for v in op.results if (row := row_of(v)) is not None}
 
 
 def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
@@ -70,9 +70,9 @@ def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
 
 def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowKernelOp]:
     """The operators in rows, each behind those that make what it reads."""
-    found = [op for op in body_of(func).ops if isinstance(op, RowKernelOp)]
-    waiting = {op: set(_tensors_read(op, row).values()) for op in found}
-    unmade = {r for op in found for r in op.computed.results}
+    kernels = [op for op in body_of(func).ops if isinstance(op, RowKernelOp)]
+    waiting = {op: set(_tensors_read(op, row).values()) for op in kernels}
+    unmade = {r for op in kernels for r in op.computed.results}
     ordered: list[RowKernelOp] = []
     while waiting:
         ready = [op for op, reads in waiting.items() if not unmade & reads]
@@ -86,7 +86,7 @@ def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowKernelOp]:
 
 def _tensors_read(op: RowKernelOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue, SSAValue]:
     """The tensor of whose rows an operator in rows reads each of its arguments."""
-    found: dict[SSAValue, SSAValue] = {}
+    tensor_of: dict[SSAValue, SSAValue] = {}
     for reader in (use.operation for use in op.operator.uses):
         if not isinstance(reader, RowOp):
             continue
@@ -96,8 +96,8 @@ def _tensors_read(op: RowKernelOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue
             for _ in range(1 if needed is None else len(needed)):
                 value = next(inputs)
                 if needed is not None and value in row:
-                    found[argument] = row[value][0]
-    return found
+                    tensor_of[argument] = row[value][0]
+    return tensor_of
 
 
 def _kept_of(
@@ -108,18 +108,18 @@ def _kept_of(
 ) -> dict[SSAValue, Kept]:
     """The kept rows of the input and of what operators make, each behind those that make what it
     `reads`, tensors by operand; `is_known` says which operands are known before run time."""
-    kept = _of_input(func, rows)
+    by_tensor = _of_input(func, rows)
     first = "no operator"
     for at, (op, tensors) in enumerate(reads):
         first = first if at else operator_name(op)
-        known = {v: kept[tensor] for v, tensor in tensors.items() if tensor in kept}
-        most = _most_kept(op, known, [is_known(v) for v in op.operands])
-        if most is not None:
-            kept.update(dict.fromkeys(op.results, most))
-    if len(kept) == 1:
+        known = {v: by_tensor[tensor] for v, tensor in tensors.items() if tensor in by_tensor}
+        rows_kept = _most_kept(op, known, [is_known(v) for v in op.operands])
+        if rows_kept is not None:
+            by_tensor.update(dict.fromkeys(op.results, rows_kept))
+    if len(by_tensor) == 1:
         text = f"no row is in the run before: {first} makes other rows of rows that slide by {rows}"
         raise MemoptError(f"memgraph-slide: {text}", f"@{func.sym_name.data}")
-    return kept
+    return by_tensor
 
 
 def _of_input(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:

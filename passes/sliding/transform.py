@@ -32,22 +32,22 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
         if isinstance(op, RowOp) and makes_virtual(op):
             text = "memgraph-slide: a row that is no buffer, made by its readers, is not kept"
             raise MemoptError(text, place_of(op))
-        whole = op.operation if isinstance(op, RowOp) else None
-        if whole is not None and not isinstance(whole, ComputeOp):
-            text = f"memgraph-slide: a row of {full_name(whole)}, of another dialect, is not kept"
+        cut_op = op.operation if isinstance(op, RowOp) else None
+        if cut_op is not None and not isinstance(cut_op, ComputeOp):
+            text = f"memgraph-slide: a row of {full_name(cut_op)}, of another dialect, is not kept"
             raise MemoptError(text, place_of(op))
-        if whole is not None and whole.has_trait(SumsUp):
+        if cut_op is not None and cut_op.has_trait(SumsUp):
             text = "memgraph-slide: a row that several operators add up is not kept"
             raise MemoptError(text, place_of(op))
-    kept, row = kept_rows_in(func, rows), rows_in(func)
-    recalled = least_work(choosing(func, row, kept), most, place)
+    kept_rows, row = kept_rows_in(func, rows), rows_in(func)
+    recalled = least_work(choosing(func, row, kept_rows), most, place)
     if not recalled.rows:
         raise MemoptError("memgraph-slide: nothing reads a row of the run before", place)
     drop_plan(func)
     value_of = {at: value for value, at in row.items()}
-    old = [op for op in block.ops if _is_old(op, row, kept, recalled)]
+    old = [op for op in block.ops if _is_old(op, row, kept_rows, recalled)]
     tensors = [t for t in dict.fromkeys(t for t, _ in row.values()) if t in recalled.rows]
-    states = [_state(t, sorted(recalled.rows[t]), kept[t].shift, value_of) for t in tensors]
+    states = [_state(t, sorted(recalled.rows[t]), kept_rows[t].shift, value_of) for t in tensors]
     for op in reversed(old):
         Rewriter.erase_op(op)
     for state in states:
@@ -108,10 +108,10 @@ def _retain(state: StateOp, value_of: Mapping[Row, SSAValue]) -> None:
         if r + state.later in state.kept:
             continue
         value = value_of[state.tensor, r + state.later]
-        made = value.owner
-        assert isinstance(made, Operation)
+        producer = value.owner
+        assert isinstance(producer, Operation)
         retain = RetainOp(value, state.result, r)
-        if place[made] > at:
-            at, behind = place[made], made
+        if place[producer] > at:
+            at, behind = place[producer], producer
         Rewriter.insert_op(retain, InsertPoint.after(behind))
         behind = retain

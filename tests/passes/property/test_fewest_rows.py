@@ -74,7 +74,7 @@ def test_no_choice_has_less_calls_where_that_is_said(fuzz: float) -> None:
         for most in {rows, (rows + whole) // 2}:
             if most < rows:
                 continue
-            found = ever_fewer_rows(func, most=most)[-1]
+            found = ever_fewer_rows(func, limit=most)[-1]
             peak, calls = planned(func, tuple(found.positions))
             assert peak <= most
             assert calls == found.calls
