@@ -1,4 +1,4 @@
-"""A traced graph as the JSON graph of DESIGN.md.
+"""A traced graph as a JSON graph (docs/reference/json-graph.md).
 
 No table of operators is needed. Which tensors are one buffer, the fake tensors say: each has an
 `untyped_storage()`, and views share it, so a node whose results lie in storages that are there
