@@ -3,7 +3,7 @@
 Which rows a row reads is asked of the operations (`rows_needed`), so an operator that has rows is
 cut without a word here.
 
-    %c0 = memgraph.row %concat[0] (%a0, %b0) {memgraph.alias = [[... gather, ... gather]]}
+    %c0 = memgraph.row %concat[0] (%a0, %b0) {memgraph.alias = [[... virtual, ... virtual]]}
     %y0 = memgraph.row %conv[0] (%c0, %c1)            // reads rows 0 and 1 of both parts
 
 Rows of what is no buffer are none either. They are no choice: whoever is cut and reads them has

@@ -56,7 +56,7 @@ def report_dict(
     whole_peak: int | None = None,
     advice: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole_peak` is
+    """Return the content of `report.json`, in bytes, the same for the same input; `whole_peak` is
     that of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
     func, memory = after.func, after.memory
     model = model_of(before.func)
