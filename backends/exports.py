@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges, rounded
 from memopt.backends.checked import Checked, checked
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function

@@ -21,7 +21,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.functions import runs_of
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
 from memopt.passes.plan.planned import Planned, PlanningPass

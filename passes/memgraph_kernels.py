@@ -22,7 +22,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import levels, live_ranges, rounded
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import (
     MODEL,

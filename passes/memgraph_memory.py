@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.attributes.memories import MemoryAttr, TrafficAttr
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
@@ -34,8 +34,8 @@ from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.plan.memory_tenants import Tenants, tenants_of
 from memopt.passes.plan.moves import write_moves
 from memopt.passes.plan.option import option, required
-from memopt.passes.plan.places import write_places
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
+from memopt.passes.plan.write_placement import write_placement
 from memopt.solvers import clock
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError
@@ -182,7 +182,7 @@ def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> bool:
         buffer = tenants.scratch_of.get((step, index))
         return SlotAttr(banks[0].name, 0) if buffer is None else place_at(buffer, 0)
 
-    write_places(extracted, range(len(extracted.graph)), place_at, scratch_at)
+    write_placement(extracted, range(len(extracted.graph)), place_at, scratch_at)
     for op, visit in moves:
         op.attributes[OFFSET] = ArrayAttr([SlotAttr(banks[visit.bank].name, visit.offset)])
     return bool(moves)

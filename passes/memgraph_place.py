@@ -33,8 +33,8 @@ from memopt.passes.plan.option import (
     option,
     with_options,
 )
-from memopt.passes.plan.places import write_places
 from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan
+from memopt.passes.plan.write_placement import write_placement
 from memopt.solvers import clock, joint, placement
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
@@ -223,4 +223,4 @@ def _place_around_scratch(
 
 def _write_offsets(extracted: Extracted, offsets: Sequence[int], order: Sequence[int]) -> None:
     """Write the offsets of `live_ranges(extracted.graph, order)` into the function."""
-    write_places(extracted, order, lambda buffer, inside: offsets[buffer] + inside)
+    write_placement(extracted, order, lambda buffer, inside: offsets[buffer] + inside)

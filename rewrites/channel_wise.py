@@ -227,7 +227,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from memopt.dialects.arithmetic.stored import element_of, integer_type, is_stored, numbers_of
-from memopt.dialects.attributes.channels import is_narrowed
+from memopt.dialects.attributes.channels import is_slimmed
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
@@ -303,7 +303,7 @@ def stacked(op: MeanOp) -> list[SSAValue]:
 def claims_channels(op: Operation) -> bool:
     """Return whether channels of the function were left out because of intervals of other tensors,
     which cannot be derived of partial sums."""
-    return op.parent is not None and any(is_narrowed(other) for other in op.parent.ops)
+    return op.parent is not None and any(is_slimmed(other) for other in op.parent.ops)
 
 
 def adds_channels(op: WeighingOp) -> bool:

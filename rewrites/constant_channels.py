@@ -278,7 +278,7 @@ from memopt.analysis.intervals import Intervals, intervals
 from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.scalars import float32
 from memopt.dialects.arithmetic.stored import is_stored, per_tensor
-from memopt.dialects.attributes.channels import CHANNELS, NARROWED, ChannelsAttr, is_narrowed
+from memopt.dialects.attributes.channels import CHANNELS, NARROWED, ChannelsAttr, is_slimmed
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.attributes.quick import numbers
@@ -306,7 +306,7 @@ class ConstantChannels(FunctionRule):
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         module, block = func.parent_op(), body_of(func)
-        if any(is_narrowed(op) for op in block.ops):  # its claims count channels as they were
+        if any(is_slimmed(op) for op in block.ops):  # its claims count channels as they were
             return False
         assert isinstance(module, ModuleOp)
         constants = constants_of(Weights.of(module), GENERIC)

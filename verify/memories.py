@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.attributes.memories import MemoryAttr
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import read_values

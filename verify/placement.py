@@ -4,7 +4,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.attributes.places import UnplacedAttr
+from memopt.dialects.attributes.placement import UnplacedAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import read_values

@@ -23,7 +23,7 @@ from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scr
 from memopt.backends.tflm.order import functions_of, written_order
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.backends.tflm.shapes import with_shapes_of, write_shapes
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import run_by, subgraph_of
 from memopt.dialects.memgraph.plan import bytes_offset, places_of

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.attributes.places import UnplacedAttr
+from memopt.dialects.attributes.placement import UnplacedAttr
 from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.functions import body_of, run_by
 from memopt.dialects.memgraph.plan import (

@@ -1,7 +1,7 @@
 """A `.tflite` of the network that rules left less of: dead and constant channels are gone
 (`constant-channels`), or whole operators (`relu-into-producer` and others).
 
-    data = write_narrowed(module)      # no plan: the operators in the order of the function
+    data = write_rewritten(module)      # no plan: the operators in the order of the function
 
 The imported file with the operators that are left, their results, what they read and how they are
 told it; narrower tensors, and the weights and biases that are left. What is computed of constants
@@ -26,7 +26,7 @@ from memopt.backends.tflm import source_of, text_of
 from memopt.backends.tflm.order import functions_of
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.attributes.channels import NARROWED, is_narrowed
+from memopt.dialects.attributes.channels import NARROWED, is_slimmed
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import ActivationAttr, SourceAttr, WindowAttr
 from memopt.dialects.attributes.rewrites import CHANGED
@@ -61,9 +61,9 @@ def link_of(op: Operation) -> SourceAttr | None:
     return next((a for a in links if isinstance(a, SourceAttr) and a.operator.data >= 0), None)
 
 
-def is_narrowed_function(func: FuncOp) -> bool:
+def is_rewritten_function(func: FuncOp) -> bool:
     """Return whether rules changed operators of a file."""
-    return any(is_narrowed(op) or CHANGED in op.attributes for op in body_of(func).ops)
+    return any(is_slimmed(op) or CHANGED in op.attributes for op in body_of(func).ops)
 
 
 def is_written(op: Operation) -> bool:
@@ -82,7 +82,7 @@ def constant_operators(func: FuncOp) -> list[Operation]:
     return operators
 
 
-def write_narrowed(
+def write_rewritten(
     module: ModuleOp, folder: Path = Path(), model_path: Path | None = None
 ) -> bytes:
     """The file of a module that rules left less of, without a plan. Raises MemoptError for
@@ -150,7 +150,7 @@ class _File:
         self.operators.append(operator)
         self.connect(op, operator)
         if "memgraph.source" not in op.attributes:
-            self.narrow(op, operator)
+            self.slim_constants(op, operator)
             tell_activation(op, operator)
             tell(op, operator, self)
 
@@ -168,7 +168,7 @@ class _File:
             inputs[k] = index
         operator.inputs = inputs
 
-    def narrow(self, op: Operation, operator: Any) -> None:
+    def slim_constants(self, op: Operation, operator: Any) -> None:
         """The constants of the channels that are left."""
         inputs: list[int] = [int(i) for i in operator.inputs]
         for k, value in enumerate(op.operands):

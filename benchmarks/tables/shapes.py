@@ -23,7 +23,7 @@ from benchmarks.tables.boards import profile
 from benchmarks.tables.table import Table
 from memopt.backends.c.project.write import write_project
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import FORMS, SCRATCH, WIDE, mark_fast
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp

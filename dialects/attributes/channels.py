@@ -149,7 +149,7 @@ def left_out_of(func: FuncOp) -> dict[str, int]:
     return counts
 
 
-def is_narrowed(op: Operation) -> bool:
+def is_slimmed(op: Operation) -> bool:
     """Return whether channels of an operation's operands or results were left out."""
     return CHANNELS in op.attributes or NARROWED in op.attributes
 

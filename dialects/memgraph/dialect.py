@@ -7,7 +7,7 @@ from memopt.dialects.attributes.input_range import RANGE_ATTRIBUTES
 from memopt.dialects.attributes.model import MODEL_ATTRIBUTES
 from memopt.dialects.attributes.off_chip import OFF_CHIP_ATTRIBUTES
 from memopt.dialects.attributes.operators import TENSOR_ATTRIBUTES
-from memopt.dialects.attributes.places import PLACE_ATTRIBUTES
+from memopt.dialects.attributes.placement import PLACE_ATTRIBUTES
 from memopt.dialects.attributes.plan import PLAN_ATTRIBUTES
 from memopt.dialects.attributes.rewrites import REWRITE_ATTRIBUTES
 from memopt.dialects.memgraph.old_forms import OLD_FORMS

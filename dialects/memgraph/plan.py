@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.memories import ARENA
 from memopt.dialects.attributes.model import GENERIC, AliasAttr, ModelAttr
-from memopt.dialects.attributes.places import ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.quick import array, number
 from memopt.dialects.memgraph.errors import MemoptError

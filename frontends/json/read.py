@@ -49,7 +49,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes.operators import AfterType, SourceAttr
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
 from memopt.frontends.core.function import Draft, name_results

@@ -88,7 +88,7 @@ class Planned:
         return replace(self, is_written=True, fingerprint=plan.fingerprint.data)
 
     def placed(self, facts: Facts) -> "Planned":
-        """Return the function's plan with places, which were written where `write_places` writes
+        """Return the function's plan with places, which were written where `write_placement` writes
         them.
 
         No fingerprint counts them, but it counts the scratch that may be written with them.

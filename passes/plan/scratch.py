@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.plan import SCRATCH, model_of, scratch_list
 from memopt.dialects.memgraph.structure import ConstantOp

@@ -13,12 +13,12 @@ from dataclasses import replace
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes.memories import MemoryAttr
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.write_plan import Facts
-from memopt.passes.plan.places import write_places
 from memopt.passes.plan.planned import Planned
+from memopt.passes.plan.write_placement import write_placement
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.problems.placement import PlacementProblem
 from memopt.solvers.shared_objects import METHODS, share
@@ -50,11 +50,11 @@ def share_function(
         raise PassFailedException(f"memgraph-place: {name}: {error}") from error
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same
     if not answer.sizes:
-        write_places(extracted, order, lambda _, inside: inside)
+        write_placement(extracted, order, lambda _, inside: inside)
         return planned.placed(facts.in_one_arena(0, facts.lower_bound))
     names = [f"object{k}" for k in range(len(answer.sizes))]
     object_of = [names[max(k, 0)] for k in answer.objects]
-    write_places(
+    write_placement(
         extracted,
         order,
         lambda buffer, inside: SlotAttr(object_of[buffer], buffers[buffer].at + inside),

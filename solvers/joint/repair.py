@@ -53,7 +53,7 @@ class Asking:
 
     def live(self, problem: PlacementProblem, lower: int, upper: int) -> list[Item]:
         """Return the items with bytes in steps [lower, upper), cut to these."""
-        return narrowed([i for i in problem.items if i.pieces], lower, upper)
+        return clipped([i for i in problem.items if i.pieces], lower, upper)
 
     def ask(
         self, items: Sequence[Item], pinned: Mapping[int, int] = coarse.ANYWHERE
@@ -118,7 +118,7 @@ def _repaired(
     return None
 
 
-def narrowed(items: Sequence[Item], lower: int, upper: int) -> list[Item]:
+def clipped(items: Sequence[Item], lower: int, upper: int) -> list[Item]:
     """Return the items that are live in steps [lower, upper), cut to these."""
     result: list[Item] = []
     for item in items:
@@ -156,14 +156,14 @@ def _fitting(
             lower, upper, back = upper - STRIDE, min(upper + STRIDE, steps), STRIDE
             continue
         if back == STRIDE and (asking.ask(items) if pinned else answer).fits is False:
-            return _narrowest(problem, lower, upper, asking)
+            return _shortest_misfit(problem, lower, upper, asking)
         if asking.ended or lower == 0 or (answer.fits is None and back >= FAR):
             return None
         back *= 2
         lower = max(0, upper - STRIDE - back)
 
 
-def _narrowest(
+def _shortest_misfit(
     problem: PlacementProblem, lower: int, upper: int, asking: Asking
 ) -> tuple[int, int]:
     """Steps that do not fit, from `lower` to `upper`, but for those that are not needed for that.

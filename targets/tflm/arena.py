@@ -23,7 +23,7 @@ from xdsl.traits import IsTerminator
 
 from memopt.analysis.liveness import live_range
 from memopt.dialects.attributes.operators import SourceAttr
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, run_by, subgraph_of
 from memopt.dialects.memgraph.names import place_of

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.attributes.places import ScratchAttr, UnplacedAttr
+from memopt.dialects.attributes.placement import ScratchAttr, UnplacedAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import (
     body_of,

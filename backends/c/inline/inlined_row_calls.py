@@ -197,7 +197,7 @@ def epilogue_row(
             (bytes_of(v.type) or 0) * columns.start // width
             for v in (rows[0].inputs[1 - number], rows[0].outputs[0])
         ]
-        parts.append(_Part(_narrowed(operator, maker.call, columns), reader, *at))
+        parts.append(_Part(_call_for_columns(operator, maker.call, columns), reader, *at))
     operands = numbered(layout, under, 0), numbered(layout, other, 0)
     kernels = tuple(c.kernel for part in parts for c in (part.maker, part.reader))
     scratch = scratch_of(layout, rows, row_scratch)
@@ -228,7 +228,7 @@ def _add_parts(
     )
 
 
-def _narrowed(op: ComputeOp, call: KernelCall, columns: range) -> KernelCall:
+def _call_for_columns(op: ComputeOp, call: KernelCall, columns: range) -> KernelCall:
     """A convolution's call for some columns of the result: where they begin is as if there were
     less padding before the first, or less of the image."""
     fields = dict(call.fields)

@@ -8,7 +8,7 @@ from typing import overload
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.api.certified import optimality_of
-from memopt.api.placing import Placed
+from memopt.api.place_buffers import Placed
 from memopt.api.plans import Plan
 from memopt.api.sources import Model, load, told
 from memopt.compile.claims import check_claims

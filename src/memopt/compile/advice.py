@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.compile.compare import Task, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.estimate import Work, apply_everywhere, estimated
-from memopt.compile.narrowing import narrowed
 from memopt.compile.options import PlanOptions
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.plan_request import settled
+from memopt.compile.rewritten_network import rewrite_network
 from memopt.compile.run_passes import Seconds, before_rows, check_kernels_of
 from memopt.compile.target_facts import facts_without_a_build, tflm_facts
 from memopt.dialects.attributes.rewrites import rewrites_of
@@ -143,7 +143,7 @@ def _options(planned: Advised, most: int, work: Work) -> Iterator[_Option]:
     request, options = planned.request, planned.task.options
     if request.runs_file:
         if request.rewrite is None:
-            yield _Option("--rewrite=safe", lambda: _narrowed(planned))
+            yield _Option("--rewrite=safe", lambda: _rewritten_file(planned))
         yield _Option(f"--target={DEVICE}", lambda: _as_c(planned, work))
         return
     plain = options.memory is None and options.slide is None and not options.cmsis_nn
@@ -215,9 +215,9 @@ def _as_c(planned: Advised, work: Work) -> Advice | None:
     return replace(advice, ram=facts_without_a_build(network, DEVICE, advice.arena)["ram"])
 
 
-def _narrowed(planned: Advised) -> Advice | None:
+def _rewritten_file(planned: Advised) -> Advice | None:
     """Plan the file that `--rewrite=safe` writes; its RAM is the interpreter's whole arena."""
-    network = narrowed(planned.task.imported, (SAFE,)).network
+    network = rewrite_network(planned.task.imported, (SAFE,)).network
     if network is None:
         return None
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:

@@ -9,9 +9,9 @@ from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
 from memopt.compile.compare import Task, plan_alone, plan_task
-from memopt.compile.narrowing import Narrowed
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.read import Imported
+from memopt.compile.rewritten_network import RewrittenNetwork
 from memopt.compile.run_passes import SourcePlan, as_it_was, whole_peak
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.text.format import sizes
@@ -30,7 +30,7 @@ class Planned:
     after: ModuleOp
     known: Checked
     wished: SettledOptions | None = None
-    less: Narrowed = field(default_factory=Narrowed)
+    less: RewrittenNetwork = field(default_factory=RewrittenNetwork)
 
     def again(self, options: SettledOptions) -> "Planned":
         """Return the same model planned by these options. Raises MemoptError."""

@@ -12,11 +12,11 @@ from memopt.compile.build import Built
 from memopt.compile.compare import Task, check_options
 from memopt.compile.driver import IR, import_bytes
 from memopt.compile.measure import Measured
-from memopt.compile.narrowing import Narrowed, narrowed
 from memopt.compile.plan import Planned, check_arena, planned_by
 from memopt.compile.plan_request import is_tflite, settled
 from memopt.compile.read import Imported
 from memopt.compile.request import Request
+from memopt.compile.rewritten_network import RewrittenNetwork, rewrite_network
 from memopt.compile.run_passes import as_it_was
 from memopt.compile.target_facts import tflm_facts, tflm_facts_without_a_file
 from memopt.dialects.attributes.rewrites import REWRITES
@@ -52,15 +52,15 @@ class Tflm:
             text = "writes the imported .tflite again; this is another format"
             raise MemoptError(f"--target=tflm {text}")
         options = settled(request.options, network, imported.frontend)
-        less = Narrowed()
+        less = RewrittenNetwork()
         if request.is_built and options.rewrite != NO_RULES:
             with imported.seconds.timed("rewrite"):
-                less = narrowed(network, options.rewrite.split(","))
+                less = rewrite_network(network, options.rewrite.split(","))
             options = replace(options, rewrite=NO_RULES)
         check_options(options)
         own = network
         if less.network is not None:
-            file = request.folder / narrowed_name(request)
+            file = request.folder / rewritten_name(request)
             own = import_bytes(less.network, file.suffix, str(file), file)
             only_function(own).attributes[REWRITES] = ArrayAttr(less.did)
         planned = replace(planned_by(imported, Task(own, own, options, from_tflite)), less=less)
@@ -78,7 +78,7 @@ class Tflm:
             data = write_tflm(planned.after, source=network, at_run_time=at_run_time)
         files: dict[str, str | bytes] = {f"{request.path.stem}.tflite": data}
         if network is not None:
-            files[narrowed_name(request)] = network
+            files[rewritten_name(request)] = network
         wrong = wrong_answers(read_model(data, request.path.name), data)
         return Built(planned, files, warnings=tuple(wrong))
 
@@ -93,6 +93,6 @@ class Tflm:
         return tflm_facts_without_a_file(planned.after, planned.known.plan.arena)
 
 
-def narrowed_name(request: Request) -> str:
+def rewritten_name(request: Request) -> str:
     """Return what the file of a narrower network is called."""
     return f"{request.path.stem}.narrowed.tflite"

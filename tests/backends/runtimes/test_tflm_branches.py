@@ -21,7 +21,7 @@ from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.run_passes import Seconds, plan_module
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions, only_function, run_by
 from memopt.dialects.memgraph.plan import SCRATCH, plan_of

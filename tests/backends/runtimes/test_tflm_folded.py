@@ -16,7 +16,7 @@ from tflm_runner import Job, random_inputs, run
 from memopt.backends.tflm import rewritten_file as writer
 from memopt.cli import main
 from memopt.compile.driver import import_bytes
-from memopt.compile.narrowing import FOLDED, WRITTEN_AS_FILES, narrowed
+from memopt.compile.rewritten_network import FOLDED, WRITTEN_AS_FILES, rewrite_network
 from memopt.formats.tflite import read_model
 
 FULL = 500  # networks
@@ -144,7 +144,7 @@ def test_folded_networks_run_to_the_same_bits(tmp_path: Path, fuzz: float) -> No
         data = network(rng, real=seed % 3 == 0)
         path = tmp_path / f"net{seed}.tflite"
         path.write_bytes(data)
-        found = narrowed(import_bytes(data, ".tflite", path.name, path), ("all",))
+        found = rewrite_network(import_bytes(data, ".tflite", path.name, path), ("all",))
         for why in found.why:
             assert why.startswith("pad-into-window not applied: ") and "is not SAME" in why
         if found.network is None:
@@ -219,12 +219,12 @@ def test_a_file_that_says_something_else_is_refused(
     path, rule = tmp_path / "net.tflite", "relu-into-producer"
     path.write_bytes(data := build(Graph(tensors, operators, [0], [3])))
     module = import_bytes(data, ".tflite", path.name, path)
-    assert narrowed(module, (rule,)).network is not None
+    assert rewrite_network(module, (rule,)).network is not None
     if bug == "nothing is told":
         monkeypatch.setattr(writer, "tell_activation", lambda op, operator: None)  # pyright: ignore
     else:
         monkeypatch.setitem(writer.ACTIVATIONS, "relu", 3 if bug == "another activation" else 0)
-    found = narrowed(module, (rule,))
+    found = rewrite_network(module, (rule,))
     assert found.network is None
     (why,) = found.why
     assert why.startswith(f"{rule} not applied: ") and why.endswith("is what a rule made of it")

@@ -191,7 +191,7 @@ def test_a_plan_that_makes_tflm_need_more_is_refused() -> None:
     assert plan is not None
     # The same plan 64 bytes further up: valid, and worse than no plan.
     from memopt.dialects.attributes.memories import one_arena
-    from memopt.dialects.attributes.places import ScratchAttr
+    from memopt.dialects.attributes.placement import ScratchAttr
     from memopt.dialects.attributes.plan import PlanAttr
     from memopt.dialects.memgraph.functions import argument_attributes, set_argument_attributes
 

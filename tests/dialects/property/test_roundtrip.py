@@ -14,7 +14,7 @@ from memopt.dialects.attributes.memories import MemoryAttr, TrafficAttr, one_are
 from memopt.dialects.attributes.model import AliasAttr, ModelAttr
 from memopt.dialects.attributes.off_chip import OffChipAttr
 from memopt.dialects.attributes.operators import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
-from memopt.dialects.attributes.places import ScratchAttr, SlotAttr
+from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.dialect import MEMGRAPH
 from memopt.solvers.problems.memory_graph import bits, round_up

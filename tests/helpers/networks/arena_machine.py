@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import AliasAttr
-from memopt.dialects.attributes.places import ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp

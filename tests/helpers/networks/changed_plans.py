@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from memopt.dialects.attributes.model import AliasAttr, ModelAttr
-from memopt.dialects.attributes.places import UnplacedAttr
+from memopt.dialects.attributes.placement import UnplacedAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.functions import (
     argument_attributes,

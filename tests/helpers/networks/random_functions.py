@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes.model import AliasAttr, ModelAttr
 from memopt.dialects.attributes.operators import EncodingAttr
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.binary import AddOp

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.dialects.attributes.memories import MemoryAttr
-from memopt.dialects.attributes.places import SlotAttr
+from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions

@@ -26,7 +26,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from memopt.dialects.attributes.memories import MemoryAttr
-from memopt.dialects.attributes.places import ScratchAttr, SlotAttr
+from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint

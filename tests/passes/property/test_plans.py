@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.attributes.memories import one_arena
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import SCRATCH, drop_plan

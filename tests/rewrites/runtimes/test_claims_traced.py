@@ -10,7 +10,7 @@ import pytest
 from firmware_helpers import load
 from xdsl.context import Context
 
-from memopt.backends.tflm.rewritten_file import write_narrowed
+from memopt.backends.tflm.rewritten_file import write_rewritten
 from memopt.compile.driver import load_model
 from memopt.dialects.attributes.channels import NARROWED, channels_of_result
 from memopt.dialects.attributes.operators import SourceAttr
@@ -69,7 +69,7 @@ def test_every_claim_holds_in_the_runtime(
     path, small = shared / "models" / f"{name}.tflite", tmp_path / "narrower.tflite"
     module = load_model(path, {})
     MemgraphRewritePass(("constant-channels",)).apply(Context(), module)
-    small.write_bytes(write_narrowed(module))
+    small.write_bytes(write_rewritten(module))
     operators = read_model(small.read_bytes(), name).subgraphs[0].operators
     pairs: list[tuple[int, int, Any]] = []  # a tensor of the file, of the narrower one, and claims
     for op in body_of(only_function(module)).ops:

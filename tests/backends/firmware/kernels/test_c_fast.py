@@ -20,7 +20,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.weights import packing
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import FAST, FORMS, NARROW, SCRATCH, WIDE, mark_fast

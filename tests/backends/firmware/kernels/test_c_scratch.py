@@ -22,7 +22,7 @@ from memopt.backends.c.emit.call import Constants, KernelCall, Rows, size_of
 from memopt.backends.c.emit.registry import all_kernels, kernel
 from memopt.backends.c.emit.source import emit_c
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.attributes.places import ScratchAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import SCRATCH, plan_of, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of

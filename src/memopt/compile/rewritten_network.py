@@ -20,7 +20,7 @@ from memopt.backends.tflm.rewritten_file import (
     OtherSizesError,
     constant_operators,
     is_written,
-    write_narrowed,
+    write_rewritten,
 )
 from memopt.compile.driver import import_bytes
 from memopt.dialects.arithmetic.stored import element_of, numbers_of
@@ -49,7 +49,7 @@ FOLDED = "constant-expressions"
 
 
 @dataclass(frozen=True)
-class Narrowed:
+class RewrittenNetwork:
     """A network with less in it as the bytes of a `.tflite`, and what the rules did; none of it
     where they find nothing. `why` says of rules that could do something why it is not written."""
 
@@ -58,7 +58,7 @@ class Narrowed:
     why: tuple[str, ...] = ()
 
 
-def narrowed(module: ModuleOp, rules: Sequence[str]) -> Narrowed:
+def rewrite_network(module: ModuleOp, rules: Sequence[str]) -> RewrittenNetwork:
     """An imported module with these rules applied; of `safe` and `all` those that can be written.
     Raises UsageError for any other, MemoptError."""
     wanted = named_rules(rules)
@@ -71,16 +71,16 @@ def narrowed(module: ModuleOp, rules: Sequence[str]) -> Narrowed:
     try:
         return _with_rules(module, wanted)
     except OtherSizesError:
-        result, applied, why = Narrowed(), tuple[str, ...](), list[str]()
+        result, applied, why = RewrittenNetwork(), tuple[str, ...](), list[str]()
     for rule in wanted:
         try:
             result, applied = _with_rules(module, (*applied, rule)), (*applied, rule)
         except OtherSizesError as error:
             why.append(f"{rule} not applied: {error.place}: {error.text}")
-    return Narrowed(result.network, result.did, tuple(why))
+    return RewrittenNetwork(result.network, result.did, tuple(why))
 
 
-def _with_rules(module: ModuleOp, rules: tuple[str, ...]) -> Narrowed:
+def _with_rules(module: ModuleOp, rules: tuple[str, ...]) -> RewrittenNetwork:
     copy = module.clone()
     func = only_function(copy)
     before = len(rewrites_of(func))
@@ -88,13 +88,13 @@ def _with_rules(module: ModuleOp, rules: tuple[str, ...]) -> Narrowed:
     did = [done for done in rewrites_of(func)[before:] if done.sites.data]
     if folds := len(constant_operators(func)):
         did.append(RewrittenAttr(FOLDED, folds))
-    return Narrowed(written(copy), tuple(did)) if did else Narrowed()
+    return RewrittenNetwork(written(copy), tuple(did)) if did else RewrittenNetwork()
 
 
 def written(module: ModuleOp) -> bytes:
     """The file of what rules left of an imported one. Raises MemoptError, OtherSizesError for what
     a file cannot say."""
-    data = write_narrowed(module)
+    data = write_rewritten(module)
     again = import_bytes(data, ".tflite", "net.tflite", None)
     compare(module, again, data)
     return data

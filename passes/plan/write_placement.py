@@ -6,7 +6,7 @@ from itertools import accumulate, count
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, SSAValue
 
-from memopt.dialects.attributes.places import ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.memgraph.plan import SCRATCH, set_places
 from memopt.dialects.memgraph.tensors import is_buffer
@@ -17,7 +17,7 @@ from memopt.solvers.problems.memory_graph import round_up
 PlaceAt = Callable[[int, int], int | SlotAttr]
 
 
-def write_places(
+def write_placement(
     extracted: Extracted,
     order: Sequence[int],
     place_at: PlaceAt,
