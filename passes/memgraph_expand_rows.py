@@ -26,7 +26,7 @@ from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.passes.rows.expand import cut, expand
-from memopt.passes.rows.fit import fitting_rows, helping_text
+from memopt.passes.rows.fit import fit_rows, helping_text
 from memopt.passes.rows.least_arena import choose_rows, cut_chosen
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.passes.rows.stream_input import close_stream, receive_rows
@@ -96,7 +96,7 @@ class MemgraphExpandRowsPass(PlanningPass):
         input came."""
         limit = clock.deadline(self.time_limit)
         try:
-            return fitting_rows(func, fit, self.time_limit)
+            return fit_rows(func, fit, self.time_limit)
         except DoesNotFitError as error:
             if clock.late(limit):
                 raise

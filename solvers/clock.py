@@ -48,7 +48,7 @@ def late(deadline: float | None) -> bool:
     return deadline is not None and now() >= deadline
 
 
-def in_time(deadline: float | None) -> None:
+def raise_if_late(deadline: float | None) -> None:
     """Raise TimeIsOverError if there is a deadline, and it is over."""
     if late(deadline):
         raise TimeIsOverError

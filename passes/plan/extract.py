@@ -82,7 +82,7 @@ def extract(
     """
     model = model_of(func)
     target_of(func)  # who plans must know the rules
-    look = None if deadline is None else lambda: clock.in_time(deadline)
+    look = None if deadline is None else lambda: clock.raise_if_late(deadline)
     memory = function_memory(func, model, look)
     return _extracted(func, Seen.of(func, model), memory, assume_pure, any_order)
 

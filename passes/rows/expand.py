@@ -218,7 +218,7 @@ def _expand(func: FuncOp, cut: Sequence[Operation], deadline: float | None) -> N
     drop_plan(func)
     rows = _Rows(frozenset(cut), model_of(func))
     for op in cut:
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         _cut(op, rows)
     for op in reversed(computing(func)):
         unread = makes_virtual(op) and not any(r.first_use for r in op.results)

@@ -1,6 +1,6 @@
 """The cheapest rows whose arena is at most so many bytes: whole operators where that is enough.
 
-    fitting_rows(func, fit=65536)
+    fit_rows(func, fit=65536)
 
 The peak decides what is cut (`minimise.py`). Where the smallest arena that is found for that is
 larger than its peak, and too large, some more is cut: first what lies between, for whole tensors
@@ -27,7 +27,7 @@ BOTH = f"{STREAM} and {STORED}"
 TRIES = 3  # choices of one peak that are placed
 
 
-def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozenset[int]:
+def fit_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozenset[int]:
     """The operators to cut, by position among those that run, for an arena of `fit` bytes;
     `time_limit` in seconds.
 

@@ -118,7 +118,7 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
     if deadline is not None and not streamed:
         known.append(_whole(cuts, _until(deadline, WHOLE)))
     began = clock.now()
-    rows = cuts.in_time(range(len(computing(func))), deadline if known else None)
+    rows = cuts.of_until(range(len(computing(func))), deadline if known else None)
     if rows is None:
         return known[0]
     deadline = clock.sooner(deadline, clock.now() - began)  # what is chosen is written, too
@@ -265,7 +265,7 @@ def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | Non
     some = rows.numbers.with_whole(singles)
     like = some.like(ordered.order)
     if singles and keeps(some.graph, like, ordered.peak):
-        small = cuts.in_time(rows.cut - singles, deadline)
+        small = cuts.of_until(rows.cut - singles, deadline)
         order = carried(rows, like, some, small) if small else ()
         if small and keeps(small.graph, order, ordered.peak):
             return _standing(small, replace(ordered, order=order), deadline)
@@ -308,7 +308,7 @@ def _candidates(
         like = fitting(positions, some[positions].graph, some[positions].like(ordered.order))
         if like is None:
             continue
-        if (small := cuts.in_time(positions, deadline)) is None:
+        if (small := cuts.of_until(positions, deadline)) is None:
             return
         alike = carried(rows, like, some[positions], small)
         if keeps(small.graph, alike, capacity):

@@ -111,7 +111,7 @@ def fewer_rows(
     if not keeps(some.graph, like, most):
         like = order_within(some.graph, most, deadline)
     few = _kept(cuts, rows, some, like, needed, most, deadline, worth)
-    if few is None and calls and (small := cuts.in_time(needed, deadline)):
+    if few is None and calls and (small := cuts.of_until(needed, deadline)):
         few = order_within(small.graph, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
@@ -129,7 +129,7 @@ def fewer_rows(
         if seen + choices[-1].calls > calls or clock.late(deadline):
             break
         chosen = choices[-1].positions.difference(group)
-        if (small := cuts.in_time(chosen, deadline)) is None:
+        if (small := cuts.of_until(chosen, deadline)) is None:
             break
         graph = small.graph
         seen += len(graph)
@@ -155,7 +155,7 @@ def _kept(
     that is this `order` of `some`, or another one; None where there is no order to begin with, or
     none that is `worth` it."""
     order = None if order is None else worth(positions, some.graph, order)
-    small = None if order is None else cuts.in_time(positions, deadline)
+    small = None if order is None else cuts.of_until(positions, deadline)
     if order is None or small is None:
         return None
     alike = carried(rows, order, some, small)

@@ -86,11 +86,11 @@ class Cuts:
 
     def of(self, positions: Collection[int]) -> InRows:
         """Return the copy with these operators cut, of those that have rows."""
-        copy = self.in_time(positions, None)
+        copy = self.of_until(positions, None)
         assert copy is not None
         return copy
 
-    def in_time(self, positions: Collection[int], deadline: float | None) -> InRows | None:
+    def of_until(self, positions: Collection[int], deadline: float | None) -> InRows | None:
         """Return the copy as `of`, None if it is not there by `deadline`."""
         wanted = frozenset(positions)
         if wanted not in self.made:

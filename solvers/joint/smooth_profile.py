@@ -163,7 +163,7 @@ class _Stretch:
         layers = [{0: _State(0.0, level, -1, 0)}]
         already = states = 0
         for size in range(self.count):
-            clock.in_time(deadline)
+            clock.raise_if_late(deadline)
             already |= 1 << size
             layer = self._after(layers[-1], cost, self.leaves if size == 0 else 0)
             states += len(layer)

@@ -122,7 +122,7 @@ def _contract(
         return v
 
     def worth(pair: tuple[int, int]) -> tuple[float, int, int]:
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         u, v = pair
         return -_shared(graph, u, v) / (weights[u] + weights[v]), u, v
 

@@ -44,7 +44,7 @@ def best_cuts(
     low = 0  # no place before it can be an end
     origin: list[list[int]] = []
     for intervals in range(1, k + 1):
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         following, come = [infinite] * (n + 1), [0] * (n + 1)
         begin = low  # the first place that is not in the window yet
         rest = k - intervals

@@ -44,7 +44,7 @@ def neighbours_of(items: tuple[Item, ...], deadline: float | None = None) -> lis
     parts: list[dict[int, list[tuple[int, int]]]] = [{} for _ in items]  # several for one pair
     live: list[tuple[int, int, int, int]] = []
     for p, i in pieces:
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         live = [entry for entry in live if entry[0] > p.lower]
         for _, size, at, j in live:
             if j == i:
@@ -60,7 +60,7 @@ def neighbours_of(items: tuple[Item, ...], deadline: float | None = None) -> lis
         live.append((p.upper, p.size, p.at, i))
     result: list[list[Neighbour]] = []
     for conflicts, several in zip(reach, parts, strict=True):
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         spans = [(j, *span) for j, span in conflicts.items()]
         spans += [(j, *span) for j, ranges in several.items() for span in _joined(ranges)]
         result.append([Neighbour(*span) for span in sorted(spans)])

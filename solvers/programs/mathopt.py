@@ -104,10 +104,10 @@ class _Stated:
     def state_until(self, deadline: float | None) -> None:
         self._deadline = deadline
 
-    def _in_time(self) -> None:
+    def _raise_if_late(self) -> None:
         self._stated += 1
         if not self._stated % 256:
-            clock.in_time(self._deadline)
+            clock.raise_if_late(self._deadline)
 
 
 class CpSat(_Stated):
@@ -119,15 +119,15 @@ class CpSat(_Stated):
         self._hint: list[tuple[Any, int]] = []
 
     def new_bool_var(self, name: str) -> Any:
-        self._in_time()
+        self._raise_if_late()
         return self._model.new_bool_var(name)
 
     def new_int_var(self, lower: int, upper: int, name: str) -> Any:
-        self._in_time()
+        self._raise_if_late()
         return self._model.new_int_var(lower, upper, name)
 
     def add(self, constraint: Any) -> None:
-        self._in_time()
+        self._raise_if_late()
         self._model.add(constraint)
 
     def add_exactly_one(self, literals: Iterable[Any]) -> None:
@@ -137,11 +137,11 @@ class CpSat(_Stated):
         self._model.add_at_most_one(literals)
 
     def add_implication(self, a: Any, b: Any) -> None:
-        self._in_time()
+        self._raise_if_late()
         self._model.add_implication(a, b)
 
     def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None:
-        self._in_time()
+        self._raise_if_late()
         self._model.add_bool_or([*positive, *(x.negated() for x in negative)])
 
     def add_hint(self, variable: Any, value: int) -> None:
@@ -182,15 +182,15 @@ class Highs(_Stated):
         self._hint: dict[Any, float] = {}
 
     def new_bool_var(self, name: str) -> Any:
-        self._in_time()
+        self._raise_if_late()
         return self._model.add_binary_variable(name=name)
 
     def new_int_var(self, lower: int, upper: int, name: str) -> Any:
-        self._in_time()
+        self._raise_if_late()
         return self._model.add_integer_variable(lb=lower, ub=upper, name=name)
 
     def add(self, constraint: Any) -> None:
-        self._in_time()
+        self._raise_if_late()
         if isinstance(constraint, bool):  # between two constants
             if not constraint:
                 self._model.add_linear_constraint(lb=1.0, ub=0.0, expr=0.0)
@@ -204,11 +204,11 @@ class Highs(_Stated):
         self._model.add_linear_constraint(ub=1.0, expr=self._module.fast_sum(literals))
 
     def add_implication(self, a: Any, b: Any) -> None:
-        self._in_time()
+        self._raise_if_late()
         self._model.add_linear_constraint(a <= b)
 
     def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None:
-        self._in_time()
+        self._raise_if_late()
         fast_sum, no = self._module.fast_sum, list(negative)
         self.add(fast_sum(positive) - fast_sum(no) >= 1 - len(no))
 

@@ -196,7 +196,7 @@ class Search:
         result: list[tuple[int, int, int, int]] = []
         for index, (move, last, minimal) in enumerate(self._moves(done, frontier)):
             if not index % 16:
-                clock.in_time(self._deadline)
+                clock.raise_if_late(self._deadline)
             if last < 0:
                 step, after = self.walker.run_all(done, level, move)
             else:

@@ -26,7 +26,7 @@ def bounded_order(
     if trivial(graph) > most:
         return None
     for heuristic in (greedy.order, rpo.order):
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         order = heuristic(graph)
         if profile(graph, order).peak <= most:
             return order

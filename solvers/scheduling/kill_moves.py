@@ -221,7 +221,7 @@ def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
         return minimal
     ends, by_end = 0, dict[int, list[int]]()
     for need in sorted(sets, key=lambda need: (need.bit_count(), need)):
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         if _holds(need, need & ends, by_end):
             continue
         minimal.append(need)

@@ -35,7 +35,7 @@ class KernelOracle(Protocol):
 _modules: dict[str, str] = {}
 
 
-def connect_kernels(output: str, module: str) -> None:
+def connect_oracle(output: str, module: str) -> None:
     """Let a module, a KernelOracle, answer for kernels of targets with this `output`; it is loaded
     when it is asked."""
     _modules[output] = module

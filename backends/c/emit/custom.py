@@ -17,7 +17,7 @@ def function_name(op: Operation) -> str:
     return f"memopt_custom_{re.sub(r'[^A-Za-z0-9_]', '_', name_of_custom(op))}"
 
 
-def customs_of(layout: Layout) -> list[Operation]:
+def custom_operators(layout: Layout) -> list[Operation]:
     """The custom operators of a function, each name once. Raises MemoptError for two that one
     function would stand for."""
     by_name: dict[str, Operation] = {}
@@ -30,9 +30,9 @@ def customs_of(layout: Layout) -> list[Operation]:
     return list(by_name.values())
 
 
-def declare_customs(layout: Layout) -> str:
+def custom_declarations(layout: Layout) -> str:
     """Return the declarations of custom functions for the model's header, "" if there are none."""
-    operators = customs_of(layout)
+    operators = custom_operators(layout)
     if not operators:
         return ""
     lines = [
@@ -46,4 +46,4 @@ def declare_customs(layout: Layout) -> str:
 
 def custom_types(layout: Layout) -> str:
     """The types that these declarations take."""
-    return kernel_files()[HEADER].text if customs_of(layout) else ""
+    return kernel_files()[HEADER].text if custom_operators(layout) else ""

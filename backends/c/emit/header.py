@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from memopt.backends.c.emit.banks import bank_macros
 from memopt.backends.c.emit.c_text import float_literal, plain
 from memopt.backends.c.emit.conversions import conversions, has_conversion
-from memopt.backends.c.emit.custom import custom_types, declare_customs
+from memopt.backends.c.emit.custom import custom_declarations, custom_types
 from memopt.backends.c.emit.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.emit.objects import declare_objects, object_sizes
 from memopt.backends.c.project.fits import fits
@@ -180,7 +180,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
         + (declare_objects(name) if layout.objects else "")
         + (_reset(name) if layout.variables else "")
-        + declare_customs(layout)
+        + custom_declarations(layout)
         + streamed
         + (run if sliding is None else "")
         + conversions(name, _quantised(layout.inputs), _quantised(layout.outputs))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.c_text import filled
-from memopt.backends.c.emit.custom import customs_of
+from memopt.backends.c.emit.custom import custom_operators
 from memopt.backends.c.project.called import called_values
 from memopt.backends.c.project.feeding import buffers, feed, transfer
 from memopt.backends.c.project.program import memory_arrays
@@ -55,7 +55,7 @@ def values_of(
     board = projects[0].target
     program = "memopt_models.elf" if board.has_memories else "memopt_models"
     names = [p.name for p in projects]
-    has_customs = any(customs_of(p.emitted.layout) for p in projects)
+    has_custom_ops = any(custom_operators(p.emitted.layout) for p in projects)
     sources = [source for p in projects for source in _sources(p, shares_kernels)]
     if shares_kernels:
         sources += _kernels(all_kernels(projects))
@@ -77,7 +77,7 @@ def values_of(
         "program": program,
         "in_order": f"of {', '.join(names)}\n# ",
         "sources": " \\\n  ".join([*sources, "main.c", *platform]),
-        "custom_sources": " $(wildcard custom/*.c)" if has_customs else "",
+        "custom_sources": " $(wildcard custom/*.c)" if has_custom_ops else "",
         "objects": "$(SOURCES)",
         "vpath": called["cmsis_nn_make"],
         "headers": "*.h */*.h */*/*.h",
@@ -86,7 +86,7 @@ def values_of(
         "memories": "\n".join(arrays),
         "steps": "".join(map(_step, projects)),
         "models": "".join(rows),
-        "libraries": _libraries(projects, shares_kernels, has_customs),
+        "libraries": _libraries(projects, shares_kernels, has_custom_ops),
         "cmake_program": ""
         if board.has_memories
         else filled(PROGRAM, {"platform": " ".join(platform), "names": " ".join(names)}),
@@ -125,11 +125,11 @@ def _step(project: Project) -> str:
     return fill("main_step.c.in", values)
 
 
-def _libraries(projects: Sequence[Project], shares_kernels: bool, has_customs: bool) -> str:
+def _libraries(projects: Sequence[Project], shares_kernels: bool, has_custom_ops: bool) -> str:
     """Return the lines of CMakeLists.txt for a library of each model, and those that they need."""
     names = [p.name for p in projects]
     lines, below = "", ["m"]
-    if has_customs:
+    if has_custom_ops:
         lines += "file(GLOB CUSTOM custom/*.c)\n" + _library(
             "memopt_custom", ["${CUSTOM}"], names, below
         )

@@ -100,7 +100,7 @@ def _first_fit(
     offsets = [-1] * len(items)
     for k, i in enumerate(order):
         if not k % 64:
-            clock.in_time(deadline)
+            clock.raise_if_late(deadline)
         fixed = items[i].fixed
         offsets[i] = fits_lowest(i, items, near, offsets) if fixed is None else fixed
     return offsets

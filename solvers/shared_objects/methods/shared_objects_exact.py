@@ -95,18 +95,18 @@ def _variables(
     sets = [tuple(live) for _, live in cliques(order)]
     together: list[set[int]] = [set() for _ in order]
     for live in sets:
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         for i in live:
             together[i].update(live)
     x: dict[tuple[int, int], Any] = {}
     for i in range(n):
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         apart = (j for j in range(i + 1) if i == j or j not in together[i])
         mine = {(i, j): model.new_bool_var(f"x{i}_{j}") for j in apart}
         model.add_exactly_one(mine.values())
         x |= mine
     for j in range(n):
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         followers = {tuple(i for i in live if i > j and (i, j) in x) for live in sets}
         for live in sorted(followers):
             if live:

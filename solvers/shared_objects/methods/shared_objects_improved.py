@@ -35,7 +35,7 @@ def until(items: Sequence[Item], deadline: float | None) -> list[int]:
     for stage in stages(items):
         waiting = Waiting(sorted(stage, key=lambda i: (-i.size, i.index)), inside)
         for _ in stage:
-            clock.in_time(deadline)
+            clock.raise_if_late(deadline)
             item, k = waiting.next_pair()
             object_of[item.index] = k
     return [object_of[item.index] for item in items]

@@ -40,7 +40,7 @@ def until(items: Sequence[Item], deadline: float | None) -> list[int]:
         flow.add_arc_with_capacity_and_unit_cost(n + i, sink, 1, 0)
         flow.add_arc_with_capacity_and_unit_cost(source, n + i, 1, items[i].size)
     for i in order:
-        clock.in_time(deadline)
+        clock.raise_if_late(deadline)
         for j in order:
             if items[j].upper <= items[i].lower:
                 cost = max(0, items[i].size - items[j].size)

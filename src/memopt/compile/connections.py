@@ -6,11 +6,11 @@ asked.
 """
 
 from memopt.dialects.attributes.runtimes import connect_runtimes
-from memopt.targets.core.kernels import connect_kernels
+from memopt.targets.core.kernels import connect_oracle
 from memopt.targets.core.runtimes import RUNTIMES
 
 
 def connect() -> None:
     """Say which backend knows the kernels of which targets, and who knows the runtimes."""
     connect_runtimes(RUNTIMES)
-    connect_kernels("c", "memopt.backends.c.emit.registry")
+    connect_oracle("c", "memopt.backends.c.emit.registry")

@@ -22,7 +22,7 @@ KEYS = ("scratch", "state")
 MOST = 1 << 31
 
 
-def read_customs(path: Path) -> dict[str, dict[str, int]]:
+def read_custom_ops(path: Path) -> dict[str, dict[str, int]]:
     """Name of a custom operator -> its bytes. Raises MemoptError for any other file, OSError."""
     try:
         needs: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -45,7 +45,7 @@ def _needs(name: str, entry: Any, path: Path) -> dict[str, int]:
     return needs
 
 
-def declare_customs(module: ModuleOp, needs: Mapping[str, Mapping[str, int]]) -> None:
+def declare_custom_ops(module: ModuleOp, needs: Mapping[str, Mapping[str, int]]) -> None:
     """Say of each custom operator of these names what its kernel needs. Raises MemoptError for a
     name that the module does not have."""
     custom_ops = [op for op in module.walk() if isinstance(op, OpaqueOp) and name_of_custom(op)]

@@ -15,7 +15,7 @@ from memopt.solvers import clock
 LEAST = 0.1  # of a limit, which its pass has in any case
 
 
-def in_time(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, ...]:
+def shorten_limits(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, ...]:
     """The passes with their limits in seconds such that what was asked for is kept as a whole: the
     first limit includes what `reading` and verifying the module took, the last what verifying and
     printing it takes, which is as much."""

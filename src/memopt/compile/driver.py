@@ -21,7 +21,7 @@ from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
-from memopt.compile.deadline import in_time
+from memopt.compile.deadline import shorten_limits
 from memopt.compile.dropped import Decisions
 from memopt.dialects.attributes.channels import left_out_of
 from memopt.dialects.attributes.off_chip import OffChipAttr
@@ -271,7 +271,7 @@ def run_pipeline(
     pass has proved one since. `known` is given what is known of the functions at the end."""
     if options.verify:
         check_module(module)
-    passes = in_time(passes, clock.now() - started)
+    passes = shorten_limits(passes, clock.now() - started)
     claimed, decisions = _planned(module), Decisions(module)
     for step in passes:
         if options.print_before:

@@ -6,7 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.compile.claims import check_claims
-from memopt.compile.custom_ops import declare_customs, read_customs
+from memopt.compile.custom_ops import declare_custom_ops, read_custom_ops
 from memopt.compile.driver import (
     IR,
     check_module,
@@ -61,7 +61,7 @@ def _module(request: Request, context: Context) -> ModuleOp:
     if how.custom:
         if request.options.runs_file:
             raise UsageError("--custom is of C targets; TensorFlow Lite Micro asks its kernels")
-        declare_customs(module, read_customs(how.custom))
+        declare_custom_ops(module, read_custom_ops(how.custom))
     check_module(module)
     check_claims(module)
     return module

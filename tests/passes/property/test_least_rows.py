@@ -192,7 +192,7 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
     beside, and only all rows and those of the fewest calls are cut."""
     solved: list[str] = []
     cut: list[int] = []
-    plain = least_rows.Cuts.in_time
+    plain = least_rows.Cuts.of_until
 
     def counted(
         cuts: least_rows.Cuts, positions: Any, deadline: float | None
@@ -208,7 +208,7 @@ def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(worker, "ask", ask)
     monkeypatch.setattr(run_passes, "_smaller", rival)
-    monkeypatch.setattr(least_rows.Cuts, "in_time", counted)
+    monkeypatch.setattr(least_rows.Cuts, "of_until", counted)
     arena(network(seed, "i8" if seed // len(KINDS) % 2 else "f32"), "auto")
     assert not solved
     assert sum(cut) <= 2

@@ -4,7 +4,7 @@ By docs.zephyrproject.org, "Modules (External projects)", and the schema in Zeph
 `scripts/zephyr_module.py`.
 """
 
-from memopt.backends.c.emit.custom import customs_of
+from memopt.backends.c.emit.custom import custom_operators
 from memopt.backends.c.project.example import library, program, readme
 from memopt.backends.c.project.project_files import Files, Project
 
@@ -56,7 +56,7 @@ def files(project: Project) -> Files:
     layout = project.emitted.layout
     values = project.values | {
         "arena": str(layout.arena),
-        "custom": CUSTOM if customs_of(layout) else "",
+        "custom": CUSTOM if custom_operators(layout) else "",
     }
     sample = f"samples/{project.name}"
     texts = {

@@ -9,7 +9,7 @@ import pytest
 from forge_model import FLOAT32, INT8, INT32, Forge, flatbuffer_utils, schema
 
 from memopt.cli import main
-from memopt.compile.custom_ops import declare_customs, read_customs
+from memopt.compile.custom_ops import declare_custom_ops, read_custom_ops
 from memopt.dialects.memgraph.errors import MemoptError
 
 COUNTED = """#include "net.h"
@@ -43,7 +43,7 @@ def written(lab: Any, module: Any, needs: dict[str, Any], source: str, tmp_path:
     """The project of a planned module, with what the user has written."""
     file = tmp_path / "custom.json"
     file.write_text(json.dumps(needs))
-    declare_customs(module, read_customs(file))
+    declare_custom_ops(module, read_custom_ops(file))
     project: Path = lab.write(
         lab.plan(module, schedule="source", target="host"), tmp_path / "c", "net", "host"
     )
@@ -210,7 +210,7 @@ def test_what_is_not_declared_is_refused_by_name(tmp_path: Path, lab: Any) -> No
     with pytest.raises(MemoptError, match=r"CUSTOM:my.count .*--custom=FILE.json declares"):
         lab.write(lab.plan(module), tmp_path / "c", "net", "host")
     with pytest.raises(MemoptError, match="no custom operator other in the model, which has my"):
-        declare_customs(lab.read_model(tmp_path / "m.tflite"), {"other": {}})
+        declare_custom_ops(lab.read_model(tmp_path / "m.tflite"), {"other": {}})
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,4 +240,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_other_files_are_refused(text: str, error: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(MemoptError, match=error):
-        read_customs(tmp_path / "c.json")
+        read_custom_ops(tmp_path / "c.json")
