@@ -36,10 +36,10 @@ def with_shapes_of(func: FuncOp, model: Model, number: int) -> Model:
 
 
 def _fits(shape: tuple[int, ...], tensor: Tensor) -> bool:
-    """Return whether only dimensions that are open differ."""
+    """Return whether only dimensions differ that are open, or by the signature what they are."""
     return len(shape) == len(tensor.signature) and all(
-        n == said or is_open < 0
-        for n, said, is_open in zip(shape, tensor.shape, tensor.signature, strict=True)
+        n in (said, signed) or signed < 0
+        for n, said, signed in zip(shape, tensor.shape, tensor.signature, strict=True)
     )
 
 

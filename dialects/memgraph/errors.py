@@ -10,11 +10,23 @@ def printable(text: str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ` (did you mean X?)` of the name X among `known` that is most like an unknown one; ""
-    if none is alike."""
-    from difflib import get_close_matches  # for who has made a mistake
+    if none is alike. What a dialect has is compared without the dialect's name, if that is right.
+    """
+    from difflib import SequenceMatcher  # for who has made a mistake
 
-    matches = get_close_matches(name[:200], list(known), n=1, cutoff=0.7)
-    return f" (did you mean {matches[0]}?)" if matches else ""
+    candidates = list(known)
+    dialect = name[: name.find(".") + 1]
+    if dialect:
+        candidates = [c for c in candidates if c.startswith(dialect)] or candidates
+    rest = name[:200].removeprefix(dialect)
+    ratios = {
+        candidate: SequenceMatcher(None, own, rest).ratio()
+        for candidate in candidates
+        if (own := candidate.removeprefix(dialect))
+    }
+    best = max(ratios, key=lambda c: (ratios[c], c.startswith(dialect + rest[:1])), default="")
+    enough = 0.65 if len(rest) < 5 else 0.7  # two letters of three that change places: 2/3
+    return f" (did you mean {best}?)" if ratios.get(best, 0) >= enough else ""
 
 
 class MemoptError(Exception):

@@ -44,7 +44,7 @@ def with_shapes(data: bytes, model: Model, shapes: Shapes, name: str) -> Model:
     check_names(shapes, names, name)
     given = [_input_shape(*pair, shapes, name) for pair in zip(tensors, names, strict=True)]
     is_open = any(_is_open(t) for graph in model.subgraphs for t in graph.tensors)
-    is_open |= any(operator.name in CUSTOMS for operator in main.operators)
+    is_open |= any(o.name in CUSTOMS or _is_misdeclared(o, main) for o in main.operators)
     if not is_open and all(t.shape == s for t, s in zip(tensors, given, strict=True)):
         return model
     walk = _Walk(data, model, name)
@@ -57,6 +57,16 @@ def with_shapes(data: bytes, model: Model, shapes: Shapes, name: str) -> Model:
 
 def _is_open(tensor: Tensor) -> bool:
     return not tensor.is_constant and any(n < 0 for n in tensor.signature)
+
+
+def _is_misdeclared(operator: Operator, graph: Subgraph) -> bool:
+    """Return whether a RESHAPE has by the file another number of elements than its operand, which
+    LiteRT overlooks and TFLM refuses."""
+    ends = (*operator.inputs[:1], *operator.outputs[:1])
+    if operator.name != "RESHAPE" or len(ends) < 2 or min(ends) < 0:
+        return False
+    operand, result = (graph.tensors[i] for i in ends)
+    return prod(operand.shape) != prod(result.shape)
 
 
 def _input_shape(tensor: Tensor, name: str, shapes: Shapes, place: str) -> Shape:
@@ -131,6 +141,7 @@ class _Walk:
         outputs = [i for i in operator.outputs if i >= 0]
         inputs = [i for i in operator.inputs if i >= 0]
         follows = any(self._shape(index, i) != graph.tensors[i].shape for i in inputs)
+        follows |= _is_misdeclared(operator, graph)
         follows |= operator.name in CUSTOMS or any(
             _is_open(graph.tensors[i]) for i in (*inputs, *outputs)
         )

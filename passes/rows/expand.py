@@ -73,7 +73,7 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     wanted = [k for k, result_names in enumerate(names_of) if names is None or result_names & names]
     chosen = cut(func, wanted)
     for name in sorted((names or frozenset()).difference(*(names_of[k] for k in chosen))):
-        close = nearest(name, sorted(set[str]().union(*names_of)))
+        close = nearest(name, ["all", "auto", "none", *sorted(set[str]().union(*names_of))])
         text = f"memgraph-expand-rows: no operator with rows makes {name!r}{close}"
         raise PassFailedException(text)
     why = None if chosen or names is not None else _why_none(func)

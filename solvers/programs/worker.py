@@ -228,7 +228,8 @@ def _forget() -> None:
 def stop() -> None:
     """End the processes that wait."""
     while _idle:
-        _idle.pop().close()
+        with suppress(KeyboardInterrupt):  # at Ctrl-C too, which asks for nothing else
+            _idle.pop().close()
 
 
 if hasattr(os, "register_at_fork"):

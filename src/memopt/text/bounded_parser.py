@@ -34,6 +34,17 @@ class BoundedParser(Parser):
             self.raise_error(f"Operation {name} is not registered{nearest(name, known)}")
         return operation
 
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, *rest: Any, **more: Any
+    ) -> Any:
+        context = self.ctx
+        look_up = context.get_optional_type if is_type else context.get_optional_attr
+        if "." in attr_name and look_up(attr_name) is None:
+            loaded = context.loaded_types if is_type else context.loaded_attrs
+            close = nearest(attr_name, (each.name for each in loaded))
+            self.raise_error(f"'{attr_name}' is not registered{close}")
+        return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, *rest, **more)
+
     def _parse_optional_integer_or_float_type(self) -> Any:
         token = self._current_token
         match = _INTEGER.fullmatch(token.text) if token.kind is MLIRTokenKind.BARE_IDENT else None

@@ -89,6 +89,33 @@ def test_a_shape_that_does_not_fit_is_refused(shape: tuple[int, ...], message: s
         shapes(reshaped(), x=shape)
 
 
+@pytest.mark.parametrize("signature", [(), (-1, 8)])
+def test_a_reshape_to_another_number_of_elements(
+    signature: tuple[int, ...], tmp_path: Path
+) -> None:
+    """LiteRT infers the shape; TFLM refuses the file, and where nothing is open so do we."""
+    wanted = {"newShape": np.array([-1, 8], np.int32)}
+    tensors = [
+        T("x", [1, 2, 4], "FLOAT32"),
+        ints("shape", [-1, 8]),
+        T("flat", [1, 2], "FLOAT32", signature=signature),
+        T("y", [1, 2], "FLOAT32", signature=signature),
+    ]
+    ops = [Op("RESHAPE", [0, 1], [2], ("Reshape", wanted)), Op("EXP", [2], [3])]
+    data = build(Graph(tensors, ops, [0], [3]))
+    assert shapes(data)[2:] == [(1, 8)] * 2
+    inputs = random_inputs(data, 1, 0)
+    module, _ = planned(data)
+    if not signature:
+        with pytest.raises(MemoptError, match=r"tensor 2 has the shape \[1, 2\] in the file"):
+            write(module, data)
+        return
+    jobs = [Job("tflm", data, inputs), Job("tflm", write(module, data), inputs)]
+    refused, ours = run(jobs, tmp_path)
+    assert "allocate" in refused.error and not ours.error
+    assert np.allclose(ours.outputs[0][0], np.exp(inputs[0][0].reshape(1, 8)))
+
+
 def test_a_closed_shape_stays() -> None:
     data = build(
         Graph(

@@ -135,6 +135,21 @@ def test_no_time_is_no_process() -> None:
     assert worker.running() == []
 
 
+def test_ctrl_c_while_the_waiting_processes_end_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[int] = []
+
+    class Interrupted:
+        def close(self) -> None:
+            closed.append(1)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker, "_idle", [Interrupted(), Interrupted()])
+    worker.stop()
+    assert len(closed) == 2
+
+
 def test_the_grace_is_within_what_a_limit_promises() -> None:
     assert all(worker.grace(s) <= 0.1 * s + 1 for s in (0, 0.1, 1, 10, 1000))
 

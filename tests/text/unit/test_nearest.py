@@ -19,6 +19,7 @@ NETWORK = """func.func @main(%image: tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32>
 OPT = {
     "--scedule=auto": (2, "--scedule=auto (did you mean --schedule?)"),
     "--schedule=gredy": (2, "method=gredy (did you mean greedy?)"),
+    "--schedule=ipl": (2, "method=ipl (did you mean ilp?)"),
     "--place=best-ft": (2, "method=best-ft (did you mean best-fit?)"),
     "--rewrite=gathr": (2, "'gathr' (did you mean gather?)"),
     "--model=target=cortex-m44": (2, "target 'cortex-m44' (did you mean cortex-m4?)"),
@@ -27,6 +28,7 @@ OPT = {
     "-thtm": (2, "'htm' (did you mean html?)"),
     "-pmemgraph-schedul": (2, "unknown pass 'memgraph-schedul' (did you mean memgraph-schedule?)"),
     "-pmemgraph-schedule{metod=dp}": (2, "no option 'metod' (did you mean method?)"),
+    "-pmemgraph-expand-rows{rows=atuo}": (1, "makes 'atuo' (did you mean auto?)"),
     "-pmemgraph-expand-rows{rows=feature}": (1, "makes 'feature' (did you mean features?)"),
     "--shape=imag=1x4x4x1": (1, "'imag' (did you mean image?), but the inputs are: image"),
     "--input-range=imag=0:1": (1, "'imag' (did you mean image?), but the inputs are: image"),
@@ -38,6 +40,7 @@ COMMANDS = {
     "compile net.mlir -o out --layot=cmake": "--layot=cmake (did you mean --layout?)",
     "compile net.mlir -o out --schedule=gredy": "--schedule=gredy (did you mean greedy?)",
     "compile net.mlir -o out --rewrite=gathr": "'gathr' (did you mean gather?)",
+    "compile net.mlir -o out --optimize=rma": "'rma' (did you mean ram?)",
     "place net.csv --strategy=best-ft": "--strategy=best-ft (did you mean best-fit?)",
 }
 
@@ -82,6 +85,26 @@ def test_inputs_that_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_what_is_like_nothing() -> None:
     assert nearest("qqq", ["auto", "exact"]) == nearest("x", []) == ""
+    assert nearest("tosa.conv2d", ["tosa.cond_if", "memgraph.conv_2d"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("there", "wrong", "said"),
+    [
+        ("memgraph.relu", "memgraph.rel", "Operation memgraph.rel is not registered{relu}"),
+        ("memgraph.relu", "memgraph.ad", "Operation memgraph.ad is not registered{add}"),
+        ('["features"]', "#memgraph.modl<>", "'memgraph.modl' is not registered{model}"),
+        ("%image: tensor", "%image: !memgraph.chan", "'memgraph.chan' is not registered{chain}"),
+    ],
+)
+def test_names_of_a_dialect(
+    there: str, wrong: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.mlir"
+    path.write_text(NETWORK.replace(there, wrong, 1))
+    assert opt([str(path)]) == 1
+    end = said.replace("{", " (did you mean memgraph.").replace("}", "?)")
+    assert end in capsys.readouterr().err
 
 
 def test_a_text_that_cannot_be_read_is_shown(
