@@ -17,11 +17,13 @@ from memopt.solvers import clock
 from memopt.solvers.live_bits import LiveBits
 from memopt.solvers.placement.rectangles import unit_of
 from memopt.solvers.placement.slots import completed
-from memopt.solvers.placement.time_index import TimeIndex
+from memopt.solvers.placement.time_index import Rows, TimeIndex
 from memopt.solvers.problems.placement import Item, PlacementProblem
 
 Vector = npt.NDArray[np.int64]
+_Near = tuple[int, int, int, int, Rows]  # lower, upper, bytes below and above its end, rows
 LARGEST = 2**63 - 1
+FEW = 48  # rows that are looked at one by one
 
 
 class AddressRows:
@@ -48,48 +50,86 @@ class AddressRows:
         self.offsets[item.index] = offset
         self._rows.add(item.lower, item.upper, offset, offset)
 
-    def gaps(self, item: Item, at_least: int = 0) -> tuple[Vector, Vector]:
-        """Ascending candidates for the lowest offset in each gap, and how much room is above.
-
-        The room of the last candidate, above everything in the way, has no end (the largest
-        number); a gap that is too small has a negative one. Offsets are below 2^62.
-        """
-        spans = [(p.lower, p.upper, p.size, p.at) for p in item.pieces]
-        blocked = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0, 0)]]
-        start, end = (
-            blocked[0] if len(blocked) == 1 else map(np.concatenate, zip(*blocked, strict=True))
-        )
-        order = start.argsort(kind="stable")
-        count = len(order)
-        candidates = np.empty(count + 1, np.int64)
-        candidates[0] = at_least
-        np.maximum.accumulate(end[order], out=candidates[1:])
-        np.maximum(candidates, at_least, out=candidates)
-        if item.alignment > 1:
-            candidates = -(-candidates // item.alignment) * item.alignment
-        ceiling = np.empty(count + 1, np.int64)
-        ceiling[:count] = start[order]
-        ceiling[count] = LARGEST
-        return candidates, ceiling - candidates
-
-    def _in_the_way(self, lower: int, upper: int, size: int, at: int) -> tuple[Vector, Vector]:
-        """Starts and ends of the offsets that are forbidden to an item with `size` bytes in these
-        steps, `at` bytes above its offset."""
-        first, last, start, end = self._rows.near(lower, upper)
-        # by number and row by row: numpy is twice as fast then as with a mask of all columns
-        live = ((first < upper) & (last > lower)).nonzero()[0]
-        return start[live] - (size + at), end[live] - at
-
     def first_fit(self, item: Item, at_least: int = 0) -> int:
         """The lowest free offset that is not below `at_least`."""
-        candidates, room = self.gaps(item, at_least)
-        return int(candidates[np.argmax(room >= 0)])
+        near = self._near(item)
+        if (stretches := _few(near)) is None:
+            candidates, room = _gaps(near, item.alignment, at_least)
+            return int(candidates[np.argmax(room >= 0)])
+        offset = _aligned(at_least, item.alignment)
+        for start, end in stretches:
+            if start >= offset:
+                break
+            offset = max(offset, _aligned(end, item.alignment))
+        return offset
 
     def smallest_gap(self, item: Item) -> int:
         """The lowest offset in the smallest gap that holds the item, else above all in the way
         (Pisarchyk, Algorithm 3)."""
-        candidates, room = self.gaps(item)
-        return int(candidates[np.argmin(np.where(room >= 0, room, LARGEST))])
+        near = self._near(item)
+        if (stretches := _few(near)) is None:
+            candidates, room = _gaps(near, item.alignment, 0)
+            return int(candidates[np.argmin(np.where(room >= 0, room, LARGEST))])
+        offset, smallest, chosen = 0, LARGEST, None
+        for start, end in stretches:
+            if 0 <= start - offset < smallest:
+                smallest, chosen = start - offset, offset
+            offset = max(offset, _aligned(end, item.alignment))
+        return offset if chosen is None else chosen
+
+    def _near(self, item: Item) -> list[_Near]:
+        """The pieces of an item, each with the rows that may be in its way."""
+        spans = [(p.lower, p.upper, p.size, p.at) for p in item.pieces]
+        return [
+            (lower, upper, size + at, at, self._rows.near(lower, upper))
+            for lower, upper, size, at in spans or [(item.lower, item.upper, 0, 0)]
+        ]
+
+
+def _few(near: Sequence[_Near]) -> list[tuple[int, int]] | None:
+    """Return the forbidden stretches in ascending order, one by one, which is sooner than by numpy
+    where they are few; None for many."""
+    if sum([rows.shape[1] for *_, rows in near]) > FEW:
+        return None
+    return sorted(
+        [
+            (start - above, end - at)
+            for lower, upper, above, at, rows in near
+            for first, last, start, end in zip(*rows.tolist(), strict=True)
+            if first < upper and last > lower
+        ]
+    )
+
+
+def _gaps(near: Sequence[_Near], alignment: int, at_least: int) -> tuple[Vector, Vector]:
+    """Ascending candidates for the lowest offset in each gap, and how much room is above.
+
+    The room of the last candidate, above everything in the way, has no end (the largest number); a
+    gap that is too small has a negative one. Offsets are below 2^62.
+    """
+    starts, ends = list[Vector](), list[Vector]()
+    for lower, upper, above, at, (first, last, start, end) in near:
+        # by number and row by row: numpy is twice as fast then as with a mask of all columns
+        live = ((first < upper) & (last > lower)).nonzero()[0]
+        starts.append(start[live] - above)
+        ends.append(end[live] - at)
+    start, end = (v[0] if len(v) == 1 else np.concatenate(v) for v in (starts, ends))
+    order = start.argsort(kind="stable")  # of runs that ascend, which it merges
+    count = len(order)
+    candidates = np.empty(count + 1, np.int64)
+    candidates[0] = at_least
+    np.maximum.accumulate(end[order], out=candidates[1:])
+    np.maximum(candidates, at_least, out=candidates)
+    if alignment > 1:
+        candidates = -(-candidates // alignment) * alignment
+    ceiling = np.empty(count + 1, np.int64)
+    ceiling[:count] = start[order]
+    ceiling[count] = LARGEST
+    return candidates, ceiling - candidates
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
 
 
 MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so many bits at worst

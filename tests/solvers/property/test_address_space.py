@@ -1,11 +1,14 @@
 """Where the next item fits: as bits, as rows, and by trying every offset."""
 
+from importlib import import_module
 from random import Random
 
 import pytest
 from random_placements import random_problem
 
+from memopt.solvers.placement import time_index
 from memopt.solvers.placement.address_space import AddressBits, AddressRows
+from memopt.solvers.placement.time_index import TimeIndex
 from memopt.solvers.problems.placement import Item
 
 CASES = 3_000
@@ -27,7 +30,10 @@ def _free(item: Item, offset: int, placed: list[tuple[Item, int]]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_bits_and_rows_find_the_same(seed: int) -> None:
+def test_bits_and_rows_find_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check rows that are looked at one by one, and by numpy."""
+    module = import_module(AddressRows.__module__)
+    monkeypatch.setattr(module, "FEW", -1 if seed % 2 else 1000)
     random = Random(seed)
     for _ in range(CASES // 4):
         items = random_problem(random, 9).items
@@ -59,3 +65,23 @@ def test_bits_and_rows_find_the_same(seed: int) -> None:
                 put(item, offset)
             placed.append((item, offset))
         assert bits.offsets == rows.offsets
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_time_index_finds_all_that_is_live(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check short and long rows, and stretches that are sorted meanwhile."""
+    monkeypatch.setattr(time_index, "MANY", 8)
+    random, steps = Random(seed), 5_000
+    starts = [random.randrange(steps) for _ in range(1_500)]
+    lengths = [1 if random.random() < 0.5 else random.randint(1, steps) for _ in starts]
+    spans = [(a, a + length) for a, length in zip(starts, lengths, strict=True)]
+    index, added = TimeIndex(spans), list[tuple[int, int, int, int]]()
+    for lower, upper in random.sample(spans, len(spans)):
+        start = random.choice(starts)
+        end = start + random.choice((1, 20, steps))
+        seen = set(map(tuple, index.near(start, end).T.tolist()))
+        assert seen <= set(added)
+        assert seen >= {row for row in added if row[0] < end and row[1] > start}
+        offset = random.randrange(1000)
+        index.add(lower, upper, offset, offset + 8)
+        added.append((lower, upper, offset, offset + 8))
