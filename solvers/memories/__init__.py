@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 WORK = 20.0  # of CP-SAT's deterministic seconds for each program
+LARGEST_PACKED = 2_000  # tenants that are packed whatever the time is
 LARGEST = 20_000  # variables of a program that is tried at all
 
 
@@ -60,7 +61,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
     the bounds excludes one.
     """
-    first_answer, shortfall = _late("greedy").first_answer, _late("shortfall").shortfall
+    first_answer = _late("greedy").first_answer
     clock.check(time_limit)
     problem.check()
     deadline = clock.deadline(time_limit)
@@ -78,7 +79,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
         return _checked(problem, best, bound, "none", left())
     relaxed = _solve(problem, best, left(), offsets=False)
     if relaxed.infeasible:
-        raise shortfall(problem, left(), WORK)
+        raise _late("shortfall").shortfall(problem, left(), WORK)
     bound = max(bound, relaxed.bound)
     packed = pack(problem, relaxed.visits, left()) if relaxed.feasible else None
     if packed is not None and (best is None or relaxed.value <= cost_of(problem, best)):
@@ -87,7 +88,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
         return _checked(problem, best, bound, "ilp", left())
     exact = _solve(problem, best, left(), offsets=True)
     if exact.infeasible:
-        raise shortfall(problem, left(), WORK)
+        raise _late("shortfall").shortfall(problem, left(), WORK)
     bound = max(bound, exact.bound)
     if exact.feasible and (best is None or exact.value < cost_of(problem, best)):
         best = exact.visits
@@ -132,7 +133,9 @@ def _checked(
     proof: str,
     left: float | None,
 ) -> Assignment:
-    tight = pack(problem, visits, left) or visits  # the same banks, as small as they get
+    no_time = left == 0 and len(problem.tenants) > LARGEST_PACKED
+    # the same banks, as small as they get
+    tight = (None if no_time else pack(problem, visits, left)) or visits
     answer = Assignment(tight, cost_of(problem, tight), bound, proof)
     answer.verify(problem)
     return answer

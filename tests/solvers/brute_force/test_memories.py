@@ -1,6 +1,7 @@
 """Tenants over several banks, moves included, against brute force that shares no code with it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise, permutations, product
 from random import Random
 
@@ -11,6 +12,7 @@ from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import memory_at, scratch_list
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import (
     Assignment,
@@ -23,6 +25,7 @@ from memopt.solvers.memories import (
     Visit,
     assign,
     cost_of,
+    greedy,
     moment,
 )
 from memopt.solvers.memories.greedy import first_answer
@@ -269,6 +272,23 @@ def test_without_work_only_the_bound_is_claimed(monkeypatch: pytest.MonkeyPatch)
             assert answer.optimal == (answer.proof != "none" and answer.cost == best)
             unproven += answer.proof == "none"
     assert unproven
+
+
+def test_a_first_answer_whose_time_is_over_ends_in_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut short after any number of tenants, what is left lies in one bank and over nothing."""
+    random, cut = Random(5), 0
+    for _ in range(400):
+        problem = random_problem(random, 9, False)
+        banks = tuple(replace(bank, capacity=2 * bank.capacity) for bank in problem.banks)
+        problem = replace(problem, banks=banks)
+        whole = first_answer(problem)
+        monkeypatch.setattr(greedy, "AT_ONCE", random.randrange(len(problem.tenants)))
+        visits = first_answer(problem, clock.now())
+        if visits is None:
+            continue
+        Assignment(visits, cost_of(problem, visits), problem.least, "none").verify(problem)
+        cut += visits != whole
+    assert cut > 50
 
 
 def test_what_is_no_assignment_is_caught() -> None:
