@@ -463,9 +463,13 @@ class SourceAttr(ParametrizedAttribute):
             tensors = parse_int_list(parser)
         return cls(subgraph, operator, tensors).parameters
 
+    @property
+    def text(self) -> str:
+        """Return its parameters as they are printed."""
+        return f"<{self.subgraph.data}, {self.operator.data}, {list(self.tensor_ids)}>"
+
     def print_parameters(self, printer: Printer) -> None:
-        place = f"{self.subgraph.data}, {self.operator.data}"
-        printer.print_string(f"<{place}, {list(self.tensor_ids)}>")
+        printer.print_string(self.text)
 
 
 TENSOR_ATTRIBUTES: tuple[type[Attribute], ...] = (

@@ -37,8 +37,17 @@ def steps_of(op: Operation) -> Sequence[int] | None:
 def row_types(op: Operation, r: int) -> tuple[list[Attribute], list[Attribute]] | None:
     """The types of what row `r` of an operator takes, and of what it makes; None if it has no such
     row."""
-    operator, steps = operator_of(op), steps_of(op)
-    if operator is None or steps is None or r not in steps:
+    operator = operator_of(op)
+    if operator is None or operator.rows_mode is None or not has_few_rows(operator.operands[0]):
+        return None
+    row_count = rows_of((operator.operands if operator.accumulates else operator.results)[0]) or 0
+
+    def is_read(steps: range) -> bool:  # most often by the first: all of them are not looked at
+        return any(operator.rows_needed(0, step) for step in steps)
+
+    if not 0 <= r < row_count or not has_few_rows(operator.results[0]):
+        return None
+    if operator.accumulates and not is_read(range(r, r + 1)):
         return None
     taken: list[Attribute] = []
     for k, v in activations(op):
@@ -46,9 +55,10 @@ def row_types(op: Operation, r: int) -> tuple[list[Attribute], list[Attribute]] 
         taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
     if not operator.accumulates:
         return taken, [row_type(v.type) for v in operator.results]
-    if r != steps[0]:
+    if is_read(range(r)):
         taken.append(operator.accumulator)
-    return taken, [v.type for v in operator.results] if r == steps[-1] else [operator.accumulator]
+    is_last = not is_read(range(r + 1, row_count))
+    return taken, [v.type for v in operator.results] if is_last else [operator.accumulator]
 
 
 def activations(whole: Operation) -> list[tuple[int, SSAValue]]:

@@ -159,10 +159,15 @@ def kernel_files() -> dict[str, Source]:
     return {source.name: source for path in paths for source in sources_of(path)}
 
 
+@cache
+def _included(text: str) -> list[str]:
+    return _INCLUDE.findall(text)
+
+
 def needed_headers(file: str) -> list[str]:
     """The project headers that a kernel file includes, innermost first, each once."""
     headers: list[str] = []
-    for name in _INCLUDE.findall(kernel_files()[file].text):
+    for name in _included(kernel_files()[file].text):
         for inner in [*needed_headers(name), name]:
             if inner not in headers:
                 headers.append(inner)
@@ -220,7 +225,11 @@ def field_order(kernel: str) -> dict[str, int]:
     """Place of each field of a kernel's parameters as declared; "packed.taps" are those of a field
     that is a struct. C++ takes initialisers in this order alone."""
     file = f"memopt_{kernel}.c"
-    texts = [kernel_files()[name].text for name in [*needed_headers(file), file]]
+    return _order_in(kernel, *[kernel_files()[h].text for h in [*needed_headers(file), file]])
+
+
+@cache
+def _order_in(kernel: str, *texts: str) -> dict[str, int]:
     structs = {name: body for body, name in _STRUCT.findall(_COMMENT.sub("", "".join(texts)))}
 
     def fields(struct: str) -> Iterator[str]:

@@ -30,6 +30,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 
+from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.attributes.quick import line_of
 from memopt.dialects.memgraph.plan import is_number
 from memopt.text.aliases import aliases_of
@@ -137,8 +138,8 @@ class AliasPrinter(Printer):
     def _text(self, attribute: Attribute) -> str:
         """Return xDSL's text of an attribute.
 
-        Numbers, names and arrays, of which every operation has some of its own, go without it; the
-        text of all others is made once.
+        Numbers, names, arrays and sources, of which every operation has some of its own, go
+        without it; the text of all others is made once.
         """
         known = self._texts.get(id(attribute))
         if known is not None:
@@ -150,6 +151,8 @@ class AliasPrinter(Printer):
             return f"[{', '.join([self._text(entry) for entry in listed])}]"
         if isinstance(attribute, StringAttr) and PLAIN.fullmatch(attribute.data):
             return f'"{attribute.data}"'
+        if isinstance(attribute, SourceAttr):
+            return f"#{attribute.name}{attribute.text}"
         text = self.aliases.get(attribute) if isinstance(attribute, TypeAttribute) else None
         if text is None:
             text = self._printed(partial(super().print_attribute, attribute))
