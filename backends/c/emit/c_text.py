@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 LINE = 100
@@ -39,6 +40,7 @@ def file_name(name: str) -> str:
     return f"{name}_model" if name in RESERVED or name.startswith("memopt_") else name
 
 
+@lru_cache(1 << 12)  # of names, each of which stands at many operators
 def plain(text: str, limit: int = 60) -> str:
     """`text` fit for a comment or a string literal: a model's tensor names may hold anything.
 
