@@ -92,12 +92,12 @@ def _in_slots(
     """Put all that has no bank yet into the first one that has the slots for it; False if none
     has."""
     for bank in banks:
-        there = [i for i in items if bank_of.get(i.index, bank) == bank]
-        renumbered = [replace(item, index=k) for k, item in enumerate(there)]
-        slots = completed(renumbered, [offsets[i.index] for i in there])
-        top = max(offset + item.size for offset, item in zip(slots, there, strict=True))
+        members = [i for i in items if bank_of.get(i.index, bank) == bank]
+        renumbered = [replace(item, index=k) for k, item in enumerate(members)]
+        slots = completed(renumbered, [offsets[i.index] for i in members])
+        top = max(offset + item.size for offset, item in zip(slots, members, strict=True))
         if top <= problem.banks[bank].capacity:
-            for item, offset in zip(there, slots, strict=True):
+            for item, offset in zip(members, slots, strict=True):
                 bank_of[item.index], offsets[item.index] = bank, offset
             return True
     return False
