@@ -79,7 +79,8 @@ def test_a_time_index_finds_all_that_is_live(seed: int, monkeypatch: pytest.Monk
     for lower, upper in random.sample(spans, len(spans)):
         start = random.choice(starts)
         end = start + random.choice((1, 20, steps))
-        seen = set(map(tuple, index.near(start, end).T.tolist()))
+        near: list[list[int]] = index.near(start, end).T.tolist()
+        seen = {(first, last, low, high) for first, last, low, high in near}
         assert seen <= set(added)
         assert seen >= {row for row in added if row[0] < end and row[1] > start}
         offset = random.randrange(1000)
