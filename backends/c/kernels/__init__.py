@@ -3,7 +3,8 @@
 `<family>/memopt_<kernel>.c` is a kernel, its parameters' type at the top; what several kernels
 include are headers beside them. A family's `__init__.py` registers which operators its kernels run.
 `memopt_inlined.c`, `memopt_inlined_row.c` and `memopt_epilogue_row.c`, of no family, call kernels
-of all of them.
+of all of them. What stands between `#if MEMOPT_ROUND_EVEN` and `#endif /* MEMOPT_ROUND_EVEN */` is
+left out for networks of which no operator rounds as ONNX's.
 
 All kernels have one signature: `KERNEL {` stands for it and for `p`, the pointer to parameters of
 this kernel's type; `KERNEL(rows, scratch) {` says also which arguments it does not use.
@@ -38,6 +39,11 @@ from memopt.dialects.operators.unary import FunctionOp
 DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
 _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
+_EVEN_ONLY = re.compile(  # a section that ends with this comment, and an empty line behind it
+    r"^#if MEMOPT_ROUND_EVEN\b(?:.(?!^#if MEMOPT_ROUND_EVEN\b))*?"
+    r"^#endif /\* MEMOPT_ROUND_EVEN \*/\n\n?",
+    re.MULTILINE | re.DOTALL,
+)
 _SPECIALISE = "#define MEMOPT_SPECIALISE {}\n"
 _CODE = re.compile(r"^#define MEMOPT_WITH_(\w+) 1$", re.MULTILINE)
 _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
@@ -191,6 +197,7 @@ def text_of(file: Source, form: Form, names: str = "") -> str:
     text = file.text.replace(_NAMES, _NAMES + names)
     for line, value in ((_EVEN, form.rounds_even), (_SPECIALISE, form.specialised)):
         text = text.replace(line.format(int(not value)), line.format(int(value)))
+    text = text if form.rounds_even else _EVEN_ONLY.sub("", text)
     needed = form.needed
     if needed is None:
         return text

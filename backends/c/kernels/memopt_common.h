@@ -31,6 +31,16 @@
 #include <string.h>
 #endif
 
+#if MEMOPT_ROUND_EVEN
+/* 1 where the FPU of a Cortex-M converts to the nearest integer, halves to the even one: VCVTR by the
+ * mode that FPSCR has after reset. */
+#if defined(__arm__) && defined(__GNUC__) && (__ARM_FP & 4) && !defined(MEMOPT_NO_DSP)
+#define MEMOPT_EVEN_FPU 1
+#else
+#define MEMOPT_EVEN_FPU 0
+#endif
+#endif /* MEMOPT_ROUND_EVEN */
+
 /* A function of a header that several kernels call, and that is no better for being inlined: where
  * kernels are files the linker keeps one. How a network rounds may be its own. */
 #if defined(__GNUC__) && !MEMOPT_ROUND_EVEN && !defined(MEMOPT_KERNEL)
@@ -177,6 +187,14 @@ static inline int32_t memopt_round_shift_30(int32_t value, int32_t bits) {
 /* The nearest integer, halves to the even one, of what is clamped to +-1024: a float of 2^23 and
  * more has no fraction. */
 static inline int32_t memopt_round_even(float value) {
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+  int32_t result;
+  float steps;
+  __asm__("vcvtr.s32.f32 %1, %2\n\tvmov %0, %1\n\tssat %0, #12, %0"
+          : "=r"(result), "=&t"(steps)
+          : "t"(value));
+  return result;
+#endif /* MEMOPT_ROUND_EVEN */
   const float clamped = value < -1024.0f ? -1024.0f : value > 1024.0f ? 1024.0f : value;
   const float whole = clamped + 12582912.0f;
   return (int32_t)(whole - 12582912.0f);

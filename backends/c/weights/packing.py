@@ -4,7 +4,8 @@
     column_bytes(taps, pixels)                  # of scratch
 
 `kernels/memopt_packed_s8.h` says what stands in the stream. A block of four channels is FUSED where
-the proofs hold for each of them, PACKED where only two channels may share a halfword, else PLAIN.
+the proofs hold for each of them, FLOAT where they are rounded as ONNX does, PACKED where only two
+channels may share a halfword, else PLAIN.
 """
 
 from collections.abc import Sequence
@@ -14,11 +15,12 @@ from xdsl.ir import Operation
 
 from memopt.backends.c.emit.call import Array, Table, per_tensor
 from memopt.backends.c.emit.int8 import EVEN, WIDE, Fields, codes, int8_range
+from memopt.dialects.arithmetic.even_rounding import rescaled
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import multiply, saturate
 
 BLOCK = 4  # channels: MEMOPT_BLOCK
-FUSED, PACKED, PLAIN = range(3)  # memopt_block_kind
+FUSED, PACKED, PLAIN, FLOAT = range(4)  # memopt_block_kind, MEMOPT_FLOAT
 LARGEST = 128  # |x| of an int8
 BYTES = (1, 1 << 8, 1 << 16, 1 << 24)  # of a word
 
@@ -75,9 +77,15 @@ def pack_columns(op: Operation, matrix: Array, bias: Array, reals: Sequence[floa
     channel."""
     rounding = rounding_of(op)
     channels = channel_list(op, matrix, bias, reals, rounding)
-    kinds = [FUSED if _fuses(channel, rounding) else PACKED for channel in channels]
+    kinds = [_column_kind(channel, rounding) for channel in channels]
     words = [_column_words(k, c, rounding) for k, c in zip(kinds, channels, strict=True)]
     return _fields(matrix.shape[1], rounding, kinds, np.concatenate(words))
+
+
+def _column_kind(channel: Channel, rounding: Rounding) -> int:
+    if channel.code == EVEN:
+        return FLOAT
+    return FUSED if _fuses(channel, rounding) else PACKED
 
 
 def rounding_of(op: Operation) -> Rounding:
@@ -102,7 +110,8 @@ def channel_list(
 
 
 def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) -> Fields:
-    mixed = Table("uint8_t", np.array(kinds, np.uint8), "OTHER_BLOCKS")  # not all are fused
+    mixed = Table("uint8_t", np.array(kinds, np.uint8), "OTHER_BLOCKS")
+    alike = {*kinds} in ({FUSED}, {FLOAT})
     return (
         ("packed.taps", taps),
         ("packed.zero_point", rounding.zero_point),
@@ -110,7 +119,8 @@ def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) 
         ("packed.act_max", rounding.high),
         ("packed.full", int((rounding.low, rounding.high) == (-128, 127))),
         ("packed.stream", Table("uint32_t", stream)),
-        ("packed.kinds", mixed if any(kinds) else "NULL"),
+        ("packed.kinds", "NULL" if alike else mixed),
+        *((("packed.kind", FLOAT),) if alike and FLOAT in kinds else ()),
     )
 
 
@@ -120,6 +130,8 @@ def _kind(block: Sequence[Channel], rounding: Rounding) -> int:
         _shares(first, second) for first, second in zip(block[::2], block[1::2], strict=True)
     ):
         return PLAIN
+    if any(channel.code == EVEN for channel in block):
+        return FLOAT if all(_holds_bias(channel) for channel in block[1::2]) else PACKED
     return FUSED if all(_fuses(channel, rounding) for channel in block) else PACKED
 
 
@@ -129,6 +141,11 @@ def _shares(low: Channel, high: Channel) -> bool:
     shared = _shared(low, high)
     fits = shared.min() >= -(1 << 15) and shared.max() < 1 << 15
     return bool(fits) and high.reach < 1 << 23
+
+
+def _holds_bias(high: Channel) -> bool:
+    """Return whether a channel that shares another's sum can begin with its bias there."""
+    return abs(high.bias) + high.reach < 1 << 23
 
 
 def _fuses(channel: Channel, rounding: Rounding) -> bool:
@@ -146,21 +163,35 @@ def _fuses(channel: Channel, rounding: Rounding) -> bool:
 def _constant(channel: Channel, rounding: Rounding) -> Channel:
     """A channel whose result is the same for all inputs as one without weights, so that it fuses:
     the rules leave some of them with sums that reach far. Results rise with sums."""
-    if _fuses(channel, rounding) or channel.code == EVEN:
+    if _fuses(channel, rounding) or (channel.code == EVEN and _holds_bias(channel)):
         return channel
-    shift = channel.code - WIDE if channel.code >= 0 else channel.code
-    ends = {
-        saturate(
-            multiply(channel.bias + by, channel.multiplier, shift) + rounding.zero_point,
-            rounding.low,
-            rounding.high,
-        )
-        for by in (-channel.reach, channel.reach)
-    }
+    ends = {_result(channel, by, rounding) for by in (-channel.reach, channel.reach)}
     if len(ends) > 1:
         return channel
-    value = ends.pop() - rounding.zero_point
-    return Channel(0 * channel.weights, 4 * value, 1 << 30, -1)  # halved twice, exactly
+    value, weights = ends.pop() - rounding.zero_point, 0 * channel.weights
+    if channel.code == EVEN:
+        return Channel(weights, value, _bits(1.0), EVEN)
+    return Channel(weights, 4 * value, 1 << 30, -1)  # halved twice, exactly
+
+
+def _result(channel: Channel, by: int, rounding: Rounding) -> int:
+    """Return the result of a channel whose sum without its bias is `by`."""
+    shift = channel.code - WIDE if channel.code >= 0 else channel.code
+    total = channel.bias + by
+    if channel.code == EVEN:
+        multiplied = int(rescaled(np.array(total), [_real(channel)]).item())
+    else:
+        multiplied = multiply(total, channel.multiplier, shift)
+    return saturate(multiplied + rounding.zero_point, rounding.low, rounding.high)
+
+
+def _real(channel: Channel) -> float:
+    """Return the float whose bits are the multiplier."""
+    return float(np.array(channel.multiplier, np.int32).view(np.float32))
+
+
+def _bits(real: float) -> int:
+    return int(np.array(real, np.float32).view(np.int32))
 
 
 def _shared(low: Channel, high: Channel) -> Array:
@@ -176,6 +207,8 @@ def block_words(kind: int, block: Sequence[Channel]) -> Array:
         pairs = [_shared(a, b) for a, b in zip(block[::2], block[1::2], strict=True)]
         halves = np.array(pairs).astype(np.uint16).astype(np.uint32).reshape(BLOCK // 2, -1, 2, 2)
         weights = (halves[:, :, 0] | halves[:, :, 1] << 16).transpose(1, 2, 0)
+    if kind == FLOAT:
+        return _float_words(weights.reshape(-1), block)
     last = [(2 * c.bias if kind == FUSED else c.bias, c.multiplier) for c in block]
     shifts = np.array([_shift(kind, c) for c in block]).astype(np.uint8).astype(np.uint32)
     return np.concatenate(
@@ -185,6 +218,15 @@ def block_words(kind: int, block: Sequence[Channel]) -> Array:
             [shifts @ np.array(BYTES, np.uint32)],
         ]
     )
+
+
+def _float_words(weights: Array, block: Sequence[Channel]) -> Array:
+    """Return the words of a block of floats."""
+    pairs = list(zip(block[::2], block[1::2], strict=True))
+    begin = [bias for a, b in pairs for bias in (a.bias, 256 * b.bias + a.bias)]
+    last = [_bits(real) for a, b in pairs for real in (_real(a), _real(b) / 256)]
+    words = np.array([*begin, *last, 0], np.int64).astype(np.uint32)
+    return np.concatenate([words[:BLOCK], weights, words[BLOCK:]])
 
 
 def _shift(kind: int, channel: Channel) -> int:
@@ -205,6 +247,6 @@ def _column_words(kind: int, channel: Channel, rounding: Rounding) -> Array:
     last = (
         (2 * channel.bias, channel.multiplier, base << _shift(kind, channel))
         if kind == FUSED
-        else (channel.bias, channel.multiplier, 0)
+        else (channel.bias, channel.multiplier, rounding.zero_point if kind == FLOAT else 0)
     )
     return np.concatenate([weights, np.array(last, np.int64).astype(np.uint32)])

@@ -70,6 +70,52 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_1
       "ldr r12, [sp, #48]\n" MEMOPT_ASM_STORES_1
       "cmp r1, r12\n bne.w 0b\n add sp, sp, #12\n pop {r4-r11, pc}\n");
 }
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+/* As memopt_narrow_2x4, of floats; z is the zero point. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_narrow_2x4(
+    const memopt_run *runs __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    int32_t apart __attribute__((unused)), int8_t *out0 __attribute__((unused)),
+    int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
+    const uint32_t *w_end __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r0-r12, lr}\n"
+      "0:\n ldr r12, [sp]\n" MEMOPT_ASM_FLOAT_BIAS_2
+      "2:\n ldm r12!, {r0, r10}\n cmp r0, #0\n beq.w 3f\n str r12, [sp, #4]\n"
+      "str r10, [sp, #48]\n sub r10, r0, r10\n and r10, r10, #12\n"
+      "add r10, r10, r10, lsl #4\n lsl r10, r10, #1\n .balign 4\n add pc, r10\n nop\n"
+      "1:\n .rept 4\n"
+      MEMOPT_NARROW_HALF("", "") MEMOPT_NARROW_HALF(", #4", ", ror #8")
+      ".endr\n ldr r10, [sp, #48]\n cmp r0, r10\n bne.w 1b\n ldr r12, [sp, #4]\n b.w 2b\n"
+      "3:\n ldr r0, [sp, #60]\n"
+      MEMOPT_ASM_FLOATS_2
+      "ldr r10, [sp, #56]\n ldr r11, [sp, #12]\n ldr r12, [sp, #64]\n"
+      MEMOPT_ASM_STORES_2
+      "str r10, [sp, #56]\n str r11, [sp, #12]\n cmp r1, r12\n bne.w 0b\n"
+      "add sp, sp, #16\n pop {r4-r12, pc}\n");
+}
+
+/* The same of one pixel, as memopt_narrow_1x4. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_narrow_1x4(
+    const memopt_run *runs __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    int8_t *out __attribute__((unused)), int32_t z __attribute__((unused)),
+    const uint32_t *w_end __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r0, r1, r3-r11, lr}\n mov lr, r2\n"
+      "0:\n ldr r8, [sp]\n" MEMOPT_ASM_FLOAT_BIAS_1
+      "2:\n ldm r8!, {r0, r2}\n cmp r0, #0\n beq.w 3f\n str r8, [sp, #4]\n"
+      "sub r7, r0, r2\n and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n"
+      ".balign 4\n add pc, r7\n nop\n"
+      "1:\n .rept 8\n"
+      "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
+      "ldr.w r9, [r1], #16\n sxtb16 r8, r7, ror #8\n sxtb16 r7, r7\n"
+      MEMOPT_ASM_PRODUCTS_1
+      ".endr\n cmp r0, r2\n bne.w 1b\n ldr r8, [sp, #4]\n b.w 2b\n"
+      "3:\n ldr r0, [sp, #8]\n"
+      MEMOPT_ASM_FLOATS_1
+      "ldr r12, [sp, #48]\n" MEMOPT_ASM_STORES_1
+      "cmp r1, r12\n bne.w 0b\n add sp, sp, #12\n pop {r4-r11, pc}\n");
+}
+#endif /* MEMOPT_ROUND_EVEN */
 #endif
 
 /* A block of any kind of one pixel, `apart` bytes behind the runs. */
@@ -79,6 +125,10 @@ static MEMOPT_NOINLINE void memopt_narrow_block(const memopt_packed *p, int32_t 
   const int32_t plain = kind == MEMOPT_PLAIN;
   int32_t sums[MEMOPT_BLOCK] = {0, 0, 0, 0};
   int32_t c;
+#if MEMOPT_ROUND_EVEN
+  const uint32_t *const begin = w;
+  w += kind == MEMOPT_FLOAT ? MEMOPT_BLOCK : 0;
+#endif /* MEMOPT_ROUND_EVEN */
   for (; runs->begin != 0; ++runs) {
     const int8_t *x;
     for (x = runs->begin; x != runs->end; x += 4) {
@@ -101,14 +151,51 @@ static MEMOPT_NOINLINE void memopt_narrow_block(const memopt_packed *p, int32_t 
   for (c = 1; c < MEMOPT_BLOCK && !plain; c += 2) {
     sums[c] = memopt_shift_right((int32_t)((uint32_t)sums[c] - (uint32_t)sums[c - 1]), 8);
   }
+#if MEMOPT_ROUND_EVEN
+  if (kind == MEMOPT_FLOAT) {
+    memopt_finish_float(p, sums, begin, out);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   memopt_finish_block(p, kind, sums, w, out);
 }
+
+#if MEMOPT_ROUND_EVEN
+/* As memopt_narrow_blocks, of floats. */
+static inline void memopt_float_narrow(const memopt_packed *p, const memopt_run *runs,
+                                       int32_t apart, const uint32_t *w, const uint32_t *w_end,
+                                       int8_t *out0, int8_t *out1) {
+#if MEMOPT_ASM_FLOAT
+  if (out1 == 0) {
+    memopt_float_narrow_1x4(runs, w, out0, p->zero_point, w_end);
+  } else {
+    memopt_float_narrow_2x4(runs, w, apart, out0, out1, p->zero_point, w_end);
+  }
+#else
+  for (; w != w_end; w += memopt_block_words(p)) {
+    memopt_narrow_block(p, MEMOPT_FLOAT, runs, 0, w, out0);
+    out0 += MEMOPT_BLOCK;
+    if (out1 != 0) {
+      memopt_narrow_block(p, MEMOPT_FLOAT, runs, apart, w, out1);
+      out1 += MEMOPT_BLOCK;
+    }
+  }
+#endif
+}
+#endif /* MEMOPT_ROUND_EVEN */
 
 /* The blocks from `w` to `w_end`, all of one kind, of the pixel whose window is `runs`, and of a second
  * one, that is `apart` bytes behind it, unless `out1` is null. */
 static inline void memopt_narrow_blocks(const memopt_packed *p, int32_t kind,
                                         const memopt_run *runs, int32_t apart, const uint32_t *w,
                                         const uint32_t *w_end, int8_t *out0, int8_t *out1) {
+#if MEMOPT_ROUND_EVEN
+  kind = memopt_kind_of(p, kind);
+  if (kind == MEMOPT_FLOAT) {
+    memopt_float_narrow(p, runs, apart, w, w_end, out0, out1);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
 #if MEMOPT_ASM_BLOCK
   if (!MEMOPT_WITH_OTHER_BLOCKS || kind == MEMOPT_FUSED) {
     const int32_t z = 2 * p->zero_point + 1;

@@ -214,7 +214,78 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_fused_co
       "5:\n " MEMOPT_ASM_GET("r9", 10) "subs r9, r9, #1\n " MEMOPT_ASM_PUT(10, "r9")
       "bne.w 0b\n add sp, sp, #52\n pop {r4-r11, pc}\n");
 }
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+/* MEMOPT_ASM_PAIR of a channel of floats, whose A to E are not doubled. */
+#define MEMOPT_ASM_FLOAT_PAIR                                                               \
+  MEMOPT_ASM_GET("r6", 0) MEMOPT_ASM_GET("r7", 0)                                           \
+  "smlad r6, r3, r10, r6\n smlad r7, r4, r10, r7\n smlad r6, r4, r11, r6\n"                 \
+  "smlatb r7, r5, lr, r7\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT                         \
+  "smlad r6, r3, r12, r6\n smlad r7, r3, r11, r7\n smlabt r6, r5, r1, r6\n"                 \
+  "smlad r7, r4, r12, r7\n smlad r7, r5, r1, r7\n"                                          \
+  "vmov s14, s15, r6, r7\n vcvt.f32.s32 s14, s14\n vcvt.f32.s32 s15, s15\n"                \
+  "vmul.f32 s14, s14, s1\n vmul.f32 s15, s15, s1\n vcvtr.s32.f32 s14, s14\n"              \
+  "vcvtr.s32.f32 s15, s15\n " MEMOPT_ASM_GET("r8", 2) "vmov r6, r7, s14, s15\n"            \
+  "qadd r6, r6, r8\n qadd r7, r7, r8\n ssat r6, #8, r6\n ssat r7, #8, r7\n"               \
+  MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n strb r7, [r2, r8]\n add r2, r2, r8, lsl #1\n"
+
+#define MEMOPT_ASM_FLOAT_SINGLE                                                             \
+  MEMOPT_ASM_GET("r6", 0)                                                                   \
+  "smlad r6, r3, r10, r6\n smlad r6, r4, r11, r6\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT \
+  "smlad r6, r3, r12, r6\n smlabt r6, r5, r1, r6\n"                                         \
+  "vmov s14, r6\n vcvt.f32.s32 s14, s14\n vmul.f32 s14, s14, s1\n vcvtr.s32.f32 s14, s14\n" \
+  MEMOPT_ASM_GET("r8", 2) "vmov r6, s14\n qadd r6, r6, r8\n ssat r6, #8, r6\n "            \
+  MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n add r2, r2, r8\n"
+
+/* As memopt_fused_columns, of floats. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_columns(
+    const uint32_t *columns __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    int8_t *out __attribute__((unused)), const memopt_columns_run *run __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r4-r11, lr}\n sub sp, sp, #52\n"
+      "ldm r3, {r4-r8}\n lsl r7, r7, #2\n add r9, r6, r6, lsl #1\n lsl r9, r9, #2\n"
+      MEMOPT_ASM_PUT(4, "r4") MEMOPT_ASM_PUT(7, "r1") MEMOPT_ASM_PUT(8, "r2")
+      MEMOPT_ASM_PUT(9, "r7") MEMOPT_ASM_PUT(10, "r8") MEMOPT_ASM_PUT(11, "r9")
+      MEMOPT_ASM_PUT(12, "r5")
+      "0:\n " MEMOPT_ASM_GET("r1", 7) MEMOPT_ASM_CHANNEL_WORDS
+      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #24\n"
+      MEMOPT_ASM_PUT(7, "r9")
+      "sxtb16 r10, r6\n sxtb16 r11, r6, ror #8\n sxtb16 r12, r7\n sxtb16 lr, r7, ror #8\n"
+      "sxtb16 r1, r8\n"
+      MEMOPT_ASM_GET("r9", 9) MEMOPT_ASM_GET("r8", 11) "add r9, r9, r0\n sub r8, r9, r8\n"
+      MEMOPT_ASM_PUT(6, "r9") MEMOPT_ASM_PUT(5, "r8")
+      MEMOPT_ASM_GET("r2", 8) MEMOPT_ASM_GET("r9", 12) "add r8, r2, #1\n"
+      MEMOPT_ASM_PUT(8, "r8") MEMOPT_ASM_NEXT
+      "cmp r9, #0\n beq.w 3f\n tst r9, #1\n bne.w 2f\n"
+      "1:\n " MEMOPT_ASM_FLOAT_PAIR
+      "2:\n " MEMOPT_ASM_FLOAT_PAIR
+      MEMOPT_ASM_GET("r8", 5) "cmp r0, r8\n bne.w 1b\n"
+      "3:\n " MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n beq.w 5f\n"
+      "4:\n " MEMOPT_ASM_FLOAT_SINGLE
+      MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n bne.w 4b\n"
+      "5:\n " MEMOPT_ASM_GET("r9", 10) "subs r9, r9, #1\n " MEMOPT_ASM_PUT(10, "r9")
+      "bne.w 0b\n add sp, sp, #52\n pop {r4-r11, pc}\n");
+}
+#endif /* MEMOPT_ROUND_EVEN */
 #endif
+
+#if MEMOPT_ROUND_EVEN
+/* FLOAT, rounded as ONNX does: {bias, multiplier, zero point}, where the multiplier is a float, s =
+ * MEMOPT_EVEN. All channels of a run. */
+static inline void memopt_float_run(const uint32_t *columns, const uint32_t *w, int8_t *out,
+                                    const memopt_columns_run *run) {
+#if MEMOPT_ASM_FLOAT
+  memopt_float_columns(columns, w, out, run);
+#else
+  int32_t k;
+  for (k = 0; k < run->channels; ++k) {
+    memopt_any_columns(0, (int32_t)w[5], columns, w, out, run);
+    columns += run->per;
+    w += MEMOPT_COLUMNS_WORDS;
+    ++out;
+  }
+#endif
+}
+#endif /* MEMOPT_ROUND_EVEN */
 
 /* All channels of a run, of one kind. */
 static inline void memopt_columns(int32_t fused, int32_t zero_point, const uint32_t *columns,

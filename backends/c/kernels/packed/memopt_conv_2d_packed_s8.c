@@ -142,6 +142,9 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   const uint32_t blocks = (uint32_t)channels / MEMOPT_BLOCK;
   const uint32_t *const w_end = w + blocks * (uint32_t)memopt_block_words(&p->packed);
   const uint32_t *const end = column + p->packed.taps;
+#if MEMOPT_ROUND_EVEN
+  const int32_t floats = fused && p->packed.kind == MEMOPT_FLOAT;
+#endif /* MEMOPT_ROUND_EVEN */
 #endif
   memopt_windows of;
   of.rows = at->row;
@@ -160,6 +163,11 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   for (; pixels > 1; pixels -= 2) {
     memopt_widen_windows(column, &of);
 #if MEMOPT_ASM_BLOCK
+#if MEMOPT_ROUND_EVEN
+    if (floats) {
+      memopt_float_blocks(&p->packed, column, w, w_end, out, out + channels);
+    } else
+#endif /* MEMOPT_ROUND_EVEN */
     if (fused) { /* what does not change is read once */
       memopt_blocks_2x4(column, w, end, out, out + channels, z, w_end);
     } else
@@ -173,6 +181,12 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   if (pixels > 0) {
     conv_2d_packed_whole(&of, column);
 #if MEMOPT_ASM_BLOCK
+#if MEMOPT_ROUND_EVEN
+    if (floats) {
+      memopt_float_blocks(&p->packed, column, w, w_end, out, 0);
+      return;
+    }
+#endif /* MEMOPT_ROUND_EVEN */
     if (fused) {
       memopt_blocks_1x4(column, w, column + p->packed.taps / 2, out, z, w_end);
       return;

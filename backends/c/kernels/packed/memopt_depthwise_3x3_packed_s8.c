@@ -21,6 +21,12 @@ static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t
                                                  const uint32_t *columns, const uint32_t *w,
                                                  int8_t *out, memopt_columns_run *run) {
   int32_t k;
+#if MEMOPT_ROUND_EVEN
+  if (memopt_kind_of(p, 0) == MEMOPT_FLOAT) {
+    memopt_float_run(columns, w, out, run);
+    return w + MEMOPT_BLOCK * MEMOPT_COLUMNS_WORDS;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   if (!MEMOPT_WITH_OTHER_BLOCKS || p->kinds == 0) {
     memopt_columns(1, p->zero_point, columns, w, out, run);
     return w + MEMOPT_BLOCK * MEMOPT_COLUMNS_WORDS;

@@ -22,6 +22,20 @@ __attribute__((naked, noinline, unused, aligned(4))) static void fully_connected
       MEMOPT_ASM_PRODUCTS_1
       MEMOPT_ASM_END_1);
 }
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+/* As memopt_float_blocks_1x4, likewise. */
+__attribute__((naked, noinline, unused, aligned(4))) static void fully_connected_float_blocks(
+    const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
+    int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
+  __asm__(
+      MEMOPT_ASM_FLOAT_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n")
+      "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
+      "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
+      MEMOPT_ASM_PRODUCTS_1
+      MEMOPT_ASM_FLOAT_END_1);
+}
+#endif /* MEMOPT_ROUND_EVEN */
 #endif
 
 /* All channels of one sample, the fused blocks by the function above. */
@@ -29,6 +43,22 @@ static void fully_connected_long(const memopt_packed *p, const uint32_t *column,
                                  int8_t *out) {
 #if MEMOPT_ASM_BLOCK
   memopt_packed left = *p;
+#if MEMOPT_ROUND_EVEN
+  if (p->kinds == 0 && p->kind == MEMOPT_FLOAT) {
+#if MEMOPT_EVEN_FPU
+    const int32_t blocks = channels / MEMOPT_BLOCK;
+    if (blocks > 0) {
+      left.stream += blocks * memopt_block_words(p);
+      fully_connected_float_blocks(column, p->stream, column + p->taps / 2, out, p->zero_point,
+                                   left.stream);
+      channels -= blocks * MEMOPT_BLOCK;
+      out += blocks * MEMOPT_BLOCK;
+    }
+#endif
+    memopt_pixels(&left, column, channels, out, 0);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   while (channels > 0) {
     const int32_t blocks = channels / MEMOPT_BLOCK;
     int32_t alike = 0;

@@ -31,12 +31,23 @@
  * of four taps are four words of int8, one per channel. */
 typedef enum { MEMOPT_FUSED, MEMOPT_PACKED, MEMOPT_PLAIN } memopt_block_kind;
 
+#if MEMOPT_ROUND_EVEN
+/* Rounded as ONNX does, with biases b and multipliers m that are floats. The weights of a block stand
+ * behind four words with which its sums begin, {b0, 256 * b1 + b0, b2, 256 * b3 + b2}, and before
+ * {m0, m1 / 256, m2, m3 / 256} and a word that is 0. What two channels share holds their biases too:
+ * |A1 + b1| < 2^23. */
+#define MEMOPT_FLOAT 3
+#endif /* MEMOPT_ROUND_EVEN */
+
 typedef struct {
   int32_t taps; /* of a column, a multiple of 4 */
   int32_t zero_point, act_min, act_max;
   int32_t full;           /* act_min and act_max are those of int8 */
   const uint32_t *stream;
   const uint8_t *kinds;   /* of each block; null if all are fused */
+#if MEMOPT_ROUND_EVEN
+  int32_t kind; /* of all blocks, if `kinds` is null */
+#endif /* MEMOPT_ROUND_EVEN */
 } memopt_packed;
 
 /* Of a block in a stream. */
@@ -138,12 +149,38 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int
   }
 }
 
+#if MEMOPT_ROUND_EVEN
+/* A block of floats that begins at w, of one pixel, from its sums without biases. */
+MEMOPT_SMALL
+static MEMOPT_NOINLINE void memopt_finish_float(const memopt_packed *p,
+                                                const int32_t sums[MEMOPT_BLOCK],
+                                                const uint32_t *w, int8_t *out) {
+  const uint32_t *const multiplier = w + MEMOPT_BLOCK + p->taps;
+  int32_t c;
+  for (c = 0; c < MEMOPT_BLOCK; c += 2) {
+    const int32_t low = sums[c] + (int32_t)w[c];
+    const int32_t high = memopt_shift_left(sums[c + 1], 8) + (int32_t)(w[c + 1] - w[c]);
+    const int32_t first = memopt_requantize_even(low, (int32_t)multiplier[c]);
+    const int32_t second = memopt_requantize_even(high, (int32_t)multiplier[c + 1]);
+    out[c] = (int8_t)memopt_clamp(first + p->zero_point, -128, 127);
+    out[c + 1] = (int8_t)memopt_clamp(second + p->zero_point, -128, 127);
+  }
+}
+#endif /* MEMOPT_ROUND_EVEN */
+
 /* A block of any kind of one pixel. */
 MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
                                                   const uint32_t *column, int32_t pixels,
                                                   const uint32_t *w, int8_t *out) {
   int32_t sums[MEMOPT_BLOCK];
+#if MEMOPT_ROUND_EVEN
+  if (kind == MEMOPT_FLOAT) {
+    memopt_block_sums(column, pixels, p->taps, w + MEMOPT_BLOCK, 0, sums);
+    memopt_finish_float(p, sums, w, out);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   memopt_block_sums(column, pixels, p->taps, w, kind == MEMOPT_PLAIN, sums);
   memopt_finish_block(p, kind, sums, w + p->taps, out);
 }
@@ -252,15 +289,138 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
       MEMOPT_ASM_PRODUCTS_1
       MEMOPT_ASM_END_1);
 }
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+/* Sums of a block of floats, to begin with; r1 is where it begins. */
+#define MEMOPT_ASM_FLOAT_BIAS_2                                                               \
+  "ldm r1!, {r2, r4, r6, r8}\n mov r3, r2\n mov r5, r4\n mov r7, r6\n mov r9, r8\n"
+#define MEMOPT_ASM_FLOAT_BIAS_1 "ldm r1!, {r3-r6}\n"
+
+/* Four registers of the FPU from s`a` on: integers times multipliers, as integers again. */
+#define MEMOPT_ASM_FLOAT_4(a, b, c, d, m0, m1, m2, m3)                                        \
+  "vcvt.f32.s32 " a ", " a "\n vcvt.f32.s32 " b ", " b "\n"                                   \
+  "vcvt.f32.s32 " c ", " c "\n vcvt.f32.s32 " d ", " d "\n"                                   \
+  "vmul.f32 " a ", " a ", " m0 "\n vmul.f32 " b ", " b ", " m1 "\n"                           \
+  "vmul.f32 " c ", " c ", " m2 "\n vmul.f32 " d ", " d ", " m3 "\n"                           \
+  "vcvtr.s32.f32 " a ", " a "\n vcvtr.s32.f32 " b ", " b "\n"                                 \
+  "vcvtr.s32.f32 " c ", " c "\n vcvtr.s32.f32 " d ", " d "\n"
+
+/* The zero point, which is in r0, added; what a float became may be saturated. */
+#define MEMOPT_ASM_FLOAT_ZERO(a, b, c, d)                                                     \
+  "qadd " a ", " a ", r0\n qadd " b ", " b ", r0\n qadd " c ", " c ", r0\n"                  \
+  "qadd " d ", " d ", r0\n ssat " a ", #8, " a "\n ssat " b ", #8, " b "\n"                  \
+  "ssat " c ", #8, " c "\n ssat " d ", #8, " d "\n"
+
+#define MEMOPT_ASM_FLOATS_2                                                                   \
+  "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"                      \
+  "vldmia r1!, {s8-s12}\n"                                                                    \
+  "vmov s0, s1, r2, r3\n vmov s2, s3, r4, r5\n vmov s4, s5, r6, r7\n vmov s6, s7, r8, r9\n"  \
+  MEMOPT_ASM_FLOAT_4("s0", "s1", "s2", "s3", "s8", "s8", "s9", "s9")                          \
+  MEMOPT_ASM_FLOAT_4("s4", "s5", "s6", "s7", "s10", "s10", "s11", "s11")                      \
+  "vmov r2, r3, s0, s1\n vmov r4, r5, s2, s3\n vmov r6, r7, s4, s5\n vmov r8, r9, s6, s7\n"  \
+  MEMOPT_ASM_FLOAT_ZERO("r2", "r3", "r4", "r5") MEMOPT_ASM_FLOAT_ZERO("r6", "r7", "r8", "r9")
+
+#define MEMOPT_ASM_FLOATS_1                                                                   \
+  "sub r4, r4, r3\n sub r6, r6, r5\n vldmia r1!, {s8-s12}\n"                                  \
+  "vmov s0, s1, r3, r4\n vmov s2, s3, r5, r6\n"                                               \
+  MEMOPT_ASM_FLOAT_4("s0", "s1", "s2", "s3", "s8", "s9", "s10", "s11")                        \
+  "vmov r3, r4, s0, s1\n vmov r5, r6, s2, s3\n" MEMOPT_ASM_FLOAT_ZERO("r3", "r4", "r5", "r6")
+
+/* As memopt_blocks_2x4, of floats; z is the zero point. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_blocks_2x4(
+    const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
+    int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
+    const uint32_t *w_end __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n"
+      "and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"
+      "0:\n" MEMOPT_ASM_FLOAT_BIAS_2 ".balign 4\n add pc, r10\n nop\n"
+      "1:\n .rept 16\n"
+      "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
+      "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16 lr, lr\n"
+      "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16 r12, r12\n"
+      "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
+      "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
+      ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n ldr r0, [sp, #56]\n"
+      MEMOPT_ASM_FLOATS_2
+      "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
+      MEMOPT_ASM_STORES_2
+      "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"
+      "add sp, sp, #16\n pop {r4-r11, pc}\n");
+}
+
+/* What surrounds the steps of one pixel, see MEMOPT_ASM_BEGIN_1. */
+#define MEMOPT_ASM_FLOAT_BEGIN_1(jump)                                                         \
+  ".syntax unified\n push {r0, r1, r4-r11, lr}\n sub r7, r0, r2\n" jump "str r7, [sp, #4]\n"  \
+  "mov lr, r3\n 0:\n" MEMOPT_ASM_FLOAT_BIAS_1                                                 \
+  ".balign 4\n add pc, r7\n nop\n 1:\n .rept 8\n"
+#define MEMOPT_ASM_FLOAT_END_1                                                                \
+  ".endr\n cmp r0, r2\n bne.w 1b\n"                                                           \
+  "ldr r0, [sp, #44]\n"                                                                       \
+  MEMOPT_ASM_FLOATS_1                                                                         \
+  "ldr r12, [sp, #48]\n ldr r0, [sp]\n ldr r7, [sp, #4]\n"                                    \
+  MEMOPT_ASM_STORES_1                                                                         \
+  "cmp r1, r12\n bne.w 0b\n add sp, sp, #8\n pop {r4-r11, pc}\n"
+
+/* As memopt_blocks_1x4, of floats. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_blocks_1x4(
+    const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
+    int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
+  __asm__(
+      MEMOPT_ASM_FLOAT_BEGIN_1("and r7, r7, #56\n rsb r7, r7, r7, lsl #3\n")
+      "ldm.w r0!, {r7, r8}\n ldm.w r1!, {r9-r12}\n"
+      MEMOPT_ASM_PRODUCTS_1
+      MEMOPT_ASM_FLOAT_END_1);
+}
+#endif /* MEMOPT_ROUND_EVEN */
 #else
 #define MEMOPT_ASM_BLOCK 0
 #endif
+
+#if MEMOPT_ROUND_EVEN
+#define MEMOPT_ASM_FLOAT (MEMOPT_ASM_BLOCK && MEMOPT_EVEN_FPU)
+/* The kind of the blocks of a call that gives one, if not all blocks are alike. */
+static inline int32_t memopt_kind_of(const memopt_packed *p, int32_t kind) {
+  return p->kinds == 0 ? p->kind : kind;
+}
+
+/* As memopt_blocks, of floats. */
+static inline void memopt_float_blocks(const memopt_packed *p, const uint32_t *column,
+                                       const uint32_t *w, const uint32_t *w_end, int8_t *out0,
+                                       int8_t *out1) {
+#if MEMOPT_ASM_FLOAT
+  if (out1 == 0) {
+    memopt_float_blocks_1x4(column, w, column + p->taps / 2, out0, p->zero_point, w_end);
+  } else {
+    memopt_float_blocks_2x4(column, w, column + p->taps, out0, out1, p->zero_point, w_end);
+  }
+#else
+  const int32_t pixels = out1 == 0 ? 1 : 2;
+  for (; w != w_end; w += memopt_block_words(p)) {
+    memopt_any_block(p, MEMOPT_FLOAT, column, pixels, w, out0);
+    out0 += MEMOPT_BLOCK;
+    if (out1 != 0) {
+      memopt_any_block(p, MEMOPT_FLOAT, column + 1, pixels, w, out1);
+      out1 += MEMOPT_BLOCK;
+    }
+  }
+#endif
+}
+#endif /* MEMOPT_ROUND_EVEN */
 
 /* The blocks from `w` to `w_end`, all of one kind, of two pixels, or of one if `out1` is null. */
 static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uint32_t *column,
                                  const uint32_t *w, const uint32_t *w_end, int8_t *out0,
                                  int8_t *out1) {
   const int32_t pixels = out1 == 0 ? 1 : 2;
+#if MEMOPT_ROUND_EVEN
+  kind = memopt_kind_of(p, kind);
+  if (kind == MEMOPT_FLOAT) {
+    memopt_float_blocks(p, column, w, w_end, out0, out1);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
 #if MEMOPT_ASM_BLOCK
   if (!MEMOPT_WITH_OTHER_BLOCKS || kind == MEMOPT_FUSED) {
     const int32_t z = 2 * p->zero_point + 1;

@@ -20,10 +20,11 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.weights import packing
 from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
-from memopt.dialects.memgraph.plan import FAST, FORMS, NARROW, SCRATCH, WIDE, mark_fast
+from memopt.dialects.memgraph.plan import FAST, FORMS, NARROW, ORDER, SCRATCH, WIDE, mark_fast
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass, lowest_gap
@@ -50,7 +51,7 @@ def _always(*_: object) -> bool:
 def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that takes the kernels for the DSP extension, in portable C, also where a board would
     not gain by them: their bits are the same."""
-    for family in ("packed", "narrow"):
+    for family in ("narrow", "packed"):  # the first imports the second, unpatched
         monkeypatch.setattr(f"memopt.backends.c.kernels.{family}.pays", _always)
     host = registry.all_targets()["host"]
     monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
@@ -78,11 +79,19 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
 
 
 def planned(
-    lab: Any, path: Path, target: str, form: str = WIDE, place: str = "auto"
+    lab: Any,
+    path: Path,
+    target: str,
+    form: str = WIDE,
+    place: str = "auto",
+    rounding: str = "tflm_double",
 ) -> tuple[ModuleOp, int]:
     """With all fast kernels that there are, of this form where there is one, and how many operators
     have one."""
     module = lab.read_model(path)
+    for op in module.walk():
+        if "rounding" in op.properties:
+            op.properties["rounding"] = RoundingAttr(rounding)
     lab.plan(module, schedule="source", target=target)
     MemgraphKernelsPass("speed").apply(Context(), module)
     for op in lab.main_of(module).body.block.ops:
@@ -113,6 +122,10 @@ def extreme(lab: Any, rng: np.random.Generator) -> Any:
             return int(self.tensor(shape, lab.forge.INT8, data, scales, [0] * count, last))
 
     return Extreme(rng, True)
+
+
+def usual(lab: Any, rng: np.random.Generator) -> Any:
+    return lab.forge.Forge(rng, True)
 
 
 def extreme_inputs(module: ModuleOp, lab: Any) -> list[Array]:
@@ -248,12 +261,45 @@ def check(
     module, fast = planned(lab, path, target, form, place)
     arrays = extreme_inputs(module, lab)
     want = lab.golden("tflm", path, arrays, lab.tensors_of(module), work / "golden")
+    check_project(lab, module, arrays, want, target, flags, work)
+    return fast
+
+
+def check_even(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str = WIDE) -> int:
+    """The same of one that rounds as ONNX does, as it is evaluated."""
+    work.mkdir()
+    path = forge.save(work / "random.tflite")
+    module, fast = planned(lab, path, target, form, rounding="onnx_even")
+    arrays = extreme_inputs(module, lab)
+    func, weights = lab.main_of(module), Weights.of(module, work)
+    runs = [evaluate(func, weights, [array[i] for array in arrays]) for i in range(len(arrays[0]))]
+    traced = {
+        tensor: result
+        for op in func.body.block.ops
+        if ORDER in op.attributes
+        for tensor, result in zip(
+            op.attributes["memgraph.source"].tensor_ids, op.results, strict=True
+        )
+    }
+    want = {tensor: np.stack([run[value] for run in runs]) for tensor, value in traced.items()}
+    check_project(lab, module, arrays, want, target, flags, work)
+    return fast
+
+
+def check_project(
+    lab: Any,
+    module: ModuleOp,
+    arrays: list[Array],
+    want: dict[int, Array],
+    target: str,
+    flags: str,
+    work: Path,
+) -> None:
     project = lab.write(module, work / "c", "net", target)
     check_blocks(project)
     run = lab.run_project(project, arrays, flags)
     assert run.code == 0, run.messages
     assert lab.unequal_tensors(run, want) == []
-    return fast
 
 
 def check_blocks(project: Path) -> None:
@@ -305,6 +351,43 @@ def test_extreme_operators_equal_tflm(
             refused += 1
     assert refused <= count / 10
     assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 20, kinds
+
+
+@pytest.mark.usefixtures("host_as_dsp")
+def test_operators_that_round_as_onnx_are_what_evaluate_computes(
+    fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
+) -> None:
+    lab.need_tools("host")
+    fast = 0
+    for seed in range(max(2, int(50 * fuzz))):
+        forge = (extreme, usual)[seed % 2](lab, np.random.default_rng(seed))
+        add_deep(lab, forge)
+        add_words(lab, forge)
+        add_some(lab, forge)
+        form = FORMS[seed // 2 % len(FORMS)]
+        fast += check_even(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), form)
+    assert fast >= 60
+    assert min(kinds[k] for k in (packing.FLOAT, packing.PACKED, packing.PLAIN)) >= 5, kinds
+    assert kinds[packing.FUSED] == 0
+
+
+@pytest.mark.parametrize(
+    "target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"])
+)
+def test_a_board_rounds_as_onnx(target: str, tmp_path: Path, lab: Any) -> None:
+    """By its FPU, or by Helium."""
+    lab.need_tools(target)
+    for number, make in enumerate((usual, extreme)):
+        forge = make(lab, np.random.default_rng(7 + number))
+        add_deep(lab, forge)
+        add_deep(lab, forge, (16, 40, 48), 20)
+        add_words(lab, forge)
+        add_depthwise(lab, forge, (5, 4), 21)
+        add_depthwise(lab, forge, (7, 7), 17, 70)
+        add_some(lab, forge)
+        for form in FORMS:
+            fast = check_even(lab, forge, target, "-O2", tmp_path / f"{number}{form}", form)
+            assert fast >= OPERATORS // 2 or target_named(target).isa[0] != "dsp"
 
 
 @pytest.mark.usefixtures("host_as_mve")
