@@ -110,8 +110,9 @@ def check(lab: Any, work: Path, target: str, how: str, seed: int, channels: int)
     if how != "none":
         MemgraphKernelsPass(how).apply(Context(), module)
     lab.plan(module, schedule="source")
-    values = list(func.get_return_op().operands)
-    want = b"".join(run[value].tobytes() for run in runs for value in values)
+    last = func.get_return_op()
+    assert last is not None
+    want = b"".join(run[value].tobytes() for run in runs for value in last.operands)
     flags = lab.SANITIZE if target == "host" else "-O2"
     project = lab.write(module, work, "net", target)
     done = lab.run_project(project, [vectors, images], flags, trace=False)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from deep import deep_but
 
-from memopt.backends.c.kernels import kernel_files, needed_headers
+from memopt.backends.c.kernels import Form, kernel_files, needed_headers, text_of
 from memopt.cli import main as memopt
 from memopt.cli.opt import main as memopt_opt
 from memopt.targets.core.registry import target_named, target_names
@@ -50,10 +50,10 @@ def clang() -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All kernels as files."""
+    """All kernels as files, with what only networks need that round as ONNX does."""
     found = tmp_path_factory.mktemp("kernels")
     for file in kernel_files().values():
-        (found / file.name).write_text(file.text)
+        (found / file.name).write_text(text_of(file, Form(rounds_even=True)))
     return found
 
 
@@ -129,6 +129,27 @@ def test_firmware_of_clang_answers_as_tflm(
         ran = lab.run_project(project, inputs, variables=compiler)
         assert ran.code == 0, ran.messages
         assert lab.unequal_tensors(ran, want) == []
+
+
+@pytest.mark.parametrize("target", deep_but("cortex-m4", BOARDS))
+def test_firmware_of_clang_rounds_as_that_of_gcc(
+    target: str, clang: tuple[str, ...], shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    """A network by ONNX."""
+    lab.need_tools(target)
+    path, out = shared / "models/families/tcn_q.onnx", tmp_path / "c"
+    words = ["compile", str(path), f"--target={target}", "--int8-io", "-o", str(out)]
+    assert memopt([*words, "--rewrite=all"]) == 0
+    header = (out / "tcn_q.h").read_text()
+    size = re.findall(r"INPUT_BYTES (\d+)u", header)[0]
+    given = np.random.default_rng(0).integers(-128, 128, (3, int(size)), np.int8)
+    compilers = (), (f"CC={' '.join(clang)}", "LD=arm-none-eabi-gcc")
+    by_each = [
+        lab.run_project(out, [given], build=f"build{i}", trace=False, variables=v)
+        for i, v in enumerate(compilers)
+    ]
+    assert by_each[0].code == by_each[1].code == 0, by_each
+    assert by_each[0].output == by_each[1].output != b""
 
 
 @pytest.mark.deep
