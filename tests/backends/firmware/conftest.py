@@ -1,10 +1,17 @@
 """Loads lab.py and what belongs to it for the tests here: test directories are no packages."""
 
 import os
+from collections import Counter
+from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import pytest
 from firmware_helpers import load
+from numpy.typing import NDArray
+
+from memopt.backends.c.weights import packing
+from memopt.targets.core import registry
 
 _lab = load("lab")
 _lab.forge = load("forge")  # type: ignore[attr-defined]
@@ -21,3 +28,38 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     _lab.OBJECTS = folder / "objects"  # type: ignore[attr-defined]
     (folder / "objects").mkdir(exist_ok=True)
     return _lab
+
+
+def _always(*_: object) -> bool:
+    return True
+
+
+@pytest.fixture
+def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that takes the kernels for the DSP extension, in portable C, also where a board would
+    not gain by them: their bits are the same."""
+    for family in ("narrow", "packed"):  # the first imports the second, unpatched
+        monkeypatch.setattr(f"memopt.backends.c.kernels.{family}.pays", _always)
+    host = registry.all_targets()["host"]
+    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+
+
+@pytest.fixture
+def host_as_mve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for Helium."""
+    host = registry.all_targets()["host"]
+    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("mve", "c")))
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
+    """Counts the blocks of each kind that are packed."""
+    found: Counter[int] = Counter()
+    words = packing.block_words
+
+    def counted(kind: int, block: Any) -> NDArray[Any]:
+        found[kind] += 1
+        return words(kind, block)
+
+    monkeypatch.setattr(packing, "block_words", counted)
+    return found
