@@ -32,4 +32,7 @@ def row(model: Path) -> str:
 if __name__ == "__main__":
     print(HEAD)
     for path in sys.argv[1:]:
-        print(row(Path(path)), flush=True)
+        try:
+            print(row(Path(path)), flush=True)
+        except (OSError, memopt.MemoptError) as error:
+            sys.exit(str(error))
