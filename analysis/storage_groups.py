@@ -73,7 +73,7 @@ class BlockMemory:
 
     `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases as
     (operator, result group, operand group); `views` the operations that cost nothing; `virtual`
-    the values that are no buffers, with those that are read instead; `sums` what is added up.
+    the virtual tensors, with the values that are read instead; `sums` what is added up.
     """
 
     operations: list[Operation]

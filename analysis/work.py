@@ -106,5 +106,5 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
 
 
 def _makers(op: Operation) -> list[ComputeOp]:
-    """Return the operations that `op` does as it reads operands that are no buffers."""
+    """Return the operations that `op` does as it reads virtual tensors."""
     return [v.op for v in inlined_by(op) if isinstance(v.op, ComputeOp)]

@@ -134,7 +134,7 @@ class Lowering:
         self.memory = function_memory(func, model_of(func))
         self.executing = set(self.memory.operations)
         if self.memory.virtual:
-            raise MemoptError("memgraph-to-memref: a result is no buffer", self.place)
+            raise MemoptError("memgraph-to-memref: a result is virtual", self.place)
         # group -> what of the caller's it is, and where in the group that begins
         self.callers: dict[int, tuple[SSAValue, int]] = {}
         pairs = (*zip(last.operands, self.wanted, strict=True),)

@@ -72,7 +72,7 @@ class Rule(RewritePattern, ABC):
     `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
     least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
     that costs, or where the least peak does not rise (search); or only by its name.
-    `unbuffered`: whether it leaves values that are no buffers alone, or is for their sake: they are
+    `virtual`: whether it leaves nothing but virtual tensors, or is for their sake: they are
     not put into several memories, and with operators in rows are worth what they are in rows.
     `claims`: whether it says in the IR what it knows of channels that it leaves out.
     `keeps_claims`: whether what is said of channels stays true; a rule of which that is not so is
@@ -84,7 +84,7 @@ class Rule(RewritePattern, ABC):
 
     exact: ClassVar[Exact]
     applied: ClassVar[Applied] = "named"
-    unbuffered: ClassVar[bool] = False
+    virtual: ClassVar[bool] = False
     claims: ClassVar[bool] = False
     keeps_claims: ClassVar[bool] = True
     only_lower: ClassVar[bool] = False

@@ -251,7 +251,7 @@ class ChannelWise(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    unbuffered: ClassVar[bool] = True
+    virtual: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

@@ -1,4 +1,4 @@
-"""A function of each element is no buffer: its readers read the operand and apply it.
+"""A function of each element is virtual: its readers read the operand and apply it.
 
 Before:
     !x = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
@@ -61,7 +61,7 @@ class FunctionByReaders(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    unbuffered: ClassVar[bool] = True
+    virtual: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

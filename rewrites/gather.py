@@ -1,4 +1,4 @@
-"""A concatenation of channels is no buffer: its readers read the parts, where they are.
+"""A concatenation of channels is virtual: its readers read the parts, where they are.
 
 Before:
     !a = tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
@@ -137,7 +137,7 @@ class Gather(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    unbuffered: ClassVar[bool] = True
+    virtual: ClassVar[bool] = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
@@ -155,7 +155,7 @@ class Gather(Rule):
 
 
 def virtual_aliases(operands: int, results: int = 1) -> ArrayAttr[ArrayAttr[AliasAttr]]:
-    """`memgraph.alias` of results that are no buffers: who reads one reads so many operands."""
+    """`memgraph.alias` of virtual results: a reader of one reads so many operands."""
     return ArrayAttr([ArrayAttr([AliasAttr(k, "virtual") for k in range(operands)])] * results)
 
 

@@ -166,7 +166,7 @@ class KernelWise(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    unbuffered: ClassVar[bool] = True
+    virtual: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

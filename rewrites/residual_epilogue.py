@@ -1,4 +1,4 @@
-"""Sums of products that one element-wise operation alone reads are no buffer: it makes them itself.
+"""Sums of products that one element-wise operation alone reads are virtual: it makes them itself.
 
 Before:
     !x = tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
@@ -88,7 +88,7 @@ class ResidualEpilogue(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    unbuffered: ClassVar[bool] = True
+    virtual: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

@@ -62,7 +62,7 @@ Left alone:
       func.return %3, %4, %6, %7, %9, %12, %14 : !c, !c, !h, !h, !r, !h, !h
     }
 
-What is no buffer itself has no slices, and bits that share a byte have no address:
+A virtual tensor has no slices, and bits that share a byte have no address:
 
 Left alone:
     !x = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>

@@ -1,4 +1,4 @@
-"""A slice is no buffer: its readers read the operand, at an offset and pixel by pixel.
+"""A slice is virtual: its readers read the operand, at an offset and pixel by pixel.
 
 Before:
     !x = tensor<1x4x4x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
@@ -109,7 +109,7 @@ class SliceByReaders(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    unbuffered: ClassVar[bool] = True
+    virtual: ClassVar[bool] = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -17,9 +17,8 @@ after. [memgraph-rewrite](passes.md#memgraph-rewrite) applies them. A test makes
 code, and so does `make docs/reference/rules.md`.
 
 **exact**: *bits*, integers stay bit for bit what they were, and floats but for the order in which a
-kernel adds; *rounding*, integers may be off by one. **virtual**: it leaves tensors that are no
-buffer, or is for their sake; several memories refuse it, and with rows it counts by what it is
-worth in rows.
+kernel adds; *rounding*, integers may be off by one. **virtual**: it leaves virtual tensors, or
+is for their sake; several memories refuse it, and with rows it counts by what it is worth in rows.
 """
 
 COLUMNS = "| rule | what it does | exact | virtual |\n|---|---|---|---|\n"
@@ -49,7 +48,7 @@ def line(name: str, rule: type[Rule]) -> str:
     """Return the row of a rule: its file's first paragraph, and what it says of itself."""
     text = (sys.modules[rule.__module__].__doc__ or "").split("\n\n")[0].replace("\n", " ")
     lower = " Only where the peak falls." if rule.only_lower else ""
-    virtual = "yes" if rule.unbuffered else ""
+    virtual = "yes" if rule.virtual else ""
     return f"| `{name}` | {text}{lower} | {rule.exact} | {virtual} |\n"
 
 

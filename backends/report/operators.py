@@ -26,8 +26,8 @@ HAS_ROW = (RowOp, ReceiveOp, RecallOp, RetainOp)
 
 
 def in_rows(t: Timeline, memory: BlockMemory, model: ModelAttr) -> Timeline:
-    """The timeline of a plan in rows with its operators and tensors. What has no bytes but those of
-    its parts is no buffer."""
+    """Return the timeline of a plan in rows with its operators and tensors; a tensor that has no
+    bytes but those of its parts is virtual."""
     runs = [_runs(op) for op in memory.operations]
     numbers = {operator: i for i, operator in enumerate(dict.fromkeys(runs))}
     operators = _operators(list(numbers), model)

@@ -29,7 +29,7 @@ class AliasAttr(RecordAttr):
     """The result lies at `address(operand) + byte_offset`; a zero-copy concat has negative ones.
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
-    dies here. virtual: the result is no buffer; its readers read the operands where they lie (of a
+    dies here. virtual: the result has no buffer; its readers read the operands where they lie (of a
     slice the elements that it takes) and compute a function of an element themselves.
     `strides` (elements) when the slice is not contiguous: it then counts the whole group.
     """

@@ -246,17 +246,17 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
 
 
 def makes_virtual(op: Operation) -> bool:
-    """Return whether a result is no buffer: its readers read the operands that it is made of."""
+    """Return whether an operation makes a virtual tensor, of which readers read the operands."""
     return any(alias.kind.data == "virtual" for aliases in alias_lists(op) for alias in aliases)
 
 
 def is_virtual(value: SSAValue) -> bool:
-    """Return whether a value is no buffer, so that its reader makes it."""
+    """Return whether a value is a virtual tensor, so that its reader makes it."""
     return isinstance(value, OpResult) and makes_virtual(value.op)
 
 
 def reads_virtual(op: Operation) -> bool:
-    """Return whether an operation that runs reads a value that is no buffer."""
+    """Return whether an operation that runs reads a virtual tensor."""
     return any(map(is_virtual, op.operands)) and not makes_virtual(op)
 
 

@@ -215,7 +215,7 @@ def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
 
 def runnable_copy(func: FuncOp, allowed: Allowed) -> tuple[FuncOp, dict[str, frozenset[int]]]:
     """Return a copy with rules applied where they may be, and where that was; without what kernels
-    of the function's target cannot read where it is no buffer."""
+    of the function's target cannot read as a virtual tensor."""
     target = target_of(func)
     while True:
         copy, numbers = copy_of(func), dict[Operation, int]()

@@ -6,7 +6,7 @@ cut without a word here.
     %c0 = memgraph.row %concat[0] (%a0, %b0) {memgraph.alias = [[... virtual, ... virtual]]}
     %y0 = memgraph.row %conv[0] (%c0, %c1)            // reads rows 0 and 1 of both parts
 
-Rows of what is no buffer are none either. They are no choice: whoever is cut and reads them has
+Rows of a virtual tensor are virtual too. They are no choice: whoever is cut and reads them has
 them, and whoever is not reads the whole, which costs no more.
 """
 
@@ -184,7 +184,7 @@ def _is_cut(op: ComputeOp, target: Target) -> bool:
 
 def _can_be_cut(op: Operation, target: Target) -> bool:
     """Return whether kernels compute its rows, of operands that are not known before (as the state
-    of an unrolled loop is at first), and operands that are no buffers have rows too."""
+    of an unrolled loop is at first), and virtual operands have rows too."""
     known = (is_constant_value(v) or is_constant_expression(v, GENERIC) for v in op.operands)
     if all(known):
         return False
@@ -192,7 +192,7 @@ def _can_be_cut(op: Operation, target: Target) -> bool:
 
 
 def _makes_rows(op: Operation) -> bool:
-    """Return whether each row of a value that is no buffer is made of rows, of which there are
+    """Return whether each row of a virtual tensor is made of rows, of which there are
     some."""
     steps = steps_of(op) if isinstance(op, ComputeOp) and not op.accumulates else None
     if not isinstance(op, ComputeOp) or steps is None:
@@ -265,7 +265,7 @@ def _cut(op: Operation, rows: _Rows) -> None:
 
 def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAValue]]:
     """The rows of each result of an operation, of a sum over rows its parts, made before another
-    one; they are no buffers where the operation's results are none."""
+    one; they are virtual where the operation's results are."""
     kernel = _row_kernel(op, rows.model)
     _insert(before, kernel)
     operator, steps = required_operator(kernel.operation), steps_of(kernel.operation)

@@ -30,7 +30,7 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
         raise MemoptError("memgraph-slide: rows are kept from run to run already", place)
     for op in block.ops:
         if isinstance(op, RowOp) and makes_virtual(op):
-            text = "memgraph-slide: a row that is no buffer, made by its readers, is not kept"
+            text = "memgraph-slide: a virtual row, made by its readers, is not kept"
             raise MemoptError(text, place_of(op))
         cut_op = op.operation if isinstance(op, RowOp) else None
         if cut_op is not None and not isinstance(cut_op, ComputeOp):

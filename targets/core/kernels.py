@@ -2,7 +2,7 @@
 
     workspace_of(op, target)      # bytes of scratch, 0 for none
     computes_rows(op, target)     # whether it may be cut into rows
-    can_inline(op, target)        # whether it may read what is no buffer
+    can_inline(op, target)        # whether it may read virtual tensors
     fast_forms(op, target)        # bytes of scratch in which it would be faster, by form
     may_be_fast(target)           # whether any operation would
 
@@ -61,7 +61,7 @@ def computes_rows(op: "Operation", target: Target) -> bool:
 
 
 def can_inline(op: "Operation", target: Target) -> bool:
-    """Return whether the target's kernels make operands of an operation that are no buffers."""
+    """Return whether the target's kernels make the virtual tensors that an operation reads."""
     oracle = _oracle(target.output)
     return oracle is None or oracle.can_inline(op, target.isa)
 

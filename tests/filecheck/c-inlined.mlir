@@ -1,4 +1,4 @@
-// What is no buffer is made by who reads it, in scratch that the search counts; the rows that a window has left are dropped.
+// A virtual tensor is made by its reader, in scratch that the search counts; the rows that a window has left are dropped.
 // RUN: memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-rewrite{rules=gather},memgraph-schedule,memgraph-place,memgraph-verify-plan{placed=true}" %s | filecheck %s
 // RUN: memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-rewrite{rules=gather},memgraph-schedule,memgraph-place" -t c %s | filecheck %s --check-prefix=C
 // RUN: memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-rewrite{rules=gather}" %s | memopt-opt -p "memgraph-model{target=generic},memgraph-schedule" | filecheck %s --check-prefix=GENERIC

@@ -1,4 +1,4 @@
-// Rows of a convolution that the sum alone reads are no buffers: a row of the sum reads the rows under
+// Rows of a convolution that the sum alone reads are virtual: a row of the sum reads the rows under
 // the window, and its result takes the place of a row of the other operand. In C it makes some columns
 // of the convolution's row at a time in scratch.
 // RUN: memopt-opt -p "memgraph-model{alignment=4 inplace=on},memgraph-rewrite{rules=residual-epilogue rows=true},memgraph-expand-rows,memgraph-schedule,memgraph-place{method=exact},memgraph-verify-plan{placed=true}" %s | filecheck %s
@@ -27,7 +27,7 @@
 // LEFT-NOT: rewritten
 // LEFT: memgraph.row %y[5]
 // NO-SCRATCH: mlir:26:5: error: C backend: planned with 0 B of scratch, it works in 16 B
-// SLIDE: memgraph-slide: a row that is no buffer, made by its readers, is not kept
+// SLIDE: memgraph-slide: a virtual row, made by its readers, is not kept
 // MEMORY: b is a virtual tensor, which is not modelled
 // CHECK: rewritten<"residual-epilogue", sites = 1, peak = [296, 264] proven>
 // CHECK-SAME: peak = 264, lower_bound = 264

@@ -1,4 +1,4 @@
-// Rows of a concatenation that is no buffer are none either: who reads them keeps the rows of the
+// Rows of a virtual concatenation are virtual too: who reads them keeps the rows of the
 // parts. In C each row of the convolution makes the rows under its window in scratch.
 // RUN: memopt-opt -p "memgraph-model{alignment=4},memgraph-rewrite{rules=gather rows=true},memgraph-expand-rows,memgraph-schedule,memgraph-place{method=exact},memgraph-verify-plan{placed=true}" %s | filecheck %s
 // RUN: memopt-opt -p "memgraph-model{alignment=4},memgraph-rewrite{rules=gather rows=true},memgraph-expand-rows,memgraph-schedule" %s | memopt-opt -p "memgraph-place{method=exact},memgraph-verify-plan{placed=true}" | filecheck %s
@@ -21,7 +21,7 @@
 // SOME: memgraph.row %y[3]
 // SOME: memgraph.average_pool_2d %c
 // NAMED: memgraph-expand-rows: no operator with rows makes 'c'
-// SLIDE: row (c[0]): error: memgraph-slide: a row that is no buffer, made by its readers, is not kept
+// SLIDE: row (c[0]): error: memgraph-slide: a virtual row, made by its readers, is not kept
 // CHECK: rewritten<"gather", sites = 1, peak = [464, 368] proven>
 // CHECK-SAME: peak = 368, lower_bound = 368
 // CHECK: memgraph.concat

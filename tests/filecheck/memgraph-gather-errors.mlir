@@ -1,4 +1,4 @@
-// A virtual tensor is no buffer for anybody, and made of just its operands.
+// A virtual tensor has no buffer for anybody, and is made of just its operands.
 // RUN: memopt-opt --split-input-file --verify-diagnostics --schedule=source %s
 
 // expected-error@unknown {{c is returned, so it is a buffer}}

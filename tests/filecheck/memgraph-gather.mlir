@@ -1,4 +1,4 @@
-// A concatenation that is no buffer: who reads it reads its parts, which live as long.
+// A virtual concatenation: its reader reads its parts, which live as long.
 // RUN: memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-model{alignment=1},memgraph-schedule,memgraph-place{method=exact},memgraph-verify-plan{placed=true}" %s | filecheck %s
 // RUN: memopt-opt -p "memgraph-model{alignment=1},memgraph-schedule" %s | filecheck %s --check-prefix=WHOLE
 // RUN: memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-model{alignment=1},memgraph-schedule" %s | memopt-opt -p "memgraph-place{method=exact},memgraph-verify-plan{placed=true}" | filecheck %s

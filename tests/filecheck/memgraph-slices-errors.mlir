@@ -1,4 +1,4 @@
-// What a slice that is no buffer may claim; and its operand lives until it is read, whoever planned.
+// What a virtual slice may claim; and its operand lives until it is read, whoever planned.
 // RUN: memopt-opt --split-input-file --verify-diagnostics -p "memgraph-verify-plan{placed=true}" %s
 
 // expected-error@unknown {{e at [0, 2) overwrites a at [0, 4), which is live until step 3}}

@@ -219,8 +219,7 @@ def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
 
 
 def can_inline(op: Operation, isa: tuple[str, ...]) -> bool:
-    """Return whether kernels make the operands of an operation that are no buffers, if it has
-    such."""
+    """Return whether kernels make the virtual tensors that an operation reads, if it reads any."""
     return not reads_virtual(op) or _inlining(op, isa) is not None
 
 

@@ -1,1 +1,1 @@
-"""Producers that their reader makes itself, so that they need no buffer."""
+"""Inlined producers: a reader makes their results, virtual tensors, itself."""

@@ -1,4 +1,4 @@
-"""An operation that reads what is no buffer, in the generated file: its steps, and one call.
+"""An operation that reads virtual tensors, in the generated file: its steps, and one call.
 
 static const memopt_inlined_step op3_steps[] = {
     {memopt_copy, &op3_0_params, op3_0_from, 1, 0, 8, 3, 5, 0, 40},
@@ -82,7 +82,7 @@ def _step(
     """The initialiser of a step that makes `rows` rows, or is called so often; `pointers` get what
     it reads that is a buffer."""
     if call.batches > 1 or call.rows.end % rows or len(call.operands) > MOST_OPERANDS:
-        raise refuse(op, f"memopt_{call.kernel} does not make rows of what is no buffer one by one")
+        raise refuse(op, f"memopt_{call.kernel} does not make rows of a virtual tensor one by one")
     add_parameters(out, call, prefix)
     out.made.append(call)
     first = len(pointers)

@@ -1,4 +1,4 @@
-"""Operands that an operation makes itself, because they are no buffers: which rows, and where.
+"""Virtual tensors that an operation reads and makes itself: which rows, and where.
 
     %c = memgraph.concat %a, %b axis 3 {virtual}      made by its reader, a row at a time
     %y = memgraph.conv_2d %c, %w window<[3, 3]> ...    in scratch: three rows of %c
@@ -29,7 +29,7 @@ Workspace = Callable[[Operation], int]
 
 @dataclass(frozen=True)
 class Made:
-    """A value that is no buffer, what makes it, and the bytes of a row of it. `at` is where in
+    """A virtual tensor, its producer, and the bytes of a row of it. `at` is where in
     scratch the row in hand lies, the first row of the window if it has one."""
 
     value: OpResult
@@ -52,7 +52,7 @@ class Inlining:
 
 
 def inlining_of(op: Operation, workspace: Workspace) -> Inlining:
-    """How an operation makes what it reads that is no buffer. `workspace` says in how many bytes
+    """How an operation makes the virtual tensors that it reads. `workspace` says in how many bytes
     the kernel of an operation works by itself.
 
     Raises MemoptError where no kernel does: several images, kernels that work in scratch.
@@ -63,7 +63,7 @@ def inlining_of(op: Operation, workspace: Workspace) -> Inlining:
     makers = {v: _maker(op, v) for v in inlined_by(op)}
     for each in (op, *makers.values()):
         if workspace(each):
-            raise refuse(each, "it works in scratch, and what it reads or makes is no buffer")
+            raise refuse(each, "it works in scratch, and what it reads or makes is virtual")
         if window_under(each) is not None and shape_of(each.operands[0])[0] != 1:
             raise refuse(each, "several images, of which one is in parts or made by its reader")
     rows, window = _rows(read[0]) or 1, _window(op, read)

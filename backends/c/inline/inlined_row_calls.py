@@ -1,4 +1,4 @@
-"""A row that makes what it reads, which is no buffer, in the generated file: what it makes that of.
+"""A row that makes the virtual rows that it reads, in the generated file: what it makes them of.
 
 static const int32_t op5_0_from[] = {-1};        the first operand of the call: it is a buffer
 static const memopt_inlined_row_step op5_steps[] = {
@@ -108,11 +108,11 @@ def inlined_rows(
                 if call.call.result != value.index:
                     continue
                 if call.window is not None or call.call.batches > 1:
-                    raise refuse(op, f"memopt_{call.call.kernel} makes no row of no buffer")
+                    raise refuse(op, f"memopt_{call.call.kernel} makes no row of a virtual tensor")
                 sources_of_step: list[int] = []
                 for operand in call.operands:
                     if isinstance(operand, ConstantRows):
-                        raise refuse(op, "a row of no buffer made of a constant")
+                        raise refuse(op, "a virtual row made of a constant")
                     part = op.inputs[operand]
                     if part in places:
                         sources_of_step.append(places[part] + call.call.in_offset)
@@ -122,7 +122,7 @@ def inlined_rows(
                 start = slot.at + call.call.out_offset
                 steps.append(_Step(call.call, tuple(sources_of_step), start, slot.row_bytes))
     if len(sources) > MOST_OPERANDS or any(len(s.sources) > MOST_OPERANDS for s in steps):
-        raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no row of no buffer")
+        raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no virtual row")
     return tuple(operands), InlinedRows(
         "inlined_row",
         tuple(step.call.kernel for step in steps),
@@ -133,7 +133,7 @@ def inlined_rows(
 
 def _row(value: OpResult) -> RowOp:
     if not isinstance(value.op, RowOp):
-        raise refuse(value.op, "no row, and no buffer")
+        raise refuse(value.op, "virtual, but no row")
     return value.op
 
 
@@ -234,7 +234,7 @@ def _call_for_columns(op: ComputeOp, call: KernelCall, columns: range) -> Kernel
     fields = dict(call.fields)
     step, before = fields.get("stride_w"), fields.get("pad_left")
     if not isinstance(step, int) or not isinstance(before, int) or "out_w" not in fields:
-        raise refuse(op, f"memopt_{call.kernel} makes no columns of no buffer")
+        raise refuse(op, f"memopt_{call.kernel} makes no columns of a virtual tensor")
     fields |= {"out_w": len(columns), "pad_left": before - columns.start * step}
     return replace(call, fields=tuple(fields.items()))
 

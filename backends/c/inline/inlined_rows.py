@@ -1,4 +1,4 @@
-"""Rows that a row makes itself, because they are no buffers: how many, and where.
+"""Virtual rows that a row reads and makes itself: how many, and where.
 
     %c0 = memgraph.row %concat[0] (%a0, %b0) {virtual}
     %c1 = memgraph.row %concat[1] (%a1, %b1) {virtual}
@@ -8,8 +8,8 @@ From types alone, so that the scratch is known before the order. A row that seve
 read is made by each of them: it stays in memory no longer than a call.
 
 An epilogue makes sums of products, one of its two operands: some columns of the row in scratch,
-then what it computes of these, and so on. A whole row in scratch would be as much as the row that
-is no buffer: nothing would be won.
+then what it computes of these, and so on. A whole row in scratch would be as much as the virtual
+row: nothing would be won.
 
     %b0 = memgraph.row %conv[0] (%a0, %a1) {virtual}     a quarter of %b0 at a time
     %y0 = memgraph.row %add[0] (%b0, %x0)                may take the place of %x0
@@ -44,12 +44,12 @@ class Slot:
 
 
 def makes_operands(row: RowOp) -> bool:
-    """Return whether a row that runs reads one that is no buffer."""
+    """Return whether a row that runs reads a virtual one."""
     return not makes_virtual(row) and any(map(is_virtual, row.inputs))
 
 
 def made_sums(values: Sequence[SSAValue]) -> list[int]:
-    """Which of the values are sums of products that are no buffers."""
+    """Return the indices of the values that are virtual sums of products."""
     return [k for k, v in enumerate(values) if isinstance(v, OpResult) and _is_sum(v)]
 
 
@@ -116,7 +116,7 @@ def _has_one(op: ComputeOp, least: int = 1) -> bool:
 
 
 def made_for(value: OpResult) -> list[OpResult]:
-    """The values that are made to make one that is no buffer, itself last."""
+    """Return the values that are made for a virtual one, itself last."""
     return [*inlined_by(value.op), value]
 
 
@@ -155,7 +155,7 @@ def row_scratch(row: RowOp) -> int:
 
 
 def _operands(row: RowOp) -> list[tuple[int, OpResult]]:
-    """The first value of each operand that is no buffer, and the operand's number."""
+    """Return the first value of each virtual operand, and the operand's number."""
     operands: list[tuple[int, OpResult]] = []
     at = 0
     for number, (k, _) in enumerate(activations(row.whole)):

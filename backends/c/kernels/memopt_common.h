@@ -62,7 +62,7 @@
  * are a pointer for each row from in_first on, wherever it lies. What no computed row reads may
  * be null.
  *
- * An operand that is no buffer, such as tensors joined where they are read, is made row by row in
+ * A virtual operand, such as tensors joined where they are read, is made row by row in
  * scratch (memopt_inlined.c), so that kernels need no form for it.
  */
 typedef struct {

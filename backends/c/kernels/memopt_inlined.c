@@ -1,4 +1,4 @@
-/* An operator that reads what is no buffer: tensors joined or cut, a function or sums of products
+/* An operator that reads virtual tensors: tensors joined or cut, a function or sums of products
  * that the reader makes. Rows of it are made in scratch, each once, as the window of the reader
  * comes to them; then the reader's own kernel computes the rows that it can.
  */

@@ -1,4 +1,4 @@
-/* A row of an operator that reads rows which are no buffers: tensors joined or cut, a function that
+/* A row of an operator that reads virtual rows: tensors joined or cut, a function that
  * the reader makes. The rows under its window are made in scratch, one behind the other, then the
  * reader's own kernel computes its row of them.
  */

@@ -104,15 +104,15 @@ def rules_of(options: SettledOptions) -> Rules:
     if len(wanted) == 1 and wanted[0] in SETS:
         names = tuple(n for n in names if _is_planned(rule_of(n), options))
     searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
-    by_rows = tuple(n for n in searched if options.in_rows and rule_of(n).unbuffered)
+    by_rows = tuple(n for n in searched if options.in_rows and rule_of(n).virtual)
     at_once = tuple(name for name in names if name not in searched)
     return Rules(at_once, tuple(n for n in searched if n not in by_rows), by_rows)
 
 
 def _is_planned(rule: type[Rule], options: SettledOptions) -> bool:
-    """Return whether what a rule leaves can be planned so: rows that are no buffers are not kept
+    """Return whether what a rule leaves can be planned so: virtual rows are not kept
     from run to run, and neither they nor whole tensors are put into several memories."""
-    return not rule.unbuffered or (options.memory is None and options.slide is None)
+    return not rule.virtual or (options.memory is None and options.slide is None)
 
 
 def _model(options: SettledOptions) -> Mapping[str, object]:

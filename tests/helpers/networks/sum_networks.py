@@ -7,7 +7,7 @@ import numpy as np
 from channel_networks import bottleneck
 from row_steps import convolution, function, side_by_side
 from row_text import Text
-from unbuffered_networks import STEPS
+from virtual_networks import STEPS
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 

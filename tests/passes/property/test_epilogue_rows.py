@@ -132,7 +132,7 @@ BELOW = (  # of which the last rows see nothing but padding
 def test_what_rows_do_not_make_stays_whole(
     lines: tuple[str, ...], generic: tuple[int, ...], host: tuple[int, ...]
 ) -> None:
-    """For kernels: a constant beside it, two sums at once, sums of what is no buffer either; for
+    """For kernels: a constant beside it, two sums at once, sums of virtual tensors; for
     all, a row that is made of nothing but padding."""
     for target, expected in (("generic", generic), ("host", host)):
         text = NETWORK.format("\n  ".join(lines))

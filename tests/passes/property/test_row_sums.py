@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from row_networks import cut_some, image_of
 from sum_networks import INT8, REAL
-from unbuffered_networks import ROW_RULES, text_of
+from virtual_networks import ROW_RULES, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

@@ -1,4 +1,4 @@
-"""Rows of what is no buffer: the same numbers as the whole network's, rows that the verifier agrees
+"""Rows of virtual tensors: the same numbers as the whole network's, rows that the verifier agrees
 with, peaks that no rule raises, and plans in which a row of a part is missing or another one."""
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from row_networks import cut_some, image_of
-from unbuffered_networks import ROW_RULES, text_of
+from virtual_networks import ROW_RULES, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -33,7 +33,7 @@ from memopt.verify.plan import verify_plan
 from memopt.verify.rows import check_rows
 
 FULL = 2_000  # networks in rows
-LEAST = 30  # of each operator of which rows are no buffers, in the full count
+LEAST = 30  # of each operator of which rows are virtual, in the full count
 SEARCHED = 200  # networks of which the rules are searched
 PLANNED = (
     "memgraph-model{{alignment=4 inplace={}}},memgraph-schedule{{method=rpo}},"
@@ -49,7 +49,7 @@ def results(func: FuncOp, image: Array) -> list[bytes]:
 
 
 def virtual_rows(func: FuncOp) -> Counter[str]:
-    """The operators of which rows are no buffers."""
+    """Return the operators of which rows are virtual."""
     rows = [op for op in body_of(func).ops if isinstance(op, RowOp) and makes_virtual(op)]
     return Counter(op.whole.name.removeprefix("memgraph.") for op in rows if not op.index.data)
 

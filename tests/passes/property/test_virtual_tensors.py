@@ -1,4 +1,4 @@
-"""Virtual tensors: concatenations, slices, functions and sums that are no buffers: the least peak
+"""Virtual tensors, concatenations, slices, functions and sums: the least peak
 by a definition of its own, the same numbers, and never more bytes than with a buffer for
 the whole."""
 

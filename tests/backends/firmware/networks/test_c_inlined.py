@@ -1,4 +1,4 @@
-"""What is no buffer, made by its readers in scratch: random networks and real models as C, the same
+"""Virtual tensors, made by their readers in scratch: random networks and real models as C, the same
 bits as with a buffer for everything."""
 
 from collections import Counter
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from c_programs import Pairs, compiled
 from row_networks import image_of
-from unbuffered_networks import RULES, planned, text_of
+from virtual_networks import RULES, planned, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -50,7 +50,7 @@ def ways(inlining: Inlining) -> list[str]:
 def test_random_networks_compute_the_same_bits(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:
-    """Concatenations, slices, functions and sums of products that are no buffers, in place or not,
+    """Concatenations, slices, functions and sums of products that are virtual, in place or not,
     inputs and outputs in the arena or the caller's, one or two outputs."""
     seen = Counter[str]()
     count = max(25, int(FULL * fuzz))

@@ -13,7 +13,7 @@ from c_programs import Pairs, Program, compiled
 from row_networks import image_of
 from row_text import Rng
 from sum_networks import INT8, REAL, assert_alike, expected, numbers
-from unbuffered_networks import RULES, planned, text_of
+from virtual_networks import RULES, planned, text_of
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -72,7 +72,7 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
 def test_random_networks_compute_the_same(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:
-    """Sums of any order, in place or not, of what is no buffer too."""
+    """Sums of any order, in place or not, of virtual tensors too."""
     seen = Counter[str]()
     count = max(40, int(FULL * fuzz))
     for start in range(0, count, PROGRAM):

@@ -1,4 +1,4 @@
-"""Rows that are no buffers, made by the rows that read them in scratch: random networks as C, the
+"""Virtual rows, made by the rows that read them in scratch: random networks as C, the
 same bits as the whole network's."""
 
 from collections import Counter
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from c_programs import Pairs, compiled
 from row_networks import cut_some, image_of
-from unbuffered_networks import ROW_RULES, planned, text_of
+from virtual_networks import ROW_RULES, planned, text_of
 
 from memopt.backends.c.inline.inlined_rows import made_sums, makes_operands
 from memopt.compile.driver import load_text, new_context
@@ -51,7 +51,7 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
 def test_random_networks_compute_the_same_bits(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:
-    """Concatenations, slices, functions and sums of products that are no buffers, all that has rows
+    """Concatenations, slices, functions and sums of products that are virtual, all that has rows
     cut or some of it, in place or not, inputs and outputs in the arena or the caller's, one or two
     outputs."""
     seen = Counter[str]()

@@ -10,7 +10,7 @@ import pytest
 from c_programs import Pairs, compiled
 from row_networks import cut_some, image_of
 from sum_networks import INT8, REAL, assert_alike, expected, numbers
-from unbuffered_networks import ROW_RULES, planned, text_of
+from virtual_networks import ROW_RULES, planned, text_of
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.c.inline.inlined_rows import makes_operands
@@ -55,7 +55,7 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
 def test_random_networks_compute_the_same(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:
-    """All that has rows cut or some of it, in place or not, of what is no buffer too, sums in the
+    """All that has rows cut or some of it, in place or not, of virtual tensors too, sums in the
     same order for all rows or not."""
     seen = Counter[str]()
     count = max(24, int(FULL * fuzz))

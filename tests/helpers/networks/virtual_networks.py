@@ -1,4 +1,4 @@
-"""Random networks of which rules leave much that is no buffer of its own, and their plans."""
+"""Random networks of which rules leave many virtual tensors, and their plans."""
 
 from collections.abc import Callable, Sequence
 
