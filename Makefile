@@ -1,6 +1,6 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
 # make check  for the daily loop: lint, types and the quick tests, within a minute
-# make docs/reference/operators.md, docs/reference/rules.md   the pages of operators and rules, from the code
+# make docs/reference/operators.md, options.md, passes.md, rules.md   pages of reference, from the code
 # make docs/reference/channels.md    the page of dead and constant channels, from the shared models
 # make docs/reference/onnx-nodes.md  the page of the ONNX backend's node tests
 # make docs/pictures       the README's pictures of rows
@@ -27,7 +27,8 @@ FIRST = tests/project/ tests/backends/
 TESTS = $(FIRST) $(filter-out $(FIRST) tests/filecheck/ tests/helpers/, $(wildcard tests/*/))
 COVERAGE = $(BIN)/coverage
 
-.PHONY: demo check test coverage deep lint lines fuzz clean docs/reference/operators.md docs/reference/rules.md docs/reference/channels.md docs/reference/onnx-nodes.md docs/pictures
+.PHONY: demo check test coverage deep lint lines fuzz clean docs/pictures
+.PHONY: $(patsubst %,docs/reference/%.md,operators options passes rules channels onnx-nodes)
 
 demo: $(VENV)/installed
 	@.ci/packages build
