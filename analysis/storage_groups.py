@@ -192,6 +192,60 @@ def _with_bytes(op: Operation, aliases: Iterable[Alias]) -> list[Alias]:
     return [a for a in listed if a in full or a.result not in results]
 
 
+@dataclass
+class _Walk:
+    """The values and operations of a block, gathered one operation after the other.
+
+    `returned` values are buffers, those in `to_end` stay; `caller` tells whether the caller has
+    the buffers of what it gives and takes, `recalls` whether some values lie in a state.
+    """
+
+    memory: BlockMemory
+    returned: Set[SSAValue]
+    to_end: Set[SSAValue]
+    caller: bool
+    recalls: bool
+    union: _Union = field(default_factory=_Union)
+    parts: list[tuple[Operation, Alias]] = field(default_factory=list[tuple[Operation, Alias]])
+
+    def visit(self, op: Operation, memory: OperatorMemory) -> None:
+        """Add the results of `op`, and the operation itself or the views that it is."""
+        for result, size in zip(op.results, memory.results, strict=True):
+            if size is not None:
+                self.union.add(result, size, self._is_pinned(result))
+        free = [a for a in memory.aliases if a.kind != "inplace"] if memory.aliases else []
+        if memory.executes and free:
+            text = "it executes, so its results are no views of its operands"
+            raise MemoptError(text, place_of(op))
+        tied = [a for a in free if a.ties] if free else []
+        if memory.executes or (self.caller and not self.union.fits_caller(op, tied)):
+            self.memory.operations.append(op)
+            self.memory.memory.append(memory)
+        elif memory.aliases:
+            self._show(op, free)
+            self.union.join(op, tied)
+        if memory.sums:
+            values = tuple(op.operands[k] for k in memory.sums)
+            self.memory.sums.append(Sum(op, values, memory.in_order))
+            self.union.overlay(values)
+
+    def _is_pinned(self, result: SSAValue) -> bool:
+        """Return whether a result lies in a buffer of the caller or in a state."""
+        at_the_caller = self.caller and result in self.returned
+        return at_the_caller or (self.recalls and lies_in_state(result))
+
+    def _show(self, op: Operation, aliases: Iterable[Alias]) -> None:
+        """Add a view, the parts that it shows, and its results that are no buffers."""
+        virtual = self.memory.virtual
+        self.memory.views.append(op)
+        self.parts += [(op, a) for a in aliases if a.of_part]
+        for result in {op.results[a.result] for a in aliases if a.kind == "virtual"}:
+            if result in self.to_end:
+                text = f"{name_of(result)} is returned, so it is a buffer"
+                raise MemoptError(text, place_of(op))
+            virtual[result] = tuple(v for o in op.operands for v in virtual.get(o, (o,)))
+
+
 def block_memory(
     block: Block,
     model: ModelAttr,
@@ -206,71 +260,43 @@ def block_memory(
     buffers of the caller, or make one larger than it is, is an operation that copies. Raises
     MemoptError for sizes that are not known and for aliases that contradict each other.
     """
-    returned = set(returned)
-    to_end = returned.union(kept)
+    ended = set(returned)
     caller = model.io.data == "caller" and isinstance(block.parent_op(), FuncOp)
-    union = _Union()
+    present = list(block.ops)
+    recalls = has_kind(present, RecallOp)
+    answer = BlockMemory([], [], [], {}, [], [])
+    walk = _Walk(answer, ended, ended.union(kept), caller, recalls)
     for argument in block.args:
         size = bytes_of(argument.type)
         if size is not None:
-            union.add(argument, size, caller or is_received(argument))
-
-    present = list(block.ops)
-    recalls = has_kind(present, RecallOp)
-    operations: list[Operation] = []
-    memories: list[OperatorMemory] = []
-    views: list[Operation] = []
-    parts: list[tuple[Operation, Alias]] = []
-    sums: list[Sum] = []
-    virtual: dict[SSAValue, tuple[SSAValue, ...]] = {}
+            walk.union.add(argument, size, caller or is_received(argument))
     for op in present:
-        if isinstance(op, ConstantOp) and ALIAS not in op.attributes:
-            continue
-        memory = behaviour(op, model)
-        for result, size in zip(op.results, memory.results, strict=True):
-            if size is not None:
-                pinned = (caller and result in returned) or (recalls and lies_in_state(result))
-                union.add(result, size, pinned)
-        free = [a for a in memory.aliases if a.kind != "inplace"] if memory.aliases else []
-        if memory.executes and free:
-            raise MemoptError(
-                "it executes, so its results are no views of its operands", place_of(op)
-            )
-        tied = [a for a in free if a.ties] if free else []
-        if memory.executes or (caller and not union.fits_caller(op, tied)):
-            operations.append(op)
-            memories.append(memory)
-        elif memory.aliases:
-            views.append(op)
-            parts += [(op, a) for a in free if a.of_part]
-            for result in {op.results[a.result] for a in free if a.kind == "virtual"}:
-                if result in to_end:
-                    text = f"{name_of(result)} is returned, so it is a buffer"
-                    raise MemoptError(text, place_of(op))
-                virtual[result] = tuple(v for o in op.operands for v in virtual.get(o, (o,)))
-            union.join(op, tied)
-        if memory.sums:
-            sums.append(Sum(op, tuple(op.operands[k] for k in memory.sums), memory.in_order))
-            union.overlay(sums[-1].values)
+        if not isinstance(op, ConstantOp) or ALIAS in op.attributes:
+            walk.visit(op, behaviour(op, model))
 
-    groups = _groups(union, to_end, recalls)
-    of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
-    answer = BlockMemory(operations, memories, groups, of_value, [], views, virtual, sums)
-    _cut_into_parts(answer, parts)
+    groups = _groups(walk.union, walk.to_end, recalls)
+    answer.groups = groups
+    answer.of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
+    _cut_into_parts(answer, walk.parts)
     of_rows = {kind for kind in {type(op) for op in present} if issubclass(kind, OF_ROWS)}
     _align(answer, model, of_rows, isinstance(block.parent_op(), HyperNode))
-    _check_apart(answer, union.sizes)
+    _check_apart(answer, walk.union.sizes)
     check_sum(answer, model)
-    for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
+    for index, (op, memory) in enumerate(zip(answer.operations, answer.memory, strict=True)):
         _touch(answer, index, op)
         overwritten(answer, index, op, memory)
-    _share_touches(answer, parts)
+    _share_touches(answer, walk.parts)
+    _check_written(groups)
+    return answer
+
+
+def _check_written(groups: Iterable[Storage]) -> None:
+    """Raise MemoptError for a group that is no input and that nobody writes."""
     for group in groups:
         if not group.is_input and not group.writers:
             owner = group.members[0][0].owner
             place = "" if isinstance(owner, Block) else place_of(owner)
             raise MemoptError(f"{group.name} is never written", place)
-    return answer
 
 
 def _groups(union: _Union, to_end: Set[SSAValue], recalls: bool) -> list[Storage]:
