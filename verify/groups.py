@@ -176,6 +176,76 @@ class _Pieces:
         )
 
 
+@dataclass
+class _Reader:
+    """A function, read one operation after the other.
+
+    `returned` values stay to the end; `at_the_caller` tells whether the caller has the buffers of
+    what it gives and takes, `recalls` whether some values lie in a state.
+    """
+
+    returned: set[SSAValue]
+    at_the_caller: bool
+    recalls: bool
+    pieces: _Pieces = field(default_factory=_Pieces)
+    reading: Reading = field(default_factory=Reading)
+    caller: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def declare(self, value: SSAValue, size: int | None) -> None:
+        if size is None:
+            return
+        self.pieces.add(value, size)
+        is_end = isinstance(value, BlockArgument) or value in self.returned
+        if (self.at_the_caller and is_end) or (self.recalls and _is_kept(value)):
+            self.caller.add(value)
+
+    def visit(self, op: Operation, memory: OperatorMemory) -> None:
+        reading = self.reading
+        if memory.sums:
+            addends = [op.operands[k] for k in memory.sums]
+            reading.added.update(dict.fromkeys(addends, op))
+            check_addends(op, addends, memory.in_order)
+            self.pieces.heap(addends)
+        for result, size in zip(op.results, memory.results, strict=True):
+            self.declare(result, size)
+        free = tuple(a for a in memory.aliases if a.kind != "inplace") if memory.aliases else ()
+        if memory.executes and free:
+            text = "it executes, so its results are no views of its operands"
+            raise MemoptError(text, place_of(op))
+        tied = tuple(a for a in free if not a.of_part and a.kind != "virtual") if free else ()
+        if memory.executes or (self.caller and not self.pieces.keeps_whole(op, tied, self.caller)):
+            reading.walk.append((op, len(reading.operations)))
+            reading.operations.append(op)
+            reading.memory.append(memory)
+            reading.reads.append(reading.taken_apart(read_values(op)))
+            return
+        reading.walk.append((op, None))
+        if memory.aliases:
+            reading.views[op] = memory.aliases
+            self.pieces.tie(op, tied)
+            for alias in free:
+                self._show(op, alias)
+
+    def _show(self, op: Operation, alias: Alias) -> None:
+        """Add what one alias of a view says of parts."""
+        reading, result, operand = (
+            self.reading,
+            op.results[alias.result],
+            op.operands[alias.operand],
+        )
+        if alias.kind == "virtual":
+            if result in self.returned:
+                raise MemoptError(f"{name_of(result)} is returned, but no buffer", place_of(op))
+            reading.virtual.setdefault(result, []).append(operand)
+        elif alias.kind == "part":
+            reading.parts[result] = operand, alias.byte_offset
+        elif alias.kind == "join":
+            if reading.parts.get(operand):
+                raise MemoptError(f"a row of {name_of(op.results[0])} is elsewhere too")
+            reading.parts[operand] = result, -alias.byte_offset
+            reading.joined.add(result)
+
+
 def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     """Read a function of one block and without hyper-nodes.
 
@@ -185,63 +255,17 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     block = body_of(func)
     returned = set(block.last_op.operands) if block.last_op is not None else set[SSAValue]()
     held_to_end = set[SSAValue](block.args) if model.io.data == "kept" else set[SSAValue]()
-    pieces, reading = _Pieces(), Reading()
-    caller: set[SSAValue] = set()
-
-    at_the_caller, recalls = model.io.data == "caller", has_kind(block.ops, RecallOp)
-
-    def declare(value: SSAValue, size: int | None) -> None:
-        if size is None:
-            return
-        pieces.add(value, size)
-        is_end = at_the_caller and (isinstance(value, BlockArgument) or value in returned)
-        if is_end or (recalls and _is_kept(value)):
-            caller.add(value)
-
+    recalls = has_kind(block.ops, RecallOp)
+    reader = _Reader(returned, model.io.data == "caller", recalls)
+    reading = reader.reading
     for argument in block.args:
-        declare(argument, bytes_of(argument.type))
+        reader.declare(argument, bytes_of(argument.type))
         if _arrives_in_rows(argument):
-            caller.add(argument)
+            reader.caller.add(argument)
     for op in block.ops:
-        memory = behaviour_of(op, model)
-        if memory.sums:
-            addends = [op.operands[k] for k in memory.sums]
-            reading.added.update(dict.fromkeys(addends, op))
-            check_addends(op, addends, memory.in_order)
-            pieces.heap(addends)
-        for result, size in zip(op.results, memory.results, strict=True):
-            declare(result, size)
-        free = tuple(a for a in memory.aliases if a.kind != "inplace") if memory.aliases else ()
-        if memory.executes and free:
-            text = "it executes, so its results are no views of its operands"
-            raise MemoptError(text, place_of(op))
-        tied = tuple(a for a in free if not a.of_part and a.kind != "virtual") if free else ()
-        if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
-            reading.walk.append((op, len(reading.operations)))
-            reading.operations.append(op)
-            reading.memory.append(memory)
-            reading.reads.append(reading.taken_apart(read_values(op)))
-            continue
-        reading.walk.append((op, None))
-        if memory.aliases:
-            reading.views[op] = memory.aliases
-            pieces.tie(op, tied)
-            for a in free:
-                if a.kind == "virtual":
-                    if op.results[a.result] in returned:
-                        text = f"{name_of(op.results[a.result])} is returned, but no buffer"
-                        raise MemoptError(text, place_of(op))
-                    parts = reading.virtual.setdefault(op.results[a.result], [])
-                    parts.append(op.operands[a.operand])
-                elif a.kind == "part":
-                    reading.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
-                elif a.kind == "join" and reading.parts.get(op.operands[a.operand]):
-                    raise MemoptError(f"a row of {name_of(op.results[0])} is elsewhere too")
-                elif a.kind == "join":
-                    reading.parts[op.operands[a.operand]] = op.results[a.result], -a.byte_offset
-                    reading.joined.add(op.results[a.result])
-    _close(reading, pieces, returned, held_to_end, caller)
-    _check_parts_apart(reading, pieces.size)
+        reader.visit(op, behaviour_of(op, model))
+    _close(reading, reader.pieces, returned, held_to_end, reader.caller)
+    _check_parts_apart(reading, reader.pieces.size)
     _check_sum(reading, model.alignment.data)
     for step, op in enumerate(reading.operations):
         _touch(reading, step, op)
@@ -249,6 +273,12 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     by_rows = has_kind(block.ops, (RowOp, ReceiveOp))
     for group in reading.groups:
         group.alignment = _alignment(reading, group, model) if by_rows else model.alignment.data
+    _end_lives(reading)
+    return reading
+
+
+def _end_lives(reading: Reading) -> None:
+    """Say when the bytes of each group live. Raises MemoptError for one that nobody writes."""
     steps = max(len(reading.operations), 1)
     for group in reading.groups:
         if group.is_input:
@@ -258,7 +288,6 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             place = "" if isinstance(owner, Block) else place_of(owner)
             raise MemoptError(f"{group.name} is never written", place)
         group.last = steps - 1 if group.is_output else max(group.last, group.first)
-    return reading
 
 
 def check_addends(op: Operation, addends: Sequence[SSAValue], in_order: bool) -> None:

@@ -3,12 +3,11 @@
 No byte that somebody still reads may be overwritten.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import read_values
@@ -27,26 +26,15 @@ def simulate(
     """Every write against every content that is still read. Returns the bytes that the buffers and
     the scratch need of every memory."""
     ends: dict[str, int] = {}
-    alignment, named = model.alignment.data, named_memories(plan)
+    named = named_memories(plan)
     sizes = {v: bytes_of(v.type) or 0 for v in where}
     for value, (name, offset) in where.items():
         if sizes[value]:
             ends[name] = max(ends.get(name, 0), end_of(value, offset, memory))
-    steps = len(memory.operations)
     holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
     for op in memory.views:
         holds.update(_view_sources(op, memory))
-    last: dict[SSAValue, int] = {}
-    returned = read_values(block.last_op) if block.last_op is not None else []
-    for step, reads in enumerate((*memory.reads, returned)):  # ascending
-        for v in reads:
-            for content in _flatten(v, holds) if v in holds else (v,):
-                last[content] = step
-    if memory.groups and any(g.is_input and g.is_output for g in memory.groups):
-        for v in block.args:  # kept inputs
-            if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:
-                last[v] = steps
-
+    last = _last_reads(block, memory, holds)
     live = Contents()
     overwrites: dict[int, list[tuple[int, int]]] = {}
     for at, result, operand in memory.overwrites:
@@ -67,12 +55,7 @@ def simulate(
         for r in results:
             allowed = (*allowed, *_added_to(r, memory, where)) if r in memory.added else allowed
             _write(r, max(last.get(r, step), step), where, sizes, live, allowed, op)
-        for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
-            check_memory(place, named, None, op)
-            if not size:
-                continue
-            end = start + (size + alignment - 1) // alignment * alignment
-            name = memory_at(place)
+        for name, start, end in _scratch_places(op, memory.memory[step].workspace, model, named):
             content = Content(None, name, start, end, step)
             check_reach(end, model, None, op)
             _check_free(content, live, (), op)
@@ -81,21 +64,42 @@ def simulate(
     return ends
 
 
+def _last_reads(
+    block: Block, memory: Reading, holds: dict[SSAValue, frozenset[SSAValue]]
+) -> dict[SSAValue, int]:
+    """The last step that reads each content; what is kept or returned is read at the end."""
+    last: dict[SSAValue, int] = {}
+    returned = read_values(block.last_op) if block.last_op is not None else []
+    for step, reads in enumerate((*memory.reads, returned)):  # ascending
+        for v in reads:
+            for content in _flatten(v, holds) if v in holds else (v,):
+                last[content] = step
+    if memory.groups and any(g.is_input and g.is_output for g in memory.groups):
+        for v in block.args:  # kept inputs
+            if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:
+                last[v] = len(memory.operations)
+    return last
+
+
 def _scratch_places(
-    op: Operation, workspace: Sequence[int], model: ModelAttr
-) -> list[tuple[int | SlotAttr, int, int]]:
-    """(place, offset, bytes) of each scratch buffer. TFLM alone may be left to place some."""
-    scratch = scratch_list(op)
+    op: Operation, workspace: Sequence[int], model: ModelAttr, named: frozenset[str]
+) -> Iterator[tuple[str, int, int]]:
+    """(memory, start, end) of each scratch buffer with bytes. TFLM alone may be left to place
+    some."""
+    alignment, scratch = model.alignment.data, scratch_list(op)
     own_planner = model.scratch.data == "tflm"
     if (scratch is None or any(s.offset.data < 0 for s in scratch)) and not own_planner:
         if any(workspace):
             raise MemoptError("scratch has no offset", place_of(op))
-        return []
+        return
     placed = [s for s in scratch or () if s.offset.data >= 0]
-    places = [(s.place, s.offset.data, s.bytes.data) for s in placed]
-    if any(offset % model.alignment.data for _, offset, _ in places):
+    if any(s.offset.data % alignment for s in placed):
         raise MemoptError("scratch is not aligned", place_of(op))
-    return places
+    for buffer in placed:
+        check_memory(buffer.place, named, None, op)
+        start, size = buffer.offset.data, buffer.bytes.data
+        if size:
+            yield memory_at(buffer.place), start, start + -(-size // alignment) * alignment
 
 
 def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SSAValue]]:
