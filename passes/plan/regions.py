@@ -14,7 +14,7 @@ A view or constant that is needed outside as well stays there, and the one insid
 repetition. When scheduling opens the region, they become one again (reorder.py).
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -89,8 +89,15 @@ def _needed_views(
         return None
     if crosses and not group.in_arena and not all(_at_the_caller(v) for v in roots):
         return None
-    needed: set[Operation] = set()
     values = seen if crosses else {v for v, _ in group.members}  # also views that nobody reads
+    return _views_of(memory, group, values, views)
+
+
+def _views_of(
+    memory: BlockMemory, group: Storage, values: Iterable[SSAValue], views: Set[Operation]
+) -> set[Operation] | None:
+    """The views by which these values of a group are made; None if one is of several groups."""
+    needed: set[Operation] = set()
     waiting = [v for v in values if _is_view(v, views)]
     while waiting:
         value = waiting.pop()
@@ -102,7 +109,7 @@ def _needed_views(
             if operand not in memory.of_value:
                 continue
             if memory.groups[memory.of_value[operand][0]] is not group:
-                return None  # a view of several groups
+                return None
             if _is_view(operand, views):
                 waiting.append(operand)
     return needed
@@ -146,17 +153,8 @@ class Builder:
 
         `after` is the token of the segment before; `goes_on` asks for one for the segment behind.
         """
-        operations = [self.extracted.memory.operations[v] for v in members]
-        free = views | {
-            v.op
-            for op in (*operations, *views)
-            for v in op.operands
-            if isinstance(v, OpResult) and isinstance(v.op, ConstantOp)
-        }
-        unused = sorted(views, key=self.views.__getitem__)  # for those that nobody reads
-        sequence = _with_free([*operations, *unused], free)
+        sequence, moved = self._inside(members, views)
         inside = set(sequence)
-        moved = _moved(sequence, free)
         operands = dict.fromkeys(
             [
                 self.outer.get(v, v)
@@ -199,6 +197,22 @@ class Builder:
         self.outer.update(zip(results, node.outputs, strict=True))
         body.add_op(YieldOp(results))
         return node
+
+    def _inside(
+        self, members: Sequence[int], views: frozenset[Operation]
+    ) -> tuple[list[Operation], set[Operation]]:
+        """The operations of a node of these operators and inner views, with the constants that they
+        read, in their order; those of them that move into it, of which the others are repeated."""
+        operations = [self.extracted.memory.operations[v] for v in members]
+        free = views | {
+            v.op
+            for op in (*operations, *views)
+            for v in op.operands
+            if isinstance(v, OpResult) and isinstance(v.op, ConstantOp)
+        }
+        unused = sorted(views, key=self.views.__getitem__)  # for those that nobody reads
+        sequence = _with_free([*operations, *unused], free)
+        return sequence, _moved(sequence, free)
 
     def _within(self, op: Operation, inner: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
         """The operands of an operation in a node."""

@@ -42,6 +42,13 @@ def matmul(s: Scope) -> bool:
     return s.done("Reshape", s.add("MatMul", first, second), s.const(list(s.out_shape()), INT64))
 
 
+def _terms(equation: str) -> tuple[list[str], str]:
+    """The letters of each operand, and of the result: without an arrow those that stand once."""
+    operands, arrow, out = equation.partition("->")
+    once = sorted(c for c in set(operands) - {","} if operands.count(c) == 1)
+    return operands.split(","), out if arrow else "".join(once)
+
+
 @expands("Einsum")
 def einsum(s: Scope) -> bool:
     """Expand one of one or two operands without dots or diagonals into one product of matrices."""
@@ -50,18 +57,14 @@ def einsum(s: Scope) -> bool:
         return False
     if "." in text or len(s.node.input) > 2:
         return s.lacks(f"equation = {text} (one or two operands without dots have one)")
-    operands, _, out = text.partition("->")
-    terms = operands.split(",")
-    if not _:
-        out = "".join(sorted(c for c in set(operands) - {","} if operands.count(c) == 1))
+    terms, out = _terms(text)
     if any(len(set(t)) != len(t) for t in (*terms, out)) or len(terms) != len(s.node.input):
         return s.lacks(f"equation = {text} (without diagonals it has one)")
     sizes = {c: n for i, t in enumerate(terms) for c, n in zip(t, s.shape(i), strict=True)}
     names = [_summed(s, s.input(i), terms, i, out) for i in range(len(terms))]
     used = [[c for c in t if c in out or any(c in o for o in terms if o is not t)] for t in terms]
     if len(terms) == 1:
-        order = [used[0].index(c) for c in out]
-        return s.done("Transpose", names[0], perm=order) if order else s.done("Identity", names[0])
+        return _in_order(s, names[0], used[0], out)
     both = [c for c in used[0] if c in used[1]]
     batch, inner = [c for c in both if c in out], [c for c in both if c not in out]
     rows, columns = ([c for c in k if c not in both] for k in used)
@@ -78,9 +81,13 @@ def einsum(s: Scope) -> bool:
         matrix(names[1], used[1], batch, inner, columns),
     )
     letters = [*batch, *rows, *columns]
-    result = s.reshaped(product, [sizes[c] for c in letters])
+    return _in_order(s, s.reshaped(product, [sizes[c] for c in letters]), letters, out)
+
+
+def _in_order(s: Scope, name: str, letters: list[str], out: str) -> bool:
+    """End with a tensor of the dimensions `letters`, in the order `out`."""
     order = [letters.index(c) for c in out]
-    return s.done("Transpose", result, perm=order) if order else s.done("Identity", result)
+    return s.done("Transpose", name, perm=order) if order else s.done("Identity", name)
 
 
 def _summed(s: Scope, name: str, terms: list[str], index: int, out: str) -> str:

@@ -147,27 +147,22 @@ def pool(s: Scope) -> bool:
         return False
     n, pads = len(kernel), pads_of(s, kernel)
     strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
-    counts = bool(s.get("count_include_pad", 0)) and kind == "AveragePool"
+    means = kind == "AveragePool"
+    counts = means and bool(s.get("count_include_pad", 0))
     more, clipped = list(pads), False
     for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
         reach = (out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1
         beyond = reach - (size + pads[i] + pads[i + n])
         if beyond > 0:
             more[i + n], clipped = pads[i + n] + beyond, True
-    if s.is_stored and n == 2 and not clipped and all(d == 1 for d in dilations):
+    dilated = any(d != 1 for d in dilations)
+    if s.is_stored and n == 2 and not clipped and not dilated:
         return False  # one operation does it
-    spread = kind == "AveragePool" and any(d != 1 for d in dilations)
-    if kind == "MaxPool" and any(d != 1 for d in dilations):
+    if dilated and not means:
         return _dilated_max(s, kernel, strides, dilations, more)
-    if counts and not spread and not clipped:
-        sizes = zip(
-            s.shape()[2:], s.out_shape()[2:], kernel, strides, dilations, pads, strict=False
-        )
-        if all(all(_taps(*each)) for each in sizes):
-            return n == 1 and flat(s, kind, kernel, count_include_pad=1)
-        around = s.const([0, 0, *pads[:n], 0, 0, *pads[n:]], INT64)
-        return s.done(kind, s.add("Pad", s.x, around), kernel_shape=kernel, strides=strides)
-    if counts or spread:
+    if counts and not dilated and not clipped:
+        return _counted(s, kernel, strides, dilations, pads)
+    if counts or dilated:
         return _weighed(s, kernel, strides, dilations, pads, counts)
     if n == 1 and more == pads:
         return flat(s, kind, kernel)
@@ -180,6 +175,23 @@ def pool(s: Scope) -> bool:
     wide = {k: [1, *v] for k, v in given.items()}
     pooled = s.add(kind, image, pads=[0, more[0], 0, more[1]], **wide)
     return s.done("Reshape", pooled, s.const(list(s.out_shape()), INT64))
+
+
+def _counted(
+    s: Scope,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> bool:
+    """Expand a mean that counts its padding, which no window lies in alone, as one of a padded
+    image."""
+    kind, n = s.node.op_type, len(kernel)
+    sizes = zip(s.shape()[2:], s.out_shape()[2:], kernel, strides, dilations, pads, strict=False)
+    if all(all(_taps(*each)) for each in sizes):
+        return n == 1 and flat(s, kind, kernel, count_include_pad=1)
+    around = s.const([0, 0, *pads[:n], 0, 0, *pads[n:]], INT64)
+    return s.done(kind, s.add("Pad", s.x, around), kernel_shape=kernel, strides=strides)
 
 
 def _taps(
