@@ -1,6 +1,6 @@
 """Checks of a function before it is written, and of the file before it is returned."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.func import FuncOp
@@ -58,19 +58,9 @@ def check_function(func: FuncOp, model: Model, number: int, weights: Weights) ->
 
 def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     """Check that the function has the file's operators on the file's tensors, each once."""
-    operators = file_operators(func)
-    numbers = [index for _, index in operators]
-    block = body_of(func)
-    present = set(numbers)
-    if len(present) != len(numbers):
-        twice = next(i for i in numbers if numbers.count(i) > 1)
-        raise MemoptError(f"operator {twice} of the file appears twice", f"@{func.sym_name.data}")
+    operators, block = file_operators(func), body_of(func)
     handles = _handles(func, graph)
-    for index, operator in enumerate(graph.operators):
-        finds = operator.name in FINDS and handles.keys() >= {*operator.outputs} and handles
-        if index not in present and not finds:
-            text = f"operator {index} ({operator.name}) of the file is missing"
-            raise MemoptError(text, f"@{func.sym_name.data}")
+    _check_present(func, graph, [index for _, index in operators], handles)
     tensor = tensor_indices(func)
     for op, index in operators:
         if index >= len(graph.operators):
@@ -88,6 +78,20 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     outputs = [i for i in graph.outputs if not constant(graph, i)]
     if returned != outputs or arguments != list(graph.inputs):
         raise MemoptError("inputs or outputs are not the file's", f"@{func.sym_name.data}")
+
+
+def _check_present(
+    func: FuncOp, graph: Subgraph, numbers: Sequence[int], handles: Mapping[int, int]
+) -> None:
+    """Check that each operator of the file, but for what finds variables, is there, and once."""
+    present, place = set(numbers), f"@{func.sym_name.data}"
+    if len(present) != len(numbers):
+        twice = next(i for i in numbers if numbers.count(i) > 1)
+        raise MemoptError(f"operator {twice} of the file appears twice", place)
+    for index, operator in enumerate(graph.operators):
+        finds = operator.name in FINDS and handles.keys() >= {*operator.outputs} and handles
+        if index not in present and not finds:
+            raise MemoptError(f"operator {index} ({operator.name}) of the file is missing", place)
 
 
 def _handles(func: FuncOp, graph: Subgraph) -> dict[int, int]:

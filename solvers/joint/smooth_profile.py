@@ -10,7 +10,7 @@ gone through until nothing gets better. What is found depends on what a byte nea
 so that is varied.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -98,6 +98,25 @@ def _settled(
     return tuple(current)
 
 
+def _reaching(
+    graph: MemoryGraph,
+    touching: Iterable[int],
+    inside: Container[int],
+    first: int,
+    place: Mapping[int, int],
+) -> tuple[set[int], set[int]]:
+    """The groups that are there before the stretch of operators `inside`, which begins at `first`,
+    and those that are there behind it."""
+    earlier, later = set[int](), set[int]()
+    for g in touching:
+        group = graph.groups[g]
+        if group.is_input or any(v not in inside and place[v] < first for v in group.writers):
+            earlier.add(g)
+        if group.is_output or any(v not in inside and place[v] >= first for v in graph.touchers[g]):
+            later.add(g)
+    return earlier, later
+
+
 class _Stretch:
     """The operators at [first, last) of an order, as numbers from 0, and what they do to memory.
 
@@ -121,36 +140,25 @@ class _Stretch:
         self.needs = [sum(bit.get(p, 0) for p in set(graph.predecessors[v])) for v in inside]
         self.extra = [graph.extra[v] for v in inside]
         touchers = {g: sum(bit.get(v, 0) for v in graph.touchers[g]) for g in touching}
-        held = {
-            g
-            for g in touching
-            if graph.groups[g].is_output
-            or any(v not in bit and place[v] >= first for v in graph.touchers[g])
-        }
-        resident = {
-            g
-            for g in touching
-            if graph.groups[g].is_input
-            or any(v not in bit and place[v] < first for v in graph.groups[g].writers)
-        }
+        earlier, later = _reaching(graph, touching, bit, first, place)
         # (who writes it, bytes), (who touches it, bytes), (who touches the operand, bytes)
         self.fresh = [
             [
                 (sum(bit.get(w, 0) for w in set(graph.groups[g].writers)), graph.sizes[g])
                 for g in graph.writes[v]
-                if g not in resident
+                if g not in earlier
             ]
             for v in inside
         ]
         self.dying = [
-            [(touchers[g], graph.sizes[g]) for g in graph.touches[v] if g not in held]
+            [(touchers[g], graph.sizes[g]) for g in graph.touches[v] if g not in later]
             for v in inside
         ]
         self.over = [
             [
                 (touchers[c.operand], graph.sizes[c.result])
                 for c in graph.candidates[v]
-                if c.operand not in held
+                if c.operand not in later
             ]
             for v in inside
         ]

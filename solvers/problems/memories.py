@@ -92,6 +92,25 @@ class Tenant:
             known = {"lower": lower, "upper": upper, "size": size + at, "in_parts": bool(at)}
             self.__dict__.update(known)
 
+    def check(self) -> None:
+        """Raise ProblemError for a live range, sizes or traffic that make no sense."""
+        steps = [u.step for u in self.uses]
+        if not self.heights or not steps or any(a >= b for a, b in pairwise(steps)):
+            raise ProblemError(f"{self.name!r}: no live range, or uses out of order")
+        if any(low >= up or h < 0 or at < 0 for low, up, h, at in self.heights):
+            raise ProblemError(f"{self.name!r}: bad live range or size")
+        if self.heights[0].at:
+            raise ProblemError(f"{self.name!r}: nothing at its offset")
+        if self.heights[0].bytes % self.alignment and not self.unrounded:
+            raise ProblemError(f"{self.name!r}: bytes are not rounded up to {self.alignment}")
+        if not self.size and (self.traffic or self.copied):
+            raise ProblemError(f"{self.name!r}: no bytes, but traffic")
+        ends = self.lower, self.upper
+        if self.movable and (
+            len(self.heights) > 1 or ends != (moment(steps[0]), moment(steps[-1]) + 1)
+        ):
+            raise ProblemError(f"{self.name!r}: what moves lives from its first to its last use")
+
     @cached_property
     def size(self) -> int:
         """Bytes from its offset to the end of the highest of its heights."""
@@ -153,22 +172,7 @@ class MemoryProblem:
             if b.capacity < 0 or b.cost < 0:
                 raise ProblemError(f"memory {b.name!r}: negative capacity or cost")
         for t in self.tenants:
-            steps = [u.step for u in t.uses]
-            if not t.heights or not steps or any(a >= b for a, b in pairwise(steps)):
-                raise ProblemError(f"{t.name!r}: no live range, or uses out of order")
-            if any(low >= up or h < 0 or at < 0 for low, up, h, at in t.heights):
-                raise ProblemError(f"{t.name!r}: bad live range or size")
-            if t.heights[0].at:
-                raise ProblemError(f"{t.name!r}: nothing at its offset")
-            if t.heights[0].bytes % t.alignment and not t.unrounded:
-                raise ProblemError(f"{t.name!r}: bytes are not rounded up to {t.alignment}")
-            if not t.size and (t.traffic or t.copied):
-                raise ProblemError(f"{t.name!r}: no bytes, but traffic")
-            ends = t.lower, t.upper
-            if t.movable and (
-                len(t.heights) > 1 or ends != (moment(steps[0]), moment(steps[-1]) + 1)
-            ):
-                raise ProblemError(f"{t.name!r}: what moves lives from its first to its last use")
+            t.check()
         dearest = max(b.cost for b in self.banks)
         check_sum((t.name, t.size + t.alignment) for t in self.tenants)
         check_sum(

@@ -67,6 +67,22 @@ def add_arguments(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Raises MemoptError at the end if some graph could not be solved."""
+    solved_rows = _solved(args)
+    if args.json:
+        print(json.dumps([asdict(row) for row in solved_rows], indent=2))
+    elif sys.stderr.isatty():
+        print("\n".join(line(row) for row in solved_rows if row.error is None))
+    if args.plot is not None:
+        write_file(Path(args.plot), pareto_svg([p for row in solved_rows if (p := point(row))]))
+    failed = [row for row in solved_rows if row.error is not None]
+    for row in failed:
+        print(row.error, file=sys.stderr)
+    if failed:
+        raise MemoptError(f"{len(failed)} of {len(solved_rows)} graphs could not be solved")
+
+
+def _solved(args: argparse.Namespace) -> list[Row]:
+    """Return a row of each graph, in the order of the arguments, told as soon as it is there."""
     jobs = args.jobs if args.jobs is not None else os.cpu_count() or 1
     if jobs < 1:
         raise UsageError(f"--jobs={jobs}: one process or more")
@@ -94,18 +110,7 @@ def run(args: argparse.Namespace) -> None:
             elif not args.json and row.error is None:
                 print(line(row), flush=True)
     places = {task.label: number for number, task in enumerate(tasks)}
-    solved_rows.sort(key=lambda row: places[row.graph])
-    if args.json:
-        print(json.dumps([asdict(row) for row in solved_rows], indent=2))
-    elif sys.stderr.isatty():
-        print("\n".join(line(row) for row in solved_rows if row.error is None))
-    if args.plot is not None:
-        write_file(Path(args.plot), pareto_svg([p for row in solved_rows if (p := point(row))]))
-    failed = [row for row in solved_rows if row.error is not None]
-    for row in failed:
-        print(row.error, file=sys.stderr)
-    if failed:
-        raise MemoptError(f"{len(failed)} of {len(solved_rows)} graphs could not be solved")
+    return sorted(solved_rows, key=lambda row: places[row.graph])
 
 
 def sent(task: Task) -> Task:
