@@ -50,20 +50,27 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         strided = {(r, a.operand.data) for r, e in enumerate(lists) for a in e if len(a.strides)}
         for alias in aliases:
             check_alias(op, alias, (alias.result, alias.operand) in strided)
-        runs = answer.executes or bool(answer.aliases)  # by itself, or if it were no view
-        answer = replace(answer, aliases=aliases, executes=runs and not covers(op, aliases))
-        if virtual := check_virtual(op, aliases):
-            sizes = enumerate(answer.results)
-            results = tuple(None if r in virtual else size for r, size in sizes)
-            requests = scratch_requests(model)
-            if (requests and requests(op, model)) or scratch_list(op) or answer.workspace:
-                raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
-            answer = replace(answer, results=results)
+        answer = _with_aliases(op, model, answer, aliases)
     if SCRATCH in op.attributes:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch_list(op) or ()))
     if answer.executes and (requests := scratch_requests(model)):
         workspace = requests(op, model) or ()
         return answer if workspace == answer.workspace else replace(answer, workspace=workspace)
+    return answer
+
+
+def _with_aliases(
+    op: Operation, model: ModelAttr, behaviour: OperatorMemory, aliases: tuple[Alias, ...]
+) -> OperatorMemory:
+    """Return the behaviour of an operation with these aliases instead of its own."""
+    runs = behaviour.executes or bool(behaviour.aliases)  # by itself, or if it were no view
+    answer = replace(behaviour, aliases=aliases, executes=runs and not covers(op, aliases))
+    if virtual := check_virtual(op, aliases):
+        requests = scratch_requests(model)
+        if (requests and requests(op, model)) or scratch_list(op) or answer.workspace:
+            raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
+        sizes = enumerate(answer.results)
+        answer = replace(answer, results=tuple(None if r in virtual else n for r, n in sizes))
     return answer
 
 

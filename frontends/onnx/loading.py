@@ -15,6 +15,7 @@ import onnx.numpy_helper
 import onnx.shape_inference
 import onnx.version_converter
 from onnx import (
+    GraphProto,
     ModelProto,
     NodeProto,
     TensorProto,
@@ -214,16 +215,7 @@ def _infer(
     inner.output.extend(onnx.helper.make_empty_tensor_value_info(v.name) for v in graph.output)
     known = (*constants.values(), *given.values())
     for tensor in known:
-        local = tensor.data_location != TensorProto.EXTERNAL
-        if local and prod(tensor.dims) <= INFERRED:
-            inner.initializer.append(converted(tensor))
-        else:
-            value = inner.input.add(name=tensor.name)
-            value.type.tensor_type.elem_type = element_read(tensor.data_type)
-            for d in tensor.dims:
-                value.type.tensor_type.shape.dim.add().dim_value = d
-            if not tensor.dims:
-                value.type.tensor_type.shape.SetInParent()
+        _show(tensor, inner)
     declared = {v.name: type_of(v.type) for v in (*graph.value_info, *graph.output)}
     stated = {n: t for n, t in declared.items() if t is not None and t.element}
     foreign = {o for _, n in nodes if _is_foreign(n) for o in n.output if o in stated}
@@ -246,6 +238,20 @@ def _infer(
         given,
         folder,
     )
+
+
+def _show(tensor: TensorProto, graph: GraphProto) -> None:
+    """Add a constant to `graph`, as an input if it is large or lies elsewhere."""
+    local = tensor.data_location != TensorProto.EXTERNAL
+    if local and prod(tensor.dims) <= INFERRED:
+        graph.initializer.append(converted(tensor))
+        return
+    value = graph.input.add(name=tensor.name)
+    value.type.tensor_type.elem_type = element_read(tensor.data_type)
+    for d in tensor.dims:
+        value.type.tensor_type.shape.dim.add().dim_value = d
+    if not tensor.dims:
+        value.type.tensor_type.shape.SetInParent()
 
 
 def _is_foreign(node: NodeProto) -> bool:

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, OpResult
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.rederived import Seen, rederived
-from memopt.analysis.storage_groups import BlockMemory, reads_other_part
+from memopt.analysis.storage_groups import BlockMemory, Storage, reads_other_part
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, read_values
@@ -251,14 +251,7 @@ def _candidates(
             if a is None or b is None or a == b or a in in_parts:
                 continue
             inner, outer = groups[a], groups[b]
-            new, old = memory.groups[at[0][0]], memory.groups[at[1][0]]
-            if old.piece is not None:  # it lies where its tensor has it
-                base, inside = old.piece
-                aligned = gcd(memory.groups[base].alignment, inside + into) % new.alignment == 0
-                fits = aligned and into + new.taken <= old.size
-            else:
-                aligned = gcd(old.alignment, into) % new.alignment == 0
-                fits = aligned and into + new.size <= old.size
+            fits = _fits_at(memory, memory.groups[at[0][0]], memory.groups[at[1][0]], into)
             is_whole_group = (
                 inner.piece is None
                 and inner.writers == (v,)
@@ -270,6 +263,16 @@ def _candidates(
                 answer.append(candidate)
     answer.sort(key=lambda c: (c.operator, groups[c.operand].piece is not None))
     return answer
+
+
+def _fits_at(memory: BlockMemory, result: Storage, operand: Storage, into: int) -> bool:
+    """Return whether a result can lie `into` bytes behind the start of an operand."""
+    if operand.piece is not None:  # it lies where its tensor has it
+        base, inside = operand.piece
+        aligned = gcd(memory.groups[base].alignment, inside + into) % result.alignment == 0
+        return aligned and into + result.taken <= operand.size
+    aligned = gcd(operand.alignment, into) % result.alignment == 0
+    return aligned and into + result.size <= operand.size
 
 
 def _workspace(

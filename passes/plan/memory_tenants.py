@@ -5,6 +5,7 @@ uses in bytes as operators read and write its values. Every scratch of an operat
 its own here, in whatever memory suits it: only one arena takes them as one block.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
@@ -53,16 +54,12 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     tenants: list[Tenant] = []
     for base in bases:
         members = buffers.members[base]
-        touched = dict(uses[base])
-        first, last, in_pieces = False, False, False
+        touched = Counter[int]()
         for i in members:
-            if i != base:
-                for step, size in uses[i].items():
-                    touched[step] = touched.get(step, 0) + size
-            if i < len(graph.groups):
-                first |= graph.groups[i].is_input
-                last |= graph.groups[i].is_output
-                in_pieces |= graph.groups[i].piece is not None
+            touched.update(uses[i])
+        groups = [graph.groups[i] for i in members if i < len(graph.groups)]
+        first, last = any(g.is_input for g in groups), any(g.is_output for g in groups)
+        in_pieces = any(g.piece is not None for g in groups)
         if first:
             touched.setdefault(-1, 0)
         if last:

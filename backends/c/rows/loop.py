@@ -192,10 +192,7 @@ def add_row_program(
         comment = "in calls[]: the row behind it, too"
         out.data.append(f"enum {{ PAIR = {numbers.pair} }}; /* {comment} */\n")
     if received is not None:
-        above = len(operators)
-        words = f"MOVE = {above}, RECEIVE = {above + 1}" if moves else f"RECEIVE = {above}"
-        next_ = "the next move, the next row" if moves else "the next row"
-        out.data.append(f"enum {{ {words} }}; /* in calls[]: {next_} */\n")
+        out.data.append(_beside_operators(len(operators), bool(moves)))
         out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
     if moves:
         lines = "".join(
@@ -218,6 +215,13 @@ def add_row_program(
     }
     out.data.append(f"#define ROW_AT(place) ((void *)({_at(numbers)}))\n\n{filled(LOOP, values)}")
     return numbers
+
+
+def _beside_operators(above: int, has_moves: bool) -> str:
+    """The numbers in `calls` that are no operators'."""
+    words = f"MOVE = {above}, RECEIVE = {above + 1}" if has_moves else f"RECEIVE = {above}"
+    meaning = "the next move, the next row" if has_moves else "the next row"
+    return f"enum {{ {words} }}; /* in calls[]: {meaning} */\n"
 
 
 def _types(numbers: Numbers, operators: Sequence[RowOperator], used: Set[str]) -> str:

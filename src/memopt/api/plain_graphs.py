@@ -132,14 +132,12 @@ def _memory_graph(graph: dict[str, Any]) -> Plain | None:
     for i, entry in enumerate(graph["nodes"]):
         name, attrs = entry["name"], entry.get("attrs", {})
         results, read = _words(entry["outputs"]), _words(entry["inputs"])
-        if not _words([name, entry["op"]])[0] or not results or results == [name]:
-            raise _OddError  # its title says what it makes
-        if any(key in entry for key in CAPTURED):
-            raise _OddError
-        if attrs:
-            _need(*map(_is_scalar, attrs.values()), *(key.isascii() for key in attrs))
-            if type(attrs.get("macs")) is int:
-                macs.append(attrs["macs"])
+        named = bool(_words([name, entry["op"]])[0]) and bool(results)
+        # its title says what it makes
+        _need(named, results != [name], *(key not in entry for key in CAPTURED))
+        _need(*map(_is_scalar, attrs.values()), *(key.isascii() for key in attrs))
+        if type(attrs.get("macs")) is int:
+            macs.append(attrs["macs"])
         buffers = dict.fromkeys(n for n in read if sizes[n] >= 0)
         if not buffers:
             raise _OddError  # a constant expression, or nothing that has to wait
