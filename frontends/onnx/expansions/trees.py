@@ -39,11 +39,7 @@ def tables_of(s: Scope, prefix: str) -> Tables | None:
         s.lacks("nodes that are not said by lists of one length")
         return None
     tracks = get("nodes_missing_value_tracks_true") or [0] * len(keys)
-    leaves: dict[Any, list[tuple[int, float]]] = {}
-    ids = get("class_ids" if prefix == "class" else "target_ids", [])
-    places = zip(get(f"{prefix}_treeids", []), get(f"{prefix}_nodeids", []), strict=False)
-    for place, target, weight in zip(places, ids, get(f"{prefix}_weights", []), strict=False):
-        leaves.setdefault(place, []).append((target, weight))
+    leaves = _leaves(get, prefix)
     known, tables = {"LEAF": LEAF, **{m: n for n, m in enumerate(MODES)}}, Tables()
     if any(m not in known for m in modes):
         s.lacks(f"a rule other than {', '.join(known)}")
@@ -90,6 +86,16 @@ def tables_of(s: Scope, prefix: str) -> Tables | None:
         if rule != LEAF:
             tables.yes[n], tables.no[n] = seen[tables.yes[n]], seen[tables.no[n]]
     return tables if tables.weights and len(seen) == len(keys) else None
+
+
+def _leaves(get: Any, prefix: str) -> dict[Any, list[tuple[int, float]]]:
+    """The targets and weights of each leaf, by its tree and its node."""
+    leaves: dict[Any, list[tuple[int, float]]] = {}
+    ids = get("class_ids" if prefix == "class" else "target_ids", [])
+    places = zip(get(f"{prefix}_treeids", []), get(f"{prefix}_nodeids", []), strict=False)
+    for place, target, weight in zip(places, ids, get(f"{prefix}_weights", []), strict=False):
+        leaves.setdefault(place, []).append((target, weight))
+    return leaves
 
 
 def _append(found: Tables, feature: int, rule: int, threshold: float, ways: Sequence[int]) -> None:

@@ -21,13 +21,7 @@ def solve(problem: TrafficProblem) -> Traffic:
     """
     tensors, gaps = problem.tensors, problem.gaps
     on_chip = [[False] * len(g) for g in gaps]
-    reads: list[list[int]] = [[] for _ in range(problem.steps)]
-    makes: list[list[int]] = [[] for _ in range(problem.steps)]
-    for i, x in enumerate(tensors):
-        for t in x.reads:
-            reads[t].append(i)
-        if x.born >= 0:
-            makes[x.born].append(i)
+    reads, makes = _by_step(problem)
     chip = _Chip(problem, [0] * len(tensors))
     for i, x in enumerate(tensors):
         if x.born < 0 and gaps[i]:
@@ -57,6 +51,18 @@ def solve(problem: TrafficProblem) -> Traffic:
         on_chip[i][-1] = True
     answer = tuple(map(tuple, on_chip))
     return Traffic(moved_bytes(problem, answer), 0, answer)
+
+
+def _by_step(problem: TrafficProblem) -> tuple[list[list[int]], list[list[int]]]:
+    """Per step the tensors that it reads, and those that it makes."""
+    reads: list[list[int]] = [[] for _ in range(problem.steps)]
+    makes: list[list[int]] = [[] for _ in range(problem.steps)]
+    for i, x in enumerate(problem.tensors):
+        for t in x.reads:
+            reads[t].append(i)
+        if x.born >= 0:
+            makes[x.born].append(i)
+    return reads, makes
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from ortools.sat.python import cp_model
 
 from memopt.solvers.memories.rules import belady
-from memopt.solvers.memories.traffic import Traffic, TrafficProblem, moved_bytes
+from memopt.solvers.memories.traffic import Gap, Traffic, TrafficProblem, moved_bytes
 from memopt.solvers.programs import cp_solver
 
 WORK = 20.0  # of CP-SAT's deterministic seconds
@@ -39,10 +39,7 @@ def solve(problem: TrafficProblem, time_limit: float | None = None, work: float 
                 model.add_implication(k, both)
                 model.add_implication(here[index - 1], both)
                 held[gap.first].append((tensor.size, both))
-            ends = index + 1 < len(gaps)
-            first_step = gap.first + 1 if shared else max(gap.first, 0)
-            last_step = min(gap.last, problem.steps - 1) - (1 if ends else 0)
-            for t in range(first_step, last_step + 1):
+            for t in _own_steps(gap, shared, index + 1 == len(gaps), problem.steps):
                 held[t].append((tensor.size, k))
     for t, entries in enumerate(held):
         room = problem.on_chip - problem.workspace[t]
@@ -57,3 +54,9 @@ def solve(problem: TrafficProblem, time_limit: float | None = None, work: float 
             best = found_kept
     moved, bound = moved_bytes(problem, best), max(0, solver.bound or 0)
     return Traffic(moved, bound, best, "ilp" if moved == bound else "none")
+
+
+def _own_steps(gap: Gap, shared: bool, is_last: bool, steps: int) -> range:
+    """The steps of a gap in which it meets no other; `shared` is its first one."""
+    first = gap.first + 1 if shared else max(gap.first, 0)
+    return range(first, min(gap.last, steps - 1) + is_last)
