@@ -9,12 +9,13 @@ What a function keeps from run to run is given and taken: evaluate(func, weights
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.analysis.row_evaluation import evaluate_row
 from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
@@ -27,6 +28,8 @@ from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.rows.steps import row_type
+
+MOVES_ROWS = (SplitRowsOp, ReceiveOp, StateOp, RecallOp, SlideOp, RetainOp, JoinOp)
 
 State = dict[SSAValue, dict[int, Array]]
 """What the states of a function hold between runs, each its rows by number; a variable is row 0."""
@@ -41,30 +44,14 @@ def evaluate(
     run it is empty, which stands for zeros, or what variables begin with. Raises MemoptError for an
     operation that cannot be evaluated (`ComputeOp.evaluate`).
     """
-    import numpy as np
-
     block = body_of(func)
     values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
     state = {} if state is None else state
     for op in block.ops:
         if is_constant_like(op):
             values[op.results[0]] = weights.array(op)
-        elif isinstance(op, SplitRowsOp):
-            values |= {v: values[op.input][:, r : r + 1] for r, v in enumerate(op.parts)}
-        elif isinstance(op, ReceiveOp):
-            r = op.index.data
-            values[op.result] = values[op.input][:, r : r + 1]
-        elif isinstance(op, StateOp):
-            state.setdefault(op.result, dict.fromkeys(op.kept, _nothing(op)))
-        elif isinstance(op, RecallOp):
-            values[op.result] = state[op.state][op.index.data]
-        elif isinstance(op, SlideOp):
-            held = state[op.state]
-            state[op.state] = {r: held.get(r + op.kept.later, held[r]) for r in held}
-        elif isinstance(op, RetainOp):
-            state[op.state][op.index.data] = values[op.value]
-        elif isinstance(op, JoinOp):
-            values[op.result] = np.concatenate([values[v] for v in op.parts], axis=1)
+        elif isinstance(op, MOVES_ROWS):
+            _move_rows(op, values, state)
         elif isinstance(op, RowOp):
             results = evaluate_row(op, weights, [values[v] for v in op.inputs])
             values.update(zip(op.outputs, results, strict=True))
@@ -88,9 +75,29 @@ def evaluate(
     return values
 
 
+def _move_rows(op: Operation, values: dict[SSAValue, Array], state: State) -> None:
+    """Take rows from a tensor, put them together, or move them to and from a state."""
+    match op:
+        case SplitRowsOp():
+            values |= {v: values[op.input][:, r : r + 1] for r, v in enumerate(op.parts)}
+        case ReceiveOp():
+            r = op.index.data
+            values[op.result] = values[op.input][:, r : r + 1]
+        case StateOp():
+            state.setdefault(op.result, dict.fromkeys(op.kept, _nothing(op)))
+        case RecallOp():
+            values[op.result] = state[op.state][op.index.data]
+        case SlideOp():
+            held = state[op.state]
+            state[op.state] = {r: held.get(r + op.kept.later, held[r]) for r in held}
+        case RetainOp():
+            state[op.state][op.index.data] = values[op.value]
+        case _:
+            assert isinstance(op, JoinOp)
+            values[op.result] = np.concatenate([values[v] for v in op.parts], axis=1)
+
+
 def _nothing(op: StateOp) -> Array:
     """A row of zeros."""
-    import numpy as np
-
     (row,) = Block(arg_types=[row_type(op.tensor.type)]).args
     return np.zeros(shape_of(row), dtype_of(row))

@@ -445,13 +445,23 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
     tables = evaluated(op, arrays)
     if tables is None:
         return None
-    spread = [[np.broadcast_to(v, width) - int(s.low.min()) for v in (s.low, s.high)] for s in wide]
+    low, high = _extremes(tables, wide, width)
+    return [known_of(low, high, next(iter(channels)), fed)]
+
+
+def _extremes(tables: Sequence[Array], sides: Sequence[Known], width: int) -> tuple[Array, Array]:
+    """Per channel the least and the greatest result, of tables over the values of both sides."""
+    import numpy as np
+
+    spread = [
+        [np.broadcast_to(v, width) - int(s.low.min()) for v in (s.low, s.high)] for s in sides
+    ]
     low, high = np.zeros(width, np.int64), np.zeros(width, np.int64)
     for c in range(width):
         (a, b), (d, e) = ((int(least[c]), int(greatest[c]) + 1) for least, greatest in spread)
         parts = [t[a:b, d:e] for t in tables]
         low[c], high[c] = min(int(p.min()) for p in parts), max(int(p.max()) for p in parts)
-    return [known_of(low, high, next(iter(channels)), fed)]
+    return low, high
 
 
 def evaluated(op: ComputeOp, arrays: Sequence[Array]) -> list[Array] | None:

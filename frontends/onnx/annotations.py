@@ -120,16 +120,23 @@ def quantization_of(known: Known, node: NodeProto) -> Quantization | None:
     scale = known.array(node.input[1])
     if scale is None or scale.ndim > 1 or scale.size == 0:
         return None
-    zero_name = node.input[2] if len(node.input) > 2 else ""
-    zero = known.array(zero_name) if zero_name else None
-    if zero_name and (zero is None or zero.size != scale.size or zero.dtype.kind not in "iu"):
-        return None
     scales = tuple(float(s) for s in scale.reshape(-1))
-    zeros = (0,) * len(scales) if zero is None else tuple(int(z) for z in zero.reshape(-1))
-    if not all(math.isfinite(s) and s > 0 for s in scales):
+    zeros = _zero_points(known, node, len(scales))
+    if zeros is None or not all(math.isfinite(s) and s > 0 for s in scales):
         return None
     if len(scales) == 1:
         return Quantization(scales, zeros)
     rank = len(stored.shape or ())
     axis = attributes.get("axis", 1)
     return Quantization(scales, zeros, axis % rank) if rank and -rank <= axis < rank else None
+
+
+def _zero_points(known: Known, node: NodeProto, count: int) -> tuple[int, ...] | None:
+    """The zero points beside so many scales, 0 where none are said; None for what are none."""
+    name = node.input[2] if len(node.input) > 2 else ""
+    if not name:
+        return (0,) * count
+    zeros = known.array(name)
+    if zeros is None or zeros.size != count or zeros.dtype.kind not in "iu":
+        return None
+    return tuple(int(z) for z in zeros.reshape(-1))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
@@ -99,9 +100,7 @@ def fewer_rows(
     needed = frozenset(
         k
         for k in able
-        if reads_received(op := running[k])
-        or (isinstance(op, ComputeOp) and op.has_trait(SumsUp))  # with what it adds up
-        or sum_of(op) is not None
+        if _stays_in_rows(op := running[k])
         or (op in step and _alone(uncut_problem.graph, step[op]) > most)  # views are no step
     )
     if needed == able or clock.late(deadline):
@@ -139,6 +138,12 @@ def fewer_rows(
         else:
             waiting += _halves(group)
     return choices
+
+
+def _stays_in_rows(op: Operation) -> bool:
+    """Return whether an operator is in rows whatever it takes."""
+    sums_up = isinstance(op, ComputeOp) and op.has_trait(SumsUp)  # with what it adds up
+    return reads_received(op) or sums_up or sum_of(op) is not None
 
 
 def _kept(

@@ -10,7 +10,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from memopt.analysis.liveness import live_ranges
 from memopt.analysis.sliding import Sliding, sliding_of
@@ -226,21 +226,7 @@ def layout_of(
         names = ", ".join(map(name_of, inputs))
         raise MemoptError(f"C backend: an input received in rows is the only one, here are {names}")
     memories = _memories(known.plan)
-    places, addresses = places_of(func), dict[SSAValue, Address]()
-    for group in memory.groups:
-        if lies_in_state(group.members[0][0]):
-            continue
-        if group.in_arena:
-            base, name = _planned_base(
-                places.get(group.members[0][0]), group, model.alignment.data, memories
-            )
-        else:
-            tensor, inside = group.piece or (None, 0)
-            members = group.members if tensor is None else memory.groups[tensor].members
-            base, name = _caller_base(members, inputs, outputs)
-            base += inside
-        for value, inside in group.members:
-            addresses[value] = Address(name, base + inside)
+    addresses = _addresses(func, model, memory, memories, inputs, outputs)
     sliding = sliding_of(func)
     layout = Layout(
         func, model, known.plan.arena, memories, memory, inputs, outputs, addresses, {}, sliding
@@ -258,6 +244,42 @@ def layout_of(
         for value in op.results:
             if value not in addresses:
                 raise refuse(op, "a result without a size")
+    _check_kernels_can(block, memory)
+    scratch = {
+        op: scratch_of_op for op in memory.operations if (scratch_of_op := _scratch(op, memories))
+    }
+    return replace(layout, scratch=scratch, variables=variables)
+
+
+def _addresses(
+    func: FuncOp,
+    model: ModelAttr,
+    memory: BlockMemory,
+    memories: tuple[Memory, ...],
+    inputs: tuple[SSAValue, ...],
+    outputs: tuple[SSAValue, ...],
+) -> dict[SSAValue, Address]:
+    """Return where each value lies that is in no state."""
+    places, addresses = places_of(func), dict[SSAValue, Address]()
+    for group in memory.groups:
+        if lies_in_state(group.members[0][0]):
+            continue
+        if group.in_arena:
+            base, name = _planned_base(
+                places.get(group.members[0][0]), group, model.alignment.data, memories
+            )
+        else:
+            tensor, inside = group.piece or (None, 0)
+            members = group.members if tensor is None else memory.groups[tensor].members
+            base, name = _caller_base(members, inputs, outputs)
+            base += inside
+        for value, inside in group.members:
+            addresses[value] = Address(name, base + inside)
+    return addresses
+
+
+def _check_kernels_can(block: Block, memory: BlockMemory) -> None:
+    """Refuse operations in place whose kernels are not, and slices that no kernel reads."""
     for index, _, _ in memory.overwrites:
         op = memory.operations[index]
         computed = op.whole if isinstance(op, RowOp) else op
@@ -268,10 +290,6 @@ def layout_of(
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    scratch = {
-        op: scratch_of_op for op in memory.operations if (scratch_of_op := _scratch(op, memories))
-    }
-    return replace(layout, scratch=scratch, variables=variables)
 
 
 def _runs_in_place(op: Operation) -> bool:

@@ -216,24 +216,23 @@ def _alone(its: Instruction, before: Instruction | None, leaves: bool, timing: T
             return (1 + refill[0], 1 + refill[1]) if leaves else (1, 1)
         case "it":
             return (0, 1) if timing.folds else (1, 1)
-        case "divide":
-            return timing.divide
-        case "float divide":
-            return (timing.float_divide, timing.float_divide)
-        case "float multiply and add":
-            return (timing.float_multiply_add, timing.float_multiply_add)
-        case "multiply":
-            return timing.multiply
-        case "multiply and add":
-            return timing.multiply_add
-        case "long multiply":
-            return timing.long_multiply
-        case "long multiply and add":
-            return timing.long_multiply_add
-        case "system":
-            return timing.system
         case _:
-            return (1, 1)
+            return _of_arithmetic(timing).get(its.kind, (1, 1))
+
+
+@cache
+def _of_arithmetic(timing: Timing) -> dict[str, Range]:
+    """Cycles of the kinds that take the same whatever stands before them."""
+    return {
+        "divide": timing.divide,
+        "float divide": (timing.float_divide, timing.float_divide),
+        "float multiply and add": (timing.float_multiply_add, timing.float_multiply_add),
+        "multiply": timing.multiply,
+        "multiply and add": timing.multiply_add,
+        "long multiply": timing.long_multiply,
+        "long multiply and add": timing.long_multiply_add,
+        "system": timing.system,
+    }
 
 
 def _waits(its: Instruction, before: Instruction | None) -> bool:
