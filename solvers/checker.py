@@ -121,37 +121,29 @@ class Graph:
                 self.up[v] |= self.up[p] | 1 << p
                 self.network[v, p] = self.much
         for g, mask in enumerate(self.touchers):
-            self.add_group(g, mask)
+            need(self.given[g] or self.writers[g], "a group that nobody writes")
+            into, out, lost = n + 2 * g, n + 2 * g + 1, not mask and not self.held[g]
+            self.start += self.sizes[g] * self.given[g]
+            self.unread += self.sizes[g] * lost  # inputs that end with the first step
+            late = bits(0 if self.given[g] else mask & ~self.writers[g])
+            need(all(self.up[v] & self.writers[g] for v in late), "read before it is written")
+            arcs = [(w, into) for w in bits(self.writers[g])] + [(out, u) for u in bits(mask)]
+            arcs += [(self.source, into)] * self.given[g] + [(out, self.sink)] * self.held[g]
+            self.network |= dict.fromkeys(arcs, self.much) | {(into, out): self.sizes[g]}
+            for v in bits(mask):
+                self.touched[v].append(g)
         self.inplace: dict[int, list[tuple[int, int]]] = {}  # (result, operand) by operator
         for o, r, x in list[tuple[int, int, int]](data["inplace"]):
-            self.add_inplace(self.place[o], r, x)
+            v = self.place[o]
+            self.inplace.setdefault(v, []).append((r, x))
+            fits = self.writers[r] == 1 << v and self.sizes[r] <= self.sizes[x]
+            dies = self.touchers[x] & ~self.writers[x] & 1 << v
+            survives = self.given[r] or self.held[x] or len({r for r, _ in self.inplace[v]}) > 1
+            need(fits and dies and not survives, "an operator that cannot run in place")
         ends = [t for g, t in enumerate(self.touchers) if self.sizes[g] and not self.held[g]]
         ends += [1 << v for v in range(n) if self.extra[v]]
         es = sorted({self.closure(e) for e in ends}, key=int.bit_count)
         self.events = [(e, [b for b in es[:i][-40:] if not b & ~e]) for i, e in enumerate(es)]
-
-    def add_group(self, g: int, mask: int) -> None:
-        """Add a group and its arcs; the operators of `mask` read or write it."""
-        n = self.count
-        need(self.given[g] or self.writers[g], "a group that nobody writes")
-        into, out, lost = n + 2 * g, n + 2 * g + 1, not mask and not self.held[g]
-        self.start += self.sizes[g] * self.given[g]
-        self.unread += self.sizes[g] * lost  # inputs that end with the first step
-        late = bits(0 if self.given[g] else mask & ~self.writers[g])
-        need(all(self.up[v] & self.writers[g] for v in late), "read before it is written")
-        arcs = [(w, into) for w in bits(self.writers[g])] + [(out, u) for u in bits(mask)]
-        arcs += [(self.source, into)] * self.given[g] + [(out, self.sink)] * self.held[g]
-        self.network |= dict.fromkeys(arcs, self.much) | {(into, out): self.sizes[g]}
-        for v in bits(mask):
-            self.touched[v].append(g)
-
-    def add_inplace(self, v: int, r: int, x: int) -> None:
-        """Let operator `v` write result `r` over operand `x`."""
-        self.inplace.setdefault(v, []).append((r, x))
-        fits = self.writers[r] == 1 << v and self.sizes[r] <= self.sizes[x]
-        dies = self.touchers[x] & ~self.writers[x] & 1 << v
-        survives = self.given[r] or self.held[x] or len({r for r, _ in self.inplace[v]}) > 1
-        need(fits and dies and not survives, "an operator that cannot run in place")
 
     def mask(self, operators: Iterable[int]) -> int:
         """Operators as the file numbers them, as an executed set."""

@@ -54,39 +54,37 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     tenants: list[Tenant] = []
     for base in bases:
         members = buffers.members[base]
-        touched = Counter[int]()
-        for i in members:
-            touched.update(uses[i])
         groups = [graph.groups[i] for i in members if i < len(graph.groups)]
         first, last = any(g.is_input for g in groups), any(g.is_output for g in groups)
         in_pieces = any(g.piece is not None for g in groups)
-        if first:
-            touched.setdefault(-1, 0)
-        if last:
-            touched.setdefault(steps, 0)
+        touched = Counter(dict.fromkeys([-1] * first + [steps] * last, 0))
+        for i in members:
+            touched.update(uses[i])
         b = buffers.buffers[base]
-        movable = (
-            spill
-            and len(members) == 1
-            and base < len(graph.groups)
-            and b.size > 0
-            and block_group[base] not in tied
-            and _can_move(extracted, memory.groups[block_group[base]], whole_operations)
-        )
+        copied: int | None = None
+        if spill and groups and len(members) == 1 and b.size > 0:
+            copied = _copied(extracted, block_group[base], tied, whole_operations)
         heights = _heights(buffers, base, first, last, steps)
-        copied = bytes_of(memory.groups[block_group[base]].members[0][0].type) if movable else 0
         tenants.append(
             Tenant(
                 b.name,
                 heights,
                 tuple([Use(s, touched[s]) for s in sorted(touched)]),
-                movable,
+                copied is not None,
                 copied or 0,
                 b.alignment,
                 in_pieces or any(h.at for h in heights),  # a row in place of a part of it, too
             )
         )
     return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)
+
+
+def _copied(extracted: Extracted, group: int, tied: Set[int], whole: Set[Operation]) -> int | None:
+    """The bytes of a group that each move copies; None where it cannot move."""
+    storage = extracted.memory.groups[group]
+    if group in tied or not _can_move(extracted, storage, whole):
+        return None
+    return bytes_of(storage.members[0][0].type) or 0
 
 
 def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:

@@ -8,7 +8,7 @@ What is in memory at a cut is the level of the ideal there, so every storage gro
 cut, however many operators read it behind the cut: a hyper-edge, not a bundle of edges.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -113,12 +113,9 @@ def split(graph: MemoryGraph, partition: Partition) -> list[Part]:
         if alive is None:
             groups[0].append(group)
             continue
-        writers: dict[int, list[int]] = {}
-        readers: dict[int, list[int]] = {}
-        for v in group.writers:
-            writers.setdefault(part[v], []).append(place[v])
-        for v in group.readers:
-            readers.setdefault(part[v], []).append(place[v])
+        writers, readers = (
+            _by_part(users, part, place) for users in (group.writers, group.readers)
+        )
         first, last = alive
         for p in range(first, last + 1):
             if p not in writers and p not in readers:
@@ -143,22 +140,31 @@ def split(graph: MemoryGraph, partition: Partition) -> list[Part]:
         if result is not None and operand is not None and not groups[p][operand].is_output:
             inplace[p].append(InPlace(place[c.operator], result, operand))
     answer: list[Part] = []
-    for p in range(k):
+    for p, members in enumerate(operators):
         if passing[p]:
             name = f"passing through part {p}"
             groups[p].append(Group(name, passing[p], is_input=True, is_output=True))
+        before = (tuple(place[u] for u in graph.predecessors[v] if part[u] == p) for v in members)
         sub = MemoryGraph(
-            tuple(graph.names[v] for v in operators[p]),
-            tuple(
-                tuple(place[u] for u in graph.predecessors[v] if part[u] == p) for v in operators[p]
-            ),
+            tuple(graph.names[v] for v in members),
+            tuple(before),
             tuple(groups[p]),
-            tuple(graph.workspace[v] for v in operators[p]),
+            tuple(graph.workspace[v] for v in members),
             tuple(inplace[p]),
             graph.alignment,
         )
-        answer.append(Part(sub, tuple(operators[p]), passing[p]))
+        answer.append(Part(sub, tuple(members), passing[p]))
     return answer
+
+
+def _by_part(
+    users: Iterable[int], part: Sequence[int], place: Sequence[int]
+) -> dict[int, list[int]]:
+    """The places of operators within their parts, by part."""
+    places: dict[int, list[int]] = {}
+    for v in users:
+        places.setdefault(part[v], []).append(place[v])
+    return places
 
 
 def price(graph: MemoryGraph, partition: Partition) -> int:

@@ -77,28 +77,9 @@ class _Groups:
         self.single: set[int] = set()  # tensors that are one group
         self.pieces: set[int] = set()  # whose rows come or die alone, at their place in the whole
         self.needed: dict[int, list[int]] = {}  # steps before one that reads all of a tensor
-        graph, sizes, alignment = rows.graph, rows.sizes, rows.alignment
+        graph = rows.graph
         for tensor, rows_of_tensor in rows.rows_of.items():
-            old = [graph.groups[g] for g in rows_of_tensor]
-            is_computed = any(self._is_row(v) for g in old for v in g.writers)
-            read = {self._is_row(v) for g in old for v in g.readers}
-            if not is_computed and read != {True}:
-                self.single.add(tensor)
-                self._add(
-                    rows_of_tensor, round_up(sum(sizes[g] for g in rows_of_tensor), alignment)
-                )
-                continue
-            is_one_buffer = not is_computed or read != {True}
-            if is_one_buffer:
-                self.pieces.add(tensor)
-            readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
-            first = len(self.made)
-            for g in rows_of_tensor:
-                self._add([g], sizes[g], readers)
-            if is_one_buffer:
-                self._tie(first)
-            for at in dict.fromkeys(readers):  # also what its rows would not read
-                self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
+            self._add_tensor(tensor, rows_of_tensor)
         for g, tensor in enumerate(rows.tensor):
             if tensor < 0:
                 self._add([g], 0 if self._is_inside(g) else graph.sizes[g])
@@ -106,6 +87,27 @@ class _Groups:
         for g, old in enumerate(graph.groups):
             if old.piece is not None and rows.tensor[g] not in self.single | self.pieces:
                 self._lay(self.of[g], self.of[old.piece[0]], old.piece[1])
+
+    def _add_tensor(self, tensor: int, rows_of_tensor: Sequence[int]) -> None:
+        """Add a tensor, as one group or row by row."""
+        rows, step = self.rows, self.step
+        old = [rows.graph.groups[g] for g in rows_of_tensor]
+        is_computed = any(self._is_row(v) for g in old for v in g.writers)
+        read = {self._is_row(v) for g in old for v in g.readers}
+        if not is_computed and read != {True}:
+            self.single.add(tensor)
+            size = sum(rows.sizes[g] for g in rows_of_tensor)
+            self._add(rows_of_tensor, round_up(size, rows.alignment))
+            return
+        readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
+        first = len(self.made)
+        for g in rows_of_tensor:
+            self._add([g], rows.sizes[g], readers)
+        if not is_computed or read != {True}:
+            self.pieces.add(tensor)
+            self._tie(first)
+        for at in dict.fromkeys(readers):  # also what its rows would not read
+            self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
 
     def _tie(self, first: int) -> None:
         """Lay the rows from `first` on one behind the other, as the parts of one tensor."""

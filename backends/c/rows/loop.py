@@ -177,13 +177,7 @@ def add_row_program(
     places = () if received is None else places_of(out.layout, received_in_order(received))
     pairs = any(call.is_pair for call in calls)
     numbers = numbers_of(operators, places, moves, pairs)
-    uses = {
-        "constant": any(isinstance(p, ConstantRows) for o in operators for p in o.operands),
-        "scratch": any(o.works_at for o in operators),
-        "rows": bool(moves) or not all(o.is_dense for o in operators),
-        "aligned": any(o.aligned for o in operators),
-    }
-    used = frozenset(field for field, is_used in uses.items() if is_used)
+    used = _used(operators, bool(moves))
     out.data.append(_types(numbers, operators, used))
     entries = "".join(_entry(out, o, numbers, used) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
@@ -215,6 +209,17 @@ def add_row_program(
     }
     out.data.append(f"#define ROW_AT(place) ((void *)({_at(numbers)}))\n\n{filled(LOOP, values)}")
     return numbers
+
+
+def _used(operators: Sequence[RowOperator], has_moves: bool) -> frozenset[str]:
+    """The fields of the table of operators that some of them use."""
+    uses = {
+        "constant": any(isinstance(p, ConstantRows) for o in operators for p in o.operands),
+        "scratch": any(o.works_at for o in operators),
+        "rows": has_moves or not all(o.is_dense for o in operators),
+        "aligned": any(o.aligned for o in operators),
+    }
+    return frozenset(field for field, is_used in uses.items() if is_used)
 
 
 def _beside_operators(above: int, has_moves: bool) -> str:

@@ -62,7 +62,7 @@ def einsum(s: Scope) -> bool:
         return s.lacks(f"equation = {text} (without diagonals it has one)")
     sizes = {c: n for i, t in enumerate(terms) for c, n in zip(t, s.shape(i), strict=True)}
     names = [_summed(s, s.input(i), terms, i, out) for i in range(len(terms))]
-    used = [[c for c in t if c in out or any(c in o for o in terms if o is not t)] for t in terms]
+    used = [[c for c in t if c in out or _is_elsewhere(c, t, terms)] for t in terms]
     if len(terms) == 1:
         return _in_order(s, names[0], used[0], out)
     both = [c for c in used[0] if c in used[1]]
@@ -82,6 +82,11 @@ def einsum(s: Scope) -> bool:
     )
     letters = [*batch, *rows, *columns]
     return _in_order(s, s.reshaped(product, [sizes[c] for c in letters]), letters, out)
+
+
+def _is_elsewhere(letter: str, term: str, terms: list[str]) -> bool:
+    """Return whether another term than this one has the letter."""
+    return any(letter in other for other in terms if other is not term)
 
 
 def _in_order(s: Scope, name: str, letters: list[str], out: str) -> bool:

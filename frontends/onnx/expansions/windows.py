@@ -149,12 +149,8 @@ def pool(s: Scope) -> bool:
     strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
     means = kind == "AveragePool"
     counts = means and bool(s.get("count_include_pad", 0))
-    more, clipped = list(pads), False
-    for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
-        reach = (out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1
-        beyond = reach - (size + pads[i] + pads[i + n])
-        if beyond > 0:
-            more[i + n], clipped = pads[i + n] + beyond, True
+    more = _padded_as_read(s, kernel, strides, dilations, pads)
+    clipped = more != pads
     dilated = any(d != 1 for d in dilations)
     if s.is_stored and n == 2 and not clipped and not dilated:
         return False  # one operation does it
@@ -175,6 +171,21 @@ def pool(s: Scope) -> bool:
     wide = {k: [1, *v] for k, v in given.items()}
     pooled = s.add(kind, image, pads=[0, more[0], 0, more[1]], **wide)
     return s.done("Reshape", pooled, s.const(list(s.out_shape()), INT64))
+
+
+def _padded_as_read(
+    s: Scope,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> list[int]:
+    """The padding that the windows read, of which the last ones may reach beyond `pads`."""
+    padding, n = list(pads), len(kernel)
+    for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
+        reach = (out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1
+        padding[i + n] += max(0, reach - (size + pads[i] + pads[i + n]))
+    return padding
 
 
 def _counted(

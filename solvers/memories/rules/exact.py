@@ -41,10 +41,8 @@ def solve(problem: TrafficProblem, time_limit: float | None = None, work: float 
                 held[gap.first].append((tensor.size, both))
             for t in _own_steps(gap, shared, index + 1 == len(gaps), problem.steps):
                 held[t].append((tensor.size, k))
-    for t, entries in enumerate(held):
-        room = problem.on_chip - problem.workspace[t]
-        if sum(size for size, _ in entries) > room:
-            model.add(sum(size * k for size, k in entries) <= room)
+    for entries, workspace in zip(held, problem.workspace, strict=True):
+        _limit(model, entries, problem.on_chip - workspace)
     model.minimize(sum(terms))
     solver = cp_solver.solve(model, cp_solver.Limit(time_limit, work), hint)
     best = first.kept
@@ -54,6 +52,12 @@ def solve(problem: TrafficProblem, time_limit: float | None = None, work: float 
             best = found_kept
     moved, bound = moved_bytes(problem, best), max(0, solver.bound or 0)
     return Traffic(moved, bound, best, "ilp" if moved == bound else "none")
+
+
+def _limit(model: cp_model.CpModel, entries: list[tuple[int, cp_model.IntVar]], room: int) -> None:
+    """Let what is kept in a step take up no more than `room` bytes."""
+    if sum(size for size, _ in entries) > room:
+        model.add(sum(size * k for size, k in entries) <= room)
 
 
 def _own_steps(gap: Gap, shared: bool, is_last: bool, steps: int) -> range:
