@@ -137,10 +137,10 @@ class _Union:
             self.parent[v] = (value, total)
         return (value, total if path else 0)
 
-    def join(self, op: Operation, aliases: Iterable[Alias]) -> None:
+    def join(self, op: Operation, aliases: Sequence[Alias]) -> None:
         """address(result) = address(operand) + byte_offset, for each alias of `op`; an operand of
         no bytes beside others lies anywhere, so it ties nothing to the rest of its own group."""
-        for alias in _with_bytes(op, aliases):
+        for alias in aliases if len(aliases) == 1 else _with_bytes(op, aliases):
             result, operand = op.results[alias.result], op.operands[alias.operand]
             if result not in self.sizes:
                 continue
@@ -184,12 +184,11 @@ class _Union:
         )
 
 
-def _with_bytes(op: Operation, aliases: Iterable[Alias]) -> list[Alias]:
+def _with_bytes(op: Operation, aliases: Sequence[Alias]) -> list[Alias]:
     """Without the empty parts of results that have others."""
-    listed = list(aliases)
-    full = [a for a in listed if bytes_of(op.operands[a.operand].type)]
+    full = [a for a in aliases if bytes_of(op.operands[a.operand].type)]
     results = {a.result for a in full}
-    return [a for a in listed if a in full or a.result not in results]
+    return [a for a in aliases if a in full or a.result not in results]
 
 
 @dataclass

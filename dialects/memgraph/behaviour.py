@@ -5,6 +5,7 @@ may move, all others keep their mutual order, operations with regions are barrie
 destination-passing results (an operand named `outputs` or `dest`) lie where their init lies.
 """
 
+from collections.abc import Container
 from dataclasses import replace
 from typing import cast
 
@@ -50,7 +51,10 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         strided = {(r, a.operand.data) for r, e in enumerate(lists) for a in e if len(a.strides)}
         for alias in aliases:
             check_alias(op, alias, (alias.result, alias.operand) in strided)
-        answer = _with_aliases(op, model, answer, aliases)
+        runs = answer.executes or bool(answer.aliases)  # by itself, or if it were no view
+        answer = replace(answer, aliases=aliases, executes=runs and not covers(op, aliases))
+        if virtual := check_virtual(op, aliases):
+            answer = _with_virtual(op, model, answer, virtual)
     if SCRATCH in op.attributes:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch_list(op) or ()))
     if answer.executes and (requests := scratch_requests(model)):
@@ -59,19 +63,15 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     return answer
 
 
-def _with_aliases(
-    op: Operation, model: ModelAttr, behaviour: OperatorMemory, aliases: tuple[Alias, ...]
+def _with_virtual(
+    op: Operation, model: ModelAttr, behaviour: OperatorMemory, virtual: Container[int]
 ) -> OperatorMemory:
-    """Return the behaviour of an operation with these aliases instead of its own."""
-    runs = behaviour.executes or bool(behaviour.aliases)  # by itself, or if it were no view
-    answer = replace(behaviour, aliases=aliases, executes=runs and not covers(op, aliases))
-    if virtual := check_virtual(op, aliases):
-        requests = scratch_requests(model)
-        if (requests and requests(op, model)) or scratch_list(op) or answer.workspace:
-            raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
-        sizes = enumerate(answer.results)
-        answer = replace(answer, results=tuple(None if r in virtual else n for r, n in sizes))
-    return answer
+    """Return the behaviour of an operation some of whose results are no buffers."""
+    requests = scratch_requests(model)
+    if (requests and requests(op, model)) or scratch_list(op) or behaviour.workspace:
+        raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
+    sizes = enumerate(behaviour.results)
+    return replace(behaviour, results=tuple(None if r in virtual else n for r, n in sizes))
 
 
 def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:

@@ -35,7 +35,9 @@ MODULES = frozenset(
         *("before_after", "connect_kernels", "weighed", "kept", "choices"),
     )
 )
-KINDS = ("docstrings", "variables", "modules")
+KINDS = ("docstrings", "variables", "modules", "functions")
+COMPLEXITY = 25  # the ways through a function (McCabe, 1976), counted as radon does
+WAYS = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.Assert)
 
 Allowances = Mapping[str, Mapping[str, int]]
 """Kind of finding -> room -> number."""
@@ -75,6 +77,9 @@ def _of_file(root: Path, room: str, path: Path) -> Iterator[Finding]:
             for variable, line in sorted(_assigned(node).items()):
                 if variable in VARIABLES:
                     yield Finding("variables", room, f"{name}:{line}", f"variable {variable!r}")
+            if (ways := complexity(node)) > COMPLEXITY:
+                text = f"{node.name} has {ways} ways through it, {COMPLEXITY} are allowed"
+                yield Finding("functions", room, f"{name}:{node.lineno}", text)
 
 
 def _opening(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> tuple[int, str]:
@@ -87,15 +92,36 @@ def _opening(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> tuple[int, st
 def _assigned(function: ast.FunctionDef) -> dict[str, int]:
     """Return the variables that a function assigns, but for functions inside it -> first line."""
     lines: dict[str, int] = {}
+    for node in _inside(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
+    return lines
+
+
+def _inside(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes of a function's body, but for functions and classes inside it."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
-        waiting += ast.iter_child_nodes(node)
-    return lines
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node
+            waiting += ast.iter_child_nodes(node)
+
+
+def complexity(function: ast.FunctionDef) -> int:
+    """Return the number of ways through a function, but for functions inside it."""
+    return 1 + sum(map(_ways, _inside(function)))
+
+
+def _ways(node: ast.AST) -> int:
+    if isinstance(node, ast.BoolOp):
+        return len(node.values) - 1
+    if isinstance(node, ast.comprehension):
+        return 1 + len(node.ifs)
+    if isinstance(node, ast.Match):
+        return sum(ast.unparse(case.pattern) != "_" for case in node.cases)
+    has_else = isinstance(node, ast.For | ast.While | ast.Try) and bool(node.orelse)
+    return isinstance(node, WAYS) + has_else
 
 
 def check(root: Path, allowed: Allowances) -> list[str]:

@@ -1,10 +1,11 @@
 """The check of names and docstrings in `make lint`: it finds each kind, and the project passes."""
 
+import ast
 import tomllib
 from pathlib import Path
 
 import pytest
-from style_check import ROOT, TABLE, check, findings, lowered
+from style_check import COMPLEXITY, ROOT, TABLE, check, complexity, findings, lowered
 
 SOURCE = '''"""What the module holds."""
 
@@ -47,6 +48,39 @@ def test_each_kind_is_found_at_its_line(tree: Path) -> None:
     ]
 
 
+BRANCHED = """
+def branched(a, b):
+    for x in [y for y in a if y if x]:  # 1 and 3
+        if a and b or x:  # 3
+            continue
+    else:  # 1
+        a = b if a else x  # 1
+    match a:
+        case 1 | 2:  # 1
+            return lambda: b
+        case _:
+            pass
+    try:
+        assert a  # 1
+    except ValueError:  # 1
+        while b:  # 1
+            pass
+
+    def inner():
+        return a or b  # counted by itself
+"""
+
+
+def test_functions_of_many_ways_are_found(tmp_path: Path) -> None:
+    function = ast.parse(BRANCHED).body[0]
+    assert isinstance(function, ast.FunctionDef) and complexity(function) == 1 + 13
+    (tmp_path / "solvers").mkdir()
+    body = "    if a:\n        return\n"
+    for count in (COMPLEXITY - 1, COMPLEXITY):
+        (tmp_path / "solvers" / "plan.py").write_text(f"def many(a):\n{body * count}")
+        assert [f.kind for f in findings(tmp_path)] == ["functions"] * (count == COMPLEXITY)
+
+
 def test_links_are_not_followed(tree: Path) -> None:
     (tree / "src").mkdir()
     (tree / "src" / "solvers").symlink_to("../solvers")
@@ -69,6 +103,7 @@ def test_allowances_only_fall(tree: Path) -> None:
         "docstrings": {"solvers": 1},
         "variables": {"solvers": 2},
         "modules": {},
+        "functions": {},
     }
 
 
