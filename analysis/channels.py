@@ -22,6 +22,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.constants import Constants
 from memopt.analysis.intervals import Interval, Intervals, has_intervals
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, per_tensor
 from memopt.dialects.attributes.channels import ChannelsAttr, LeftOut, Reason
 from memopt.dialects.memgraph.functions import body_of
@@ -69,8 +70,6 @@ def foldable(op: Operation, filters: Filters, interval: Interval, kept: Array) -
 def removable(func: FuncOp, found: Intervals, constants: Constants, multiple: int = 1) -> Gone:
     """The channels of each tensor that may go; those that stay are a multiple of `multiple`, where
     the tensor had that many."""
-    import numpy as np
-
     block = body_of(func)
     values = [*block.args, *(v for op in block.ops for v in op.results)]
     gone: Gone = {
@@ -129,8 +128,6 @@ class _Search:
     def ties(self, op: Operation) -> Iterator[tuple[SSAValue, SSAValue, Array]]:
         """(operand, result, the channel of the operand of each of the result's) of what works by
         channels; nothing for what does not, or where a constant has no such channels."""
-        import numpy as np
-
         if not isinstance(op, ComputeOp) or op not in self.found.known or ALIAS in op.attributes:
             return
         if isinstance(op, WeighingOp) and not has_constant_weights(op, self.constants):
@@ -151,8 +148,6 @@ class _Search:
 
     def tie(self, source: SSAValue, result: SSAValue, read: Array) -> None:
         """Channels that stand for each other go together."""
-        import numpy as np
-
         of, written = self.gone[source], self.gone[result]
         reads = read >= 0
         here = written.copy()
@@ -170,8 +165,6 @@ class _Search:
             self.changed = True
 
     def stays(self, value: SSAValue) -> None:
-        import numpy as np
-
         if value in self.gone:
             self.go(value, np.zeros_like(self.gone[value]))
 
@@ -193,8 +186,6 @@ class _Search:
 def claims(value: OpResult, gone: Array, found: Intervals, constants: Constants) -> ChannelsAttr:
     """Return the attribute that states which channels (`gone`) are left out of a tensor, each with
     its interval and the reason."""
-    import numpy as np
-
     interval, op = found.of[value], value.op
     zero, fed = np.zeros_like(gone), np.ones_like(gone)  # weights are zero; reads constants alone
     filters = filters_of(op, constants)

@@ -24,6 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.constants import Constants
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
     dtype_of,
@@ -62,8 +63,6 @@ class Interval:
     @property
     def is_bounded(self) -> bool:
         """Return whether every value is a finite number."""
-        import numpy as np
-
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
 
@@ -118,8 +117,6 @@ def has_intervals(value: SSAValue) -> bool:
 
 def whole_type(value: SSAValue) -> Interval:
     """Anything that the tensor's type can store."""
-    import numpy as np
-
     count = shape_of(value)[channel_axis(value)]
     if not is_stored(value):
         return Interval(np.full(count, -np.inf), np.full(count, np.inf))
@@ -129,8 +126,6 @@ def whole_type(value: SSAValue) -> Interval:
 
 def _declared(value: SSAValue, low: float, high: float) -> Interval:
     """Anything in a declared range, whose ends stand for float32 numbers."""
-    import numpy as np
-
     count = shape_of(value)[channel_axis(value)]
     least, greatest = outwards(np.full(count, float(low)), np.full(count, float(high)))
     return Interval(least.astype(np.float64), greatest.astype(np.float64))
@@ -138,8 +133,6 @@ def _declared(value: SSAValue, low: float, high: float) -> Interval:
 
 def per_channel(value: SSAValue, ends: Range) -> Interval:
     """The ends of the elements of each channel."""
-    import numpy as np
-
     low, high = (
         np.moveaxis(e, channel_axis(value), 0).reshape(shape_of(value)[channel_axis(value)], -1)
         for e in ends
@@ -151,8 +144,6 @@ def per_channel(value: SSAValue, ends: Range) -> Interval:
 
 def everywhere(value: SSAValue, ends: Array) -> Array:
     """An array of the tensor's type and shape that holds each channel's end everywhere."""
-    import numpy as np
-
     wide = [1] * len(shape_of(value))
     wide[channel_axis(value)] = -1
     return np.broadcast_to(ends.astype(dtype_of(value)).reshape(wide), shape_of(value))
@@ -186,15 +177,11 @@ def _ends(
 
 
 def _are_bounded(ends: Range) -> bool:
-    import numpy as np
-
     return all(bool(np.isfinite(end).all()) for end in ends)
 
 
 def _extremes(op: ComputeOp, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
     """`extremes`, for each way in which the operation may be rounded."""
-    import numpy as np
-
     if not may_round_once(op):
         return op.extremes(least, most)
     ends: list[list[Range] | None] = []

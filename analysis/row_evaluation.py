@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
@@ -45,8 +46,6 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
 
 def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:
     """A tensor of the operator with the rows that are needed, and no other."""
-    import numpy as np
-
     kind = np.dtype(dtype_of(value))
     count = elements_of(value) * kind.itemsize
     tensor = np.full(count, POISON, np.uint8).view(kind).reshape(shape_of(value))

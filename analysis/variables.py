@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, element_of, is_stored
 from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
@@ -24,8 +25,6 @@ def variable_bytes(ops: Iterable[Operation]) -> int:
 def initial_of(op: VariableOp, weights: Weights) -> Array:
     """Return the contents of a variable before the first run: its initial value, else zeros, of
     int8 the zero point (ResetVariableTensors of its runtime)."""
-    import numpy as np
-
     if op.initial is not None:
         return weights.array(op)
     int8 = is_stored(op.result) and element_of(op.result) == IntegerType(8)

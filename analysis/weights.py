@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import integer_type, numpy_dtype
 from memopt.dialects.attributes.operators import WeightsAttr
 from memopt.dialects.memgraph.errors import MemoptError
@@ -118,8 +119,6 @@ class Weights:
     def array(self, op: Operation) -> "Array":
         """Return the elements of a constant, of ours or of another dialect, or those that a
         variable begins with, in its shape. Raises MemoptError with the place."""
-        import numpy as np
-
         type_ = cast("TensorType[Attribute]", op.results[0].type)
         value = _elements(op)
         if not isinstance(value, WeightsAttr):
@@ -240,8 +239,6 @@ def _elements(op: Operation) -> Attribute | None:
 
 def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":
     """The elements of an inline constant, a splat expanded."""
-    import numpy as np
-
     type_ = cast("TensorType[Attribute]", value.type)
     dtype, _ = numpy_dtype(type_.element_type)
     shape = type_.get_shape()
@@ -251,8 +248,6 @@ def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":
 
 def unpack(raw: bytes, bits: int, element: Attribute) -> "Array":
     """Integers of 2 or 4 bits, stored from the low end of each byte, as int8 or uint8."""
-    import numpy as np
-
     data = np.frombuffer(raw, np.uint8)
     mask = (1 << bits) - 1
     parts = [(data >> shift) & mask for shift in range(0, 8, bits)]

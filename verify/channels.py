@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.channels import CHANNELS, NARROWED, channels_of_result
 from memopt.dialects.attributes.input_range import LARGEST, declared_ranges
@@ -65,8 +66,6 @@ def check_channels(func: FuncOp, read: Read) -> int:
 def verify_channels(func: FuncOp, read: Read) -> int:
     """Return how many claims a function makes of channels, of whole operators or of rows. Raises
     MemoptError with the first that is not so, and for channels that are missing without one."""
-    import numpy as np
-
     _check_sizes(func)
     reading = Reading(lambda value: _constant(value, read))
     block, count = body_of(func), 0
@@ -186,8 +185,6 @@ def _elements_by_channel(value: SSAValue) -> int:
 
 def _real_mean(op: MeanOp, low: Array, high: Array) -> Known:
     """A mean of real numbers, over whatever dimensions."""
-    import numpy as np
-
     shape = shape_of(op.input)
     count = int(np.prod([shape[int(a)] for a in op.axes.get_values()], dtype=np.int64))
     size = np.maximum(abs(low), abs(high))

@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored
 from memopt.dialects.attributes.input_range import LARGEST
 from memopt.dialects.operators.base import ComputeOp
@@ -38,21 +39,15 @@ def is_real(value: SSAValue) -> bool:
 
 def unbounded(count: int) -> Ends:
     """Any number of so many channels, infinite ones and those that are none too."""
-    import numpy as np
-
     return np.full(count, -np.inf), np.full(count, np.inf)
 
 
 def are_finite(*ends: Array) -> bool:
-    import numpy as np
-
     return all(bool(np.isfinite(end).all()) for end in ends)
 
 
 def as_float32(low: Array, high: Array) -> Ends:
     """The float32 numbers that are next outwards, as float64."""
-    import numpy as np
-
     down: Array = low.astype(np.float32)
     up: Array = high.astype(np.float32)
     down[down > low] = np.nextafter(down[down > low], -np.float32(np.inf))
@@ -63,8 +58,6 @@ def as_float32(low: Array, high: Array) -> Ends:
 def rounded_sum(low: Array, high: Array, size: Array, count: int) -> Ends | None:
     """Ends of a float32 sum of `count` numbers; `size`: of what they are without signs, all zero
     where that is. None where it may be infinite."""
-    import numpy as np
-
     n = count + EXTRA
     if n >= MANY or not are_finite(low, high, size) or float((size * 1.02).max()) >= LARGEST:
         return None
@@ -74,8 +67,6 @@ def rounded_sum(low: Array, high: Array, size: Array, count: int) -> Ends | None
 
 def clamped(op: ComputeOp, low: Array, high: Array) -> Ends | None:
     """Numbers after the operation's activation, None for one that is not known."""
-    import numpy as np
-
     if op.activation_name not in ENDS or not are_finite(low, high):
         return None
     least, greatest = ENDS[op.activation_name]
@@ -86,8 +77,6 @@ def clamped(op: ComputeOp, low: Array, high: Array) -> Ends | None:
 
 def mean_of(low: Array, high: Array, count: int) -> Ends | None:
     """A mean, of any weights that make 1, of up to `count` numbers between these."""
-    import numpy as np
-
     size = np.maximum(abs(low), abs(high))
     if not are_finite(size) or float((size * max(count, 1)).max()) >= LARGEST:
         return None
@@ -106,8 +95,6 @@ def _function(op: UnaryOp, low: Array, high: Array) -> Ends | None:
 
 @_function.register
 def _relu(op: ReluOp, low: Array, high: Array) -> Ends | None:
-    import numpy as np
-
     return np.maximum(low, 0), np.maximum(high, 0)
 
 
@@ -118,22 +105,16 @@ def _relu6(op: Relu6Op, low: Array, high: Array) -> Ends | None:
 
 @_function.register
 def _logistic(op: LogisticOp, low: Array, high: Array) -> Ends | None:
-    import numpy as np
-
     return np.zeros_like(low), np.ones_like(low)
 
 
 @_function.register
 def _tanh(op: TanhOp, low: Array, high: Array) -> Ends | None:
-    import numpy as np
-
     return -np.ones_like(low), np.ones_like(low)
 
 
 @_function.register
 def _hard_swish(op: HardSwishOp, low: Array, high: Array) -> Ends | None:
-    import numpy as np
-
     if float(max(abs(low).max(), abs(high).max())) >= 1e37:
         return None
     down = np.minimum(low, 0) * (high > -3) * (1 + 2.0**-20)
@@ -142,8 +123,6 @@ def _hard_swish(op: HardSwishOp, low: Array, high: Array) -> Ends | None:
 
 def of_two(op: BinaryOp, first: Ends, second: Ends) -> Ends | None:
     """The ends of a function of two numbers between these, None for one that is not known."""
-    import numpy as np
-
     rule = _rule(op)
     if rule is None or not are_finite(*first, *second):
         return None
@@ -161,34 +140,24 @@ def _rule(op: BinaryOp) -> Any:
 
 @_rule.register
 def _add(op: AddOp) -> Any:
-    import numpy as np
-
     return np.add
 
 
 @_rule.register
 def _sub(op: SubOp) -> Any:
-    import numpy as np
-
     return np.subtract
 
 
 @_rule.register
 def _mul(op: MulOp) -> Any:
-    import numpy as np
-
     return np.multiply
 
 
 @_rule.register
 def _maximum(op: MaximumOp) -> Any:
-    import numpy as np
-
     return np.maximum
 
 
 @_rule.register
 def _minimum(op: MinimumOp) -> Any:
-    import numpy as np
-
     return np.minimum

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import multiply, quantize_multiplier
 from memopt.dialects.memgraph.errors import MemoptError
 
@@ -14,8 +15,6 @@ def even_range(
 ) -> tuple[int, int]:
     """Return the part of low .. high that an activation leaves, where 6 and the like are rounded to
     even."""
-    import numpy as np
-
     least, greatest = ENDS[activation]
 
     def of(real: int) -> int:
@@ -30,8 +29,6 @@ def even_range(
 def even_requantizer(source: float, weights: float, result: float) -> Callable[[int], int]:
     """Return the function that rescales a sum as onnxruntime does: in float32, halves to the even
     integer."""
-    import numpy as np
-
     real = np.float32(source) * np.float32(weights) / np.float32(result)
     return lambda value: round(float(np.float32(value) * real))
 

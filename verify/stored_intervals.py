@@ -13,6 +13,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import multiply, quantized_range
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -88,8 +89,6 @@ class Reading:
 
 def known_of(low: Array, high: Array, kept: Sequence[int], fed: Array | None = None) -> Known:
     """Return what is known of channels between these ends, of which `kept` are left."""
-    import numpy as np
-
     none = np.zeros(len(low), bool)
     channels = all_channels(len(kept)) if isinstance(kept, range) else tuple(kept)
     return Known(low, high, channels, none, none if fed is None else fed)
@@ -103,8 +102,6 @@ def all_channels(count: int) -> tuple[int, ...]:
 
 def type_limits(value: SSAValue) -> tuple[int, int]:
     """The least and the greatest stored integer; of reals, of which nothing is known, none."""
-    import numpy as np
-
     if not is_stored(value) or (integer_type(element_of(value)) or (0,))[0] not in (8, 16):
         return 0, 1
     limits = np.iinfo(dtype_of(value))
@@ -113,8 +110,6 @@ def type_limits(value: SSAValue) -> tuple[int, int]:
 
 def anything(value: SSAValue) -> Known:
     """Any value of the type, all channels left but those that are claimed."""
-    import numpy as np
-
     claims = channels_of_result(value)
     width = claims.width.data if claims else channels_of(value)
     if is_real(value):
@@ -125,8 +120,6 @@ def anything(value: SSAValue) -> Known:
 
 def everywhere(value: SSAValue, ends: Array) -> Array:
     """The tensor that holds one value in all of a channel."""
-    import numpy as np
-
     shape = shape_of(value)
     behind = (1,) * (len(shape) - 1 - channel_axis(value))
     return np.broadcast_to(ends.astype(dtype_of(value)).reshape(-1, *behind), shape)
@@ -134,8 +127,6 @@ def everywhere(value: SSAValue, ends: Array) -> Array:
 
 def between(value: SSAValue, least: Array, most: Array) -> Known:
     """Elements between those of two tensors."""
-    import numpy as np
-
     axis = channel_axis(value)
     kind = np.float64 if is_real(value) else np.int64
     low, high = (
@@ -184,8 +175,6 @@ def real(
 
 def within(op: ComputeOp, known: Known | None) -> list[Known] | None:
     """Values that an activation clamps."""
-    import numpy as np
-
     if known is None:
         return None
     if is_real(op.results[0]):
@@ -228,8 +217,6 @@ def _pool(op: PoolBase, reading: Reading) -> list[Known] | None:
 
 @after.register
 def _pad(op: PadOp, reading: Reading) -> list[Known] | None:
-    import numpy as np
-
     known, axis = moved(op, reading), channel_axis(op.result)
     before, after_ = op.before.get_values(), op.after.get_values()
     if known is None or before[axis] or after_[axis] or op.value.value.data:
@@ -263,8 +250,6 @@ def _transpose(op: TransposeOp, reading: Reading) -> list[Known] | None:
 @after.register
 def _reshape(op: ReshapeOp, reading: Reading) -> list[Known] | None:
     """Elements keep their order: where a row is several places, it has all channels of each."""
-    import numpy as np
-
     known = moved(op, reading)
     if known is None or encoding_of(op.input).layout.data == "nchw":
         return None
@@ -280,8 +265,6 @@ def _reshape(op: ReshapeOp, reading: Reading) -> list[Known] | None:
 @after.register
 def _mean(op: MeanOp, reading: Reading) -> list[Known] | None:
     """The sum of equal values, and its mean as TensorFlow Lite Micro divides."""
-    import numpy as np
-
     known, shape = reading.known.get(op.input), shape_of(op.input)
     axes, last = {int(a) for a in op.axes.get_values()}, len(shape) - 1
     if known is None or last in axes or channel_axis(op.input) != last:
@@ -305,8 +288,6 @@ def _mean(op: MeanOp, reading: Reading) -> list[Known] | None:
 
 @after.register
 def _concat(op: ConcatOp, reading: Reading) -> list[Known] | None:
-    import numpy as np
-
     parts = [reading.known.get(v) for v in op.inputs]
     known = [p for p in parts if p is not None]
     if len(known) != len(parts) or not has_numbers(op.result):
@@ -355,8 +336,6 @@ def _split(op: SplitOp, reading: Reading) -> list[Known] | None:
 @after.register
 def _unary(op: UnaryOp, reading: Reading) -> list[Known] | None:
     """All values of the operand, tried."""
-    import numpy as np
-
     known = reading.known.get(op.input)
     if known is not None and is_real(op.input) and is_real(op.result):
         return real(op, function_of(op, known.low, known.high), known.kept, known.constant)
@@ -384,8 +363,6 @@ def _dequantized(op: DequantizeOp, reading: Reading) -> list[Known] | None:
 
 def _between_types(op: UnaryOp, reading: Reading) -> list[Known] | None:
     """From real to stored numbers or back, which never falls and rounds in one way."""
-    import numpy as np
-
     known, pair = reading.known.get(op.input), (op.input, op.result)
     if known is None or not all(map(has_numbers, pair)):
         return None
@@ -405,8 +382,6 @@ def _between_types(op: UnaryOp, reading: Reading) -> list[Known] | None:
 @after.register
 def _softmax(op: SoftmaxOp, reading: Reading) -> list[Known] | None:
     """Return parts of 1, whatever real numbers are read; all channels are needed."""
-    import numpy as np
-
     known = reading.known.get(op.input)
     if known is None or not is_real(op.input) or not is_real(op.result):
         return None
@@ -421,8 +396,6 @@ def _softmax(op: SoftmaxOp, reading: Reading) -> list[Known] | None:
 @after.register
 def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
     """All pairs of values of both operands, tried."""
-    import numpy as np
-
     if not has_numbers(op.result):
         return None
     sides = [_side(v, op.result, reading) for v in (op.lhs, op.rhs)]
@@ -451,8 +424,6 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
 
 def _extremes(tables: Sequence[Array], sides: Sequence[Known], width: int) -> tuple[Array, Array]:
     """Per channel the least and the greatest result, of tables over the values of both sides."""
-    import numpy as np
-
     spread = [
         [np.broadcast_to(v, width) - int(s.low.min()) for v in (s.low, s.high)] for s in sides
     ]
@@ -483,8 +454,6 @@ def evaluated(op: ComputeOp, arrays: Sequence[Array]) -> list[Array] | None:
 
 def _side(value: SSAValue, result: SSAValue, reading: Reading) -> Known | None:
     """An operand of two: a tensor, or a constant whose channels are taken."""
-    import numpy as np
-
     if value in reading.known:
         known = reading.known[value]
         fed = known_of(known.low, known.high, known.kept, known.constant)

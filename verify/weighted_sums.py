@@ -12,6 +12,7 @@ from itertools import product
 from xdsl.ir import SSAValue
 
 from memopt.dialects.arithmetic.even_rounding import rounds_even
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import float32, quantized_range
 from memopt.dialects.arithmetic.stored import Array, may_round_once
 from memopt.dialects.attributes.operators import WindowAttr
@@ -38,8 +39,6 @@ def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
 
     Raises MemoptError where a channel that was left out is missed.
     """
-    import numpy as np
-
     source, known = op.operands[0], reading.known.get(op.operands[0])
     base, taken = reading.taken(op.operands[1])
     weights = reading.constant(base)
@@ -120,8 +119,6 @@ def _real_ends(
     left: tuple[int, ...],
 ) -> tuple[Array, Array] | None:
     """Between what real sums of all filters are; None where one may be infinite."""
-    import numpy as np
-
     bias: Array = np.zeros(len(by_tap))
     if len(op.operands) > 2:
         value, taken = reading.taken(op.operands[2])
@@ -191,8 +188,6 @@ def _biases(
     op: WeighingOp, reading: Reading, base: SSAValue, deep: int, left: tuple[int, ...]
 ) -> tuple[Array, Array]:
     """The bias of all filters: that of the file, and with what was folded into it."""
-    import numpy as np
-
     zero, axis = encoding_of(base).zero_points[0], deep
     weights = reading.constant(base)
     assert weights is not None
@@ -224,8 +219,6 @@ def _biases(
 
 def _seen(op: WeighingOp, taps: int) -> Array:
     """The taps that are in the image, a row for each such set that a window has somewhere."""
-    import numpy as np
-
     window = op.properties.get("window")
     if not isinstance(window, WindowAttr):
         return np.ones((1, taps), np.int64)
@@ -261,8 +254,6 @@ def _check_folded(
 ) -> None:
     """Check that the channels that were left out add nothing, or stand in the bias, at every
     place."""
-    import numpy as np
-
     zp, filters = encoding_of(op.operands[0]).zero_points[0], list(left)
     used = by_tap[filters][:, :, gone]  # filter, tap, channel
     values, constant = (known.low - zp)[gone], known.constant[gone]
@@ -283,8 +274,6 @@ def _stored(
     op: WeighingOp, base: SSAValue, least: list[int], most: list[int], matrix: bool
 ) -> tuple[Array, Array] | None:
     """Sums between these, as the result stores them; None where they cannot be."""
-    import numpy as np
-
     source, weights, result = (encoding_of(v) for v in (op.operands[0], base, op.results[0]))
     step, out, zero = source.scales[0], result.scales[0], result.zero_points[0]
     within = even_range if rounds_even(op) else quantized_range

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import SourceAttr, WeightsAttr
 from memopt.dialects.attributes.quick import numbers
@@ -115,8 +116,6 @@ class Importer:
     def _special(self, name: str, type_: TensorType[Attribute], array: Any) -> SSAValue:
         """Reals of which some have no text that reads back, as constant expressions: quotients
         that are infinite or no number, and zeros with a sign, chosen where they stand."""
-        import numpy as np
-
         if not array.shape:  # which has no dimension to divide along
             vector = TensorType(type_.element_type, [1])
             one = self._special(f"{name}/vector", vector, array.reshape(1))

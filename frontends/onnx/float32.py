@@ -15,6 +15,7 @@ from typing import Any, Final
 import onnx.numpy_helper
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.ordering import subgraphs
 
 FLOAT: Final = TensorProto.FLOAT
@@ -34,8 +35,6 @@ def compute_in_float32(graph: GraphProto) -> frozenset[str]:
 
 def real_array(array: Any, element: int) -> Any:
     """Return the elements of a constant of that type, as float32 where it is another real type."""
-    import numpy as np
-
     if element not in REALS:
         return array
     with np.errstate(over="ignore"):  # beyond float32 is infinite

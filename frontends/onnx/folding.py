@@ -13,6 +13,7 @@ import onnx
 import onnx.defs
 from onnx import NodeProto
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.traits import Folds
 from memopt.formats.onnx_weights import constant_tensor, fill_tensor, raw_bytes
@@ -149,8 +150,6 @@ def _is_folded_later(node: NodeProto) -> bool:
 
 def _note_number(known: Known, node: NodeProto) -> None:
     """The one number that a constant stands for: what is between stays stored."""
-    import numpy as np
-
     stored, scale, *zero = (known.array(name, 1) for name in node.input if name)
     if stored is None or scale is None or stored.size != 1 or scale.size != 1:
         return
@@ -172,8 +171,6 @@ def _is_known(known: Known, node: NodeProto, opsets: Opsets) -> bool:
 
 def _fill(known: Known, node: NodeProto) -> None:
     """`ConstantOfShape` of a known shape is a constant, never materialised unless it is small."""
-    import numpy as np
-
     if not known.is_constant(node.input[0]):
         return
     name = node.output[0]
@@ -186,8 +183,6 @@ def _fill(known: Known, node: NodeProto) -> None:
 
 
 def _shape(known: Known, node: NodeProto) -> None:
-    import numpy as np
-
     type_ = known.graph.types.get(node.input[0])
     shape = type_.fixed if type_ else None
     if shape is None:
@@ -215,7 +210,6 @@ def _evaluate(known: Known, node: NodeProto, opsets: Opsets) -> None:
     outputs = [o for o in node.output if o]
     if not inputs or any(prod(types[o].fixed or ()) > limit for o in outputs):
         return
-    import numpy as np
     from onnx.reference import ReferenceEvaluator
 
     # of a graph: of a node alone the evaluator looks at no opset, and takes the newest

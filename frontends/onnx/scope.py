@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from onnx import NodeProto, TensorProto, helper
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.attributes import read_attributes
 from memopt.frontends.onnx.known import Known as Known
 from memopt.frontends.onnx.loading import ValueType
@@ -115,8 +116,6 @@ class Scope:
     # -- what is made ---------------------------------------------------------------------------
     def const(self, values: Any, element: int = FLOAT) -> str:
         """A new constant."""
-        import numpy as np
-
         dtype = helper.tensor_dtype_to_np_dtype(element)
         return self.known.made_constant(np.asarray(values).astype(dtype), self._name())
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import (
@@ -61,7 +62,7 @@ def _is_open(tensor: Tensor) -> bool:
 
 def _is_misdeclared(operator: Operator, graph: Subgraph) -> bool:
     """Return whether a RESHAPE has by the file another number of elements than its operand, which
-    LiteRT overlooks and TFLM refuses."""
+    one runtime overlooks and another refuses."""
     ends = (*operator.inputs[:1], *operator.outputs[:1])
     if operator.name != "RESHAPE" or len(ends) < 2 or min(ends) < 0:
         return False
@@ -190,8 +191,6 @@ class _Walk:
 
     def _value(self, graph: int, tensor: int) -> Array | None:
         """The elements of a tensor, if it is a small one of integers."""
-        import numpy as np
-
         entry = self.model.subgraphs[graph].tensors[tensor] if tensor >= 0 else None
         if entry is None or entry.type not in INTEGERS or prod(entry.shape) > SMALL:
             return None
@@ -201,8 +200,6 @@ class _Walk:
         return self.values.get((graph, tensor))
 
     def _compute(self, graph: int, operator: Operator, op: Known, outputs: Sequence[int]) -> None:
-        import numpy as np
-
         operands, results = [v for v in op.values if v is not None], list[Array]()
         if operator.name == "SHAPE":
             results = [np.array(op.shape(0), np.int64)]

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
@@ -98,8 +99,6 @@ def is_range(op: Operation) -> bool:
 
 def _counted(op: Operation, weights: Weights) -> list[int] | None:
     """The integers, None where they are not known, or not as many as the file says."""
-    import numpy as np
-
     known = [known_value(v, weights) for v in op.operands]
     type_ = cast("TensorType[Attribute]", op.results[0].type)
     if any(v is None or v.dtype.kind not in "iu" for v in known):

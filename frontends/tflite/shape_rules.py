@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.frontends.tflite import elementwise
 
@@ -67,8 +68,6 @@ def _like(index: int) -> Rule:
 
 
 def _broadcast(op: Known) -> list[Shape]:
-    import numpy as np
-
     return [np.broadcast_shapes(*(op.shape(i) for i in range(len(op.shapes))))]
 
 
@@ -176,8 +175,6 @@ def _slice(op: Known) -> list[Shape]:
 
 def cut(array: Array, op: Known) -> Array:
     """Return what STRIDED_SLICE takes of an array."""
-    import numpy as np
-
     begin, end, strides, o = op.numbers(1), op.numbers(2), op.numbers(3), op.options
     index: list[Any] = []
     for i, (b, e, s) in enumerate(zip(begin, end, strides, strict=True)):
@@ -199,8 +196,6 @@ MASKS = ("begin", "end", "ellipsis", "newAxis", "shrinkAxis")
 
 
 def _strided(op: Known) -> list[Shape]:
-    import numpy as np
-
     return [cut(np.broadcast_to(np.int8(0), op.shape(0)), op).shape]
 
 
@@ -284,8 +279,6 @@ def _batches(into_space: bool) -> Rule:
 
 
 def _product(op: Known) -> list[Shape]:
-    import numpy as np
-
     a, b = op.shape(0), op.shape(1)
     rows = a[-1] if op.options["adjX"] else a[-2]
     columns = b[-2] if op.options["adjY"] else b[-1]

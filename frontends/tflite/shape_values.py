@@ -9,6 +9,7 @@ operations is, on numbers that fit.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.frontends.tflite.shape_rules import RULES, Known, cut
 
@@ -21,8 +22,6 @@ def _moved(name: str) -> Values:
 
 def _numpy(name: str) -> Values:
     def values(op: Known, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         return [getattr(np, name)(*operands)]
 
     return values
@@ -30,8 +29,6 @@ def _numpy(name: str) -> Values:
 
 def _reduced(name: str) -> Values:
     def values(op: Known, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
         axes, keeps = tuple(op.numbers(1)), bool(op.options["keepDims"])
         return [np.asarray(getattr(np, name)(operands[0], axis=axes, keepdims=keeps))]
 
@@ -39,28 +36,20 @@ def _reduced(name: str) -> Values:
 
 
 def _concat(op: Known, operands: Sequence[Array]) -> list[Array]:
-    import numpy as np
-
     return [np.concatenate(operands, op.options["axis"])]
 
 
 def _pack(op: Known, operands: Sequence[Array]) -> list[Array]:
-    import numpy as np
-
     return [np.stack(operands, op.options["axis"])]
 
 
 def _gather(op: Known, operands: Sequence[Array]) -> list[Array]:
-    import numpy as np
-
     if op.options.get("batchDims", 0):
         raise ValueError
     return [np.take(operands[0], operands[1], op.options["axis"])]
 
 
 def _strided(op: Known, operands: Sequence[Array]) -> list[Array]:
-    import numpy as np
-
     return [np.asarray(cut(operands[0], op))]
 
 
@@ -72,21 +61,15 @@ def _slice(op: Known, operands: Sequence[Array]) -> list[Array]:
 
 def _quotient(op: Known, operands: Sequence[Array]) -> list[Array]:
     """Towards zero."""
-    import numpy as np
-
     a, b = operands
     return [np.sign(a) * np.sign(b) * (abs(a) // abs(b))]
 
 
 def _broadcast(op: Known, operands: Sequence[Array]) -> list[Array]:
-    import numpy as np
-
     return [np.array(np.broadcast_shapes(*map(tuple, operands)), np.int64)]
 
 
 def _range(op: Known, operands: Sequence[Array]) -> list[Array]:
-    import numpy as np
-
     start, limit, delta = (op.numbers(i)[0] for i in range(3))
     if len(range(start, limit, delta)) > 64:
         raise ValueError

@@ -3,6 +3,7 @@ operators."""
 
 from math import sqrt
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.normalization import centred, inverse
 from memopt.frontends.onnx.scope import FLOAT, INT32, Scope
@@ -19,8 +20,6 @@ def weighed(
 ) -> str:
     """Return the values of [query, key, value], each [batch, length, all], weighed by how well
     queries and keys, of that `width`, agree; `mask` is added to that."""
-    import numpy as np
-
     heads, batch = s.get("num_heads", 1), s.shape()[0]
     q, k, v = (
         heads_of(s, name, batch, n, heads)

@@ -2,6 +2,7 @@
 
 from onnx import TensorProto
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import BOOL, FLOAT, INT32, INT64, Scope
 from memopt.frontends.onnx.types import NAMES
@@ -163,8 +164,6 @@ def dropout(s: Scope) -> bool:
         return False
     s.done("Identity", s.x)
     if s.returns(1):
-        import numpy as np
-
         every = s.const(np.ones(s.out_shape(1)), BOOL)
         s.done("Identity", every, result=1)
     return True

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
 
@@ -44,8 +45,6 @@ def wrapped(s: Scope, sizes: Sequence[int], kind: int = INT32) -> str:
 @expands("GatherElements")
 def gather_elements(s: Scope) -> bool:
     """Expand GatherElements along one axis into a Gather of all elements at computed places."""
-    import numpy as np
-
     shape, out = s.shape(), s.shape(1)
     axis = int(s.get("axis", 0)) % len(shape)
     if 0 in shape or 0 in out:
@@ -69,8 +68,6 @@ def gather_elements(s: Scope) -> bool:
 def _of_batches(s: Scope, own: int) -> bool:
     """Expand GatherND whose first dimensions have indices of their own into a Gather of all
     elements at computed places."""
-    import numpy as np
-
     shape, places = s.shape(), s.shape(1)
     depth, count = places[-1], prod(shape[:own])
     inner = shape[own : own + depth]
@@ -96,8 +93,6 @@ def _of_batches(s: Scope, own: int) -> bool:
 @expands("ScatterElements", "Scatter")
 def scatter_elements(s: Scope) -> bool:
     """Expand ScatterElements along one axis into a ScatterND of all elements at computed places."""
-    import numpy as np
-
     shape, places = s.shape(), s.shape(1)
     axis = int(s.get("axis", 0)) % max(1, len(shape))
     beyond = any(places[k] > size for k, size in enumerate(shape) if k != axis)
@@ -153,7 +148,5 @@ def _falling(s: Scope, name: str) -> str:
 @expands("EyeLike")
 def eye(s: Scope) -> bool:
     """Expand EyeLike into a constant with ones in a diagonal."""
-    import numpy as np
-
     rows, columns = s.shape()
     return s.done("Identity", s.const(np.eye(rows, columns, s.get("k", 0)), s.out_element()))

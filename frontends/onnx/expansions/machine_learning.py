@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import Any
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
 from memopt.frontends.onnx.loading import ValueType
@@ -98,8 +99,6 @@ def linear_classifier(s: Scope) -> bool:
 @expands("ai.onnx.ml.SVMRegressor")
 def svm_regressor(s: Scope) -> bool:
     """Expand SVMRegressor: a weighted sum of functions of the operand and each support vector."""
-    import numpy as np
-
     count, depth = s.get("n_supports", 0), s.shape()[-1]
     numbers = [*s.get("kernel_params", []), 0.0, 0.0, 0.0]
     gamma, offset, degree = numbers[:3]

@@ -3,6 +3,7 @@
 from math import prod
 from typing import TYPE_CHECKING
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, Scope
 from memopt.frontends.onnx.types import NAMES
@@ -42,8 +43,6 @@ def slice_(s: Scope) -> bool:
 @expands("Pad")
 def pad(s: Scope) -> bool:
     """Before opset 11 in attributes; what is cut off is a slice."""
-    import numpy as np
-
     rank, shape = len(s.shape()), s.shape()
     pads = s.ints(1, "pads")
     if pads is None or 0 in shape:
@@ -115,8 +114,6 @@ def one_hot(s: Scope) -> bool:
 @expands("Trilu")
 def trilu(s: Scope) -> bool:
     """A choice between the elements and zero, by a constant."""
-    import numpy as np
-
     k = s.ints(1) if s.has(1) else [0]
     if k is None:
         return False
@@ -141,8 +138,6 @@ def space_to_depth(s: Scope) -> bool:
 @expands("ReverseSequence")
 def reverse_sequence(s: Scope) -> bool:
     """By lengths that are known: elements at computed places."""
-    import numpy as np
-
     lengths = s.ints(1)
     if lengths is None:
         return False
@@ -158,8 +153,6 @@ def reverse_sequence(s: Scope) -> bool:
 @expands("Compress")
 def compress(s: Scope) -> bool:
     """By a condition that is known."""
-    import numpy as np
-
     array = s.array(1)
     if array is None:
         return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
 from memopt.frontends.onnx.scope import FLOAT, INT64, Scope
@@ -174,8 +175,6 @@ def batch_normalization(s: Scope) -> bool:
 def local_response(s: Scope) -> bool:
     """Expand LRN, x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta; an
     odd number of them is one operation, along the last dimension."""
-    import numpy as np
-
     if len(s.shape()) < 3:
         return s.lacks(f"{len(s.shape())} dimensions (3 and more have one)")
     shape, size = s.shape(), s.get("size", 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onnx import TensorProto
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.annotations import quantization_of
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import BYTES, FLOAT, INT32, INT64, RefusedError, Scope
@@ -225,8 +226,6 @@ def _stored(s: Scope, total: str, scales: tuple[str, str], result: int) -> bool:
 def qlinear_softmax(s: Scope) -> bool:
     """By onnxruntime's table of exponentials of the distance to the largest element, scaled so that
     their sum just fits a float32; the quotients are counted in steps of 1 / floor(1 / scale)."""
-    import numpy as np
-
     scales = [s.array(i) for i in (1, 3)]
     if s.element() not in BYTES or any(v is None or v.size != 1 for v in scales):
         return s.lacks("other types than 8 bits, or scales that are computed")
@@ -254,7 +253,5 @@ def qlinear_softmax(s: Scope) -> bool:
 
 def _exponentials(step: float, count: int) -> "Array":
     """Return the exponentials of 255 to 0 steps below the largest of so many."""
-    import numpy as np
-
     room = np.log(float(np.finfo(np.float32).max / np.float32(count))) - 5
     return np.exp((np.arange(256) - 255 + max(0.0, room) / step) * step).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import Scope
 
@@ -46,8 +47,6 @@ class Unrolled:
 
     def start(self, index: int) -> str:
         """The state before the first step."""
-        import numpy as np
-
         if self.s.has(index):
             return self.part(index)
         return self.s.const(np.zeros((self.batch, self.hidden)))

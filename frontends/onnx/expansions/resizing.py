@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import ceil, floor
 from typing import Any
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.windows import along
 from memopt.frontends.onnx.scope import INT64, Scope
@@ -13,8 +14,6 @@ from memopt.frontends.onnx.scope import INT64, Scope
 def resize(s: Scope) -> bool:
     """Whatever is not one of the operations' own ways: along each dimension that changes, a product
     with the matrix of what each new element is made of; where it is one element, taking that."""
-    import numpy as np
-
     if (names := _needed(s)) != list(s.node.input):
         return s.done("Resize", *names, **s.attributes)
     if not s.is_float and s.get("mode", "nearest") != "nearest":
@@ -158,8 +157,6 @@ class Sampling:
 
     def matrix(self, axis: int, size: int, out: int) -> Any:
         """(old size, new size): what each new element is made of; None for what no product says."""
-        import numpy as np
-
         weights = np.zeros((size, out))
         if size == out and self.scales[axis] == 1 and self.where != "tf_crop_and_resize":
             return np.eye(size)

@@ -3,6 +3,7 @@
 from math import prod
 from typing import TYPE_CHECKING
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import INT64, Scope
 
@@ -36,8 +37,6 @@ def transform(s: Scope) -> bool:
 @expands("STFT")
 def short_time_transform(s: Scope) -> bool:
     """Return whether it became a convolution of the signal with windowed cosines and sines."""
-    import numpy as np
-
     steps, shape = s.ints(1), s.shape()
     window = s.array(2) if s.has(2) else None
     if not s.is_float or steps is None or (s.has(2) and window is None):
@@ -62,8 +61,6 @@ def short_time_transform(s: Scope) -> bool:
 def _waves(points: int, length: int, bins: int) -> "Array":
     """Return [points, part, bins, part], what each real and imaginary part adds to those of each
     frequency, of a transform of so many points: what is beyond `length` adds nothing."""
-    import numpy as np
-
     turns = np.outer(np.arange(points), np.arange(bins)) % length * (2 * np.pi / length)
     cosine, sine = np.cos(turns), np.sin(turns)
     waves = np.array([[cosine, -sine], [sine, cosine]]).transpose(2, 0, 3, 1)

@@ -4,6 +4,7 @@ operation has."""
 from collections.abc import Sequence
 from typing import Any
 
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
@@ -225,8 +226,6 @@ def _weighed(
 ) -> bool:
     """A mean as a sum along one dimension after the other: products with constant matrices, then a
     division by how many elements each window has."""
-    import numpy as np
-
     name, n = s.x, len(kernel)
     shape = list(s.shape())
     if any(v > 256 for v in (*shape[2:], *s.out_shape()[2:])):
@@ -312,8 +311,6 @@ def lp_pool(s: Scope) -> bool:
     n = len(kernel)
     strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
     pads, shape, name = pads_of(s, kernel), list(s.shape()), powers
-    import numpy as np
-
     for i in range(n):
         size, out = shape[2 + i], s.out_shape()[2 + i]
         matrix = np.zeros((size, out))
