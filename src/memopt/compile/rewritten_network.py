@@ -58,6 +58,9 @@ class RewrittenNetwork:
     why: tuple[str, ...] = ()
 
 
+NOTHING = RewrittenNetwork()
+
+
 def rewrite_network(module: ModuleOp, rules: Sequence[str]) -> RewrittenNetwork:
     """An imported module with these rules applied; of `safe` and `all` those that can be written.
     Raises UsageError for any other, MemoptError."""
@@ -71,24 +74,29 @@ def rewrite_network(module: ModuleOp, rules: Sequence[str]) -> RewrittenNetwork:
     try:
         return _with_rules(module, wanted)
     except OtherSizesError:
-        result, applied, why = RewrittenNetwork(), tuple[str, ...](), list[str]()
+        result, applied, why = NOTHING, tuple[str, ...](), list[str]()
     for rule in wanted:
         try:
-            result, applied = _with_rules(module, (*applied, rule)), (*applied, rule)
+            result, applied = _with_rules(module, (*applied, rule), result), (*applied, rule)
         except OtherSizesError as error:
             why.append(f"{rule} not applied: {error.place}: {error.text}")
     return RewrittenNetwork(result.network, result.did, tuple(why))
 
 
-def _with_rules(module: ModuleOp, rules: tuple[str, ...]) -> RewrittenNetwork:
+def _with_rules(
+    module: ModuleOp, rules: tuple[str, ...], before: RewrittenNetwork = NOTHING
+) -> RewrittenNetwork:
+    """Apply rules to a copy and write it, unless they do what was done `before` with fewer."""
     copy = module.clone()
     func = only_function(copy)
-    before = len(rewrites_of(func))
+    first = len(rewrites_of(func))
     MemgraphRewritePass(rules).apply(Context(), copy)
-    did = [done for done in rewrites_of(func)[before:] if done.sites.data]
+    did = [done for done in rewrites_of(func)[first:] if done.sites.data]
     if folds := len(constant_operators(func)):
         did.append(RewrittenAttr(FOLDED, folds))
-    return RewrittenNetwork(written(copy), tuple(did)) if did else RewrittenNetwork()
+    if tuple(did) == before.did:
+        return before
+    return RewrittenNetwork(written(copy), tuple(did))
 
 
 def written(module: ModuleOp) -> bytes:

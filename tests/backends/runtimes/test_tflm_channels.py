@@ -8,8 +8,11 @@ import pytest
 from deep import deep_but
 from tflite_builder import Graph, Op, T, build
 from tflm_runner import Job, random_inputs, run
+from xdsl.dialects.builtin import ModuleOp
 
 from memopt.cli import main
+from memopt.compile import rewritten_network
+from memopt.compile.driver import import_bytes
 from memopt.formats.tflite import read_model
 
 RUNS = 500
@@ -68,6 +71,27 @@ def test_other_rules_are_refused_by_name(
     said = capsys.readouterr().err
     assert "--rewrite=gather: a .tflite is written with no rule but computed-shapes, const" in said
     assert not (tmp_path / "o").exists()
+
+
+def test_rules_that_leave_the_same_network_are_not_written_again(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rules, which no file can say; channels alone; and padding with them, which none can
+    either. What `dead-operators` and others leave of it, which is the same, is there already."""
+    path, files = shared / "models/mcunet_vww_int8.tflite", list[ModuleOp]()
+    written = rewritten_network.written
+
+    def counting(module: ModuleOp) -> bytes:
+        files.append(module)
+        return written(module)
+
+    monkeypatch.setattr(rewritten_network, "written", counting)
+    module = import_bytes(path.read_bytes(), ".tflite", str(path), path)
+    answer = rewritten_network.rewrite_network(module, ("safe",))
+    assert len(files) == 3
+    assert answer.network == written(files[1])
+    assert [done.rule.data for done in answer.did] == ["constant-channels"]
+    assert len(answer.why) == 1 and answer.why[0].startswith("pad-into-window not applied: ")
 
 
 def test_a_slice_that_says_how_many_channels_it_takes_is_left_with_a_line(
