@@ -88,7 +88,7 @@ class BlockMemory:
     sums: list[Sum] = field(default_factory=list[Sum])
 
     def inside(self, step: int, group: int) -> int:
-        """Where the operation of `step` overwrites a group: bytes from its start."""
+        """Return where the operation of `step` overwrites a group: bytes from its start."""
         values = self.operations[step].operands
         places = (at for v in values if (at := self.of_value.get(v)) is not None and at[0] == group)
         return next(places)[1]  # what it reads of the group it reads at one place, or it must not

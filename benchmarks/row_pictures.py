@@ -28,7 +28,7 @@ def planned(rows: str) -> Timeline:
 
 
 def pictures() -> dict[str, str]:
-    """Each plan as SVG."""
+    """Return each plan as SVG."""
     plans = {name: planned(rows) for name, rows in PLANS.items()}
     top = max(t.arena for t in plans.values())
     return {name: timeline_svg(t, top, WIDTH) for name, t in plans.items()}

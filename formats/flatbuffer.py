@@ -110,7 +110,7 @@ class Table:
         return bool(self.scalar(field, "B"))
 
     def target(self, field: int) -> int | None:
-        """Where the offset in `field` points to, None if absent."""
+        """Return where the offset in `field` points to, None if absent."""
         at = self.at(field, 4)
         return None if at is None else self.file.uoffset(at)
 

@@ -140,7 +140,7 @@ Choice = tuple[Site, Room]
 
 
 def held_back(func: FuncOp) -> int:
-    """How many kernels are faster than those that operators have, whose scratch had no room."""
+    """Return how many kernels, faster than those of operators, have scratch that had no room."""
     target = with_called(target_named(model_of(func).target.data), model_of(func))
     faster: dict[Operation, int] = {}
     for op in body_of(func).ops:

@@ -178,7 +178,7 @@ def reads_bytes(op: Operation) -> bool:
 
 
 def turned_type(type_: Attribute) -> AnyTensor:
-    """One place wide instead of one place high."""
+    """Return the type one place wide instead of one place high."""
     tensor = cast("AnyTensor", type_)
     first, height, width, last = tensor.get_shape()
     return TensorType(tensor.element_type, [first, width, height, last], tensor.encoding)

@@ -254,7 +254,7 @@ class Stored:
 
     @property
     def encoding(self) -> EncodingAttr:
-        """That of the integers, where they are read."""
+        """Return that of the integers, where they are read."""
         if self.moved is None:
             return encoding_of(self.value)
         return cast("EncodingAttr", moved_type(self.value, self.moved).encoding)

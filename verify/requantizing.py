@@ -34,7 +34,7 @@ def even_requantizer(source: float, weights: float, result: float) -> Callable[[
 
 
 def requantizers(real: float, once: bool) -> list[Callable[[int], int]]:
-    """How a sum is rescaled: twice rounded, or once too."""
+    """Return how a sum is rescaled: twice rounded, or once too."""
     multiplier, shift = quantize_multiplier(real)
 
     def twice(value: int) -> int:

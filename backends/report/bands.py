@@ -35,7 +35,7 @@ def colour_classes(t: Timeline) -> list[str]:
 
 
 def spots_of(t: Timeline, plots: Plots) -> dict[int, tuple[Lane | None, Spot]]:
-    """Where each tensor in rows gets its name: in the memory where there is most room for it."""
+    """Return where each tensor in rows gets its name: in the memory with most room for it."""
     widest: dict[int, tuple[Lane | None, Spot]] = {}
     for k in range(len(t.tensors)):
         spots = [

@@ -27,7 +27,7 @@ def tooltip(t: Timeline, b: Rect) -> str:
 
 
 def address(t: Timeline, b: Rect) -> str:
-    """Where a buffer lies, in its own memory if there are several."""
+    """Return where a buffer lies, in its own memory if there are several."""
     at = b.offset or 0
     for lane in t.lanes:
         if lane.holds(at):

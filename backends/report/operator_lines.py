@@ -35,7 +35,7 @@ class OperatorLine:
 
 
 def operator_lines(t: Timeline) -> list[OperatorLine]:
-    """One line per operator of a plan in rows, in the order of their first calls."""
+    """Return one line per operator of a plan in rows, in the order of their first calls."""
     of_operator: list[list[int]] = [[] for _ in t.operators]
     for i, s in enumerate(t.steps):
         of_operator[s.operator].append(i)

@@ -32,7 +32,7 @@ LANE_HEAD, LANE_LEAST, LANE_MOST = 18.0, 48.0, 220.0  # the plot of one memory o
 def timeline_svg(
     timeline: Timeline, bytes_max: int = 0, width: float = 0, panel: str = "", inline: bool = False
 ) -> str:
-    """One drawing as a complete SVG document, or with `inline` for a page that has the style.
+    """Return one drawing as a complete SVG document, or `inline` for a page that has the style.
 
     `bytes_max` is the top of the address axis, for two drawings on one scale; `width` of the plot
     in px (0: by the number of steps); `panel` prefixes what scripts find the buffers by. Raises

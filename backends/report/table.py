@@ -37,7 +37,7 @@ def counted(count: int | None) -> str:
 
 
 def table_text(timeline: Timeline) -> str:
-    """One line per operator in the order of execution, the peak marked, and the peak below."""
+    """Return one line per operator in execution order, the peak marked, and the peak below."""
     rows = _cut_rows(timeline) if timeline.operators else _whole_rows(timeline)
     head, rest = rows[0][:-1], [row[-1] for row in rows]
     numbers = {c for c, name in enumerate(head) if name not in TEXTS}

@@ -59,7 +59,7 @@ def chosen(names: Sequence[str], quick: bool) -> list[Path]:
 
 
 def cortex_m(models: Sequence[Path], cores: Sequence[str], tick: Callable[[str], None]) -> Table:
-    """One row for each model, core and way to compile."""
+    """Return one row for each model, core and way to compile."""
     columns = ("model", "core", "way", "arena", "stack", "static", "flash")
     table = Table(
         "cortex-m",
@@ -80,7 +80,7 @@ def cortex_m(models: Sequence[Path], cores: Sequence[str], tick: Callable[[str],
 
 
 def operators(models: Sequence[Path], tick: Callable[[str], None]) -> Table:
-    """One row for each operator, by the names of its results."""
+    """Return one row for each operator, by the names of its results."""
     table = Table(
         "operators",
         "Operators on the Cortex-M4",
@@ -97,7 +97,7 @@ def operators(models: Sequence[Path], tick: Callable[[str], None]) -> Table:
 
 
 def scoreboard(models: Sequence[Path], tick: Callable[[str], None]) -> Table:
-    """One row for each figure that others have published of these models."""
+    """Return one row for each figure that others have published of these models."""
     table = Table(
         "scoreboard",
         "Beside what others have published",

@@ -85,7 +85,7 @@ def chosen(names: Sequence[str], quick: bool) -> tuple[str, ...]:
 def training(
     names: Sequence[str], time_limit: float | None, tick: Callable[[str], None]
 ) -> list[Table]:
-    """One row per capture, and OLLA's figures beside their means."""
+    """Return one row per capture, and OLLA's figures beside their means."""
     table = Table(
         "training",
         "Captured training steps",

@@ -87,7 +87,7 @@ ABLATION: tuple[tuple[str, str, dict[str, Any], bool], ...] = (
 
 
 def ablation(run: Run) -> Table:
-    """Each technique switched off alone."""
+    """Measure each technique switched off alone."""
     table = Table(
         "ablation",
         "What each technique is worth",

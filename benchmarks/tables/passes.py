@@ -110,7 +110,7 @@ def stages(
 
 
 def passes(quick: bool, tick: Callable[[str], None]) -> Table:
-    """One row per stage, one column per family."""
+    """Return one row per stage, one column per family."""
     sizes = [(family, small if quick else large) for family, large, small in SIZES]
     counts = [f"{family} {size:,}" for family, size in sizes]
     table = Table(

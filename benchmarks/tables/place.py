@@ -86,7 +86,7 @@ COLUMNS = ("buffers", "bound B", "strategy", "arena B", "arena / bound", "optima
 
 
 def strategies(run: PlaceRun) -> Table:
-    """One row per instance and strategy."""
+    """Return one row per instance and strategy."""
     table = Table(
         "strategies",
         "All strategies and peers",

@@ -68,7 +68,7 @@ def chosen(names: Sequence[str], quick: bool) -> list[Path]:
 
 
 def rewrite(paths: Sequence[Path], time_limit: float, tick: Callable[[str], None]) -> Table:
-    """One row per network; `time_limit` in seconds for each order, twice that for the rules."""
+    """Return one row per network; `time_limit` in seconds per order, twice that for rules."""
     table = Table(
         "rewrite",
         "Least peaks before and after rewrite rules",

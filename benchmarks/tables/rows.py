@@ -62,7 +62,7 @@ def chosen(names: Sequence[str], quick: bool) -> list[tuple[str, Path]]:
 def rows(
     models: Sequence[tuple[str, Path]], time_limit: float, tick: Callable[[str], None]
 ) -> Table:
-    """One row per model; `time_limit` in seconds for each order and each placement."""
+    """Return one row per model; `time_limit` in seconds for each order and each placement."""
     table = Table(
         "rows",
         "Whole operators, rows, rows of a streamed input",

@@ -109,7 +109,7 @@ class Measured:
 
 
 def measure(task: Task) -> Measured:
-    """One training graph through the scheduler at alignment 1; for a process of its own."""
+    """Send one training graph through the scheduler at alignment 1; for a process of its own."""
     import resource
 
     from memopt.api import memory_graph

@@ -83,7 +83,7 @@ def layers(count: int) -> list[Layer]:
 
 
 def shapes(chosen: Sequence[Layer], tick: Callable[[str], None]) -> Table:
-    """One row for each layer and each form of a fast kernel that it has."""
+    """Return one row for each layer and each form of a fast kernel that it has."""
     rows = list[tuple[Layer, str, int, int]]()
     for start in range(0, len(chosen), PROJECT):
         some = chosen[start : start + PROJECT]

@@ -88,7 +88,7 @@ class Run:
     def timed(
         self, what: str, graph: MemoryGraph, method: str, **options: Any
     ) -> tuple[Schedule, float]:
-        """One method on one graph, verified, and its seconds."""
+        """Run one method on one graph; return its verified answer and its seconds."""
         self.tick(f"{what}: {method}")
         started = time.perf_counter()
         answer = schedule(graph, method, self.time_limit, **options)

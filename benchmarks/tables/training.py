@@ -127,7 +127,7 @@ def branches(tape: Tape, x: Tensor) -> Tensor:
 
 
 def dense(tape: Tape, x: Tensor) -> Tensor:
-    """Each operator reads all tensors of the block so far."""
+    """Let each operator read all tensors of the block so far."""
     seen = [x]
     for _ in range(tape.rng.randint(2, 5)):
         y = tape.join("concat", list(seen), sum(tape.size[t] for t in seen))

@@ -206,7 +206,7 @@ def table_5(run: Run) -> Table:
 
 
 def table_6(run: Run) -> Table:
-    """One to six parts, on the paper's two graphs where they are among the chosen ones."""
+    """Measure one to six parts, on the paper's two graphs where they are among the chosen ones."""
     two = ("hrnet_w18_small_v1", "nasnet_a_imagenet")
     cases = [c for c in run.cases if c.name in two] or run.cases[:2]
     smaller = Run(cases, run.time_limit, run.samples, run.tick)

@@ -153,7 +153,7 @@ def limits_of(op: Operation, value: SSAValue) -> tuple[int, int]:
 
 
 def rounding_of(op: Operation) -> str:
-    """How the operation's integers are rounded, "" where it does not say."""
+    """Return how the operation's integers are rounded, "" where it does not say."""
     rounding = op.properties.get("rounding")
     return rounding.value.data if isinstance(rounding, RoundingAttr) else ""
 

@@ -139,7 +139,7 @@ def channels_of_result(value: SSAValue) -> ChannelsAttr | None:
 
 
 def left_out_of(func: FuncOp) -> dict[str, int]:
-    """How many channels were left out of a function's tensors, by reason; rows count none."""
+    """Return how many channels of a function's tensors are left out, by reason; rows count none."""
     counts: dict[str, int] = {}
     for op in func.body.block.ops:
         for value in op.results:

@@ -85,7 +85,7 @@ class ScratchAttr(ParametrizedAttribute):
 
     @property
     def place(self) -> int | SlotAttr:
-        """Where it lies: bytes in the arena (-1: not placed), or a place in one of several
+        """Return where it lies: bytes in the arena (-1: not placed), or a place in one of several
         memories."""
         if isinstance(self.memory, StringAttr):
             return SlotAttr(self.memory.data, self.offset.data)

@@ -115,7 +115,7 @@ class PlanAttr(ParametrizedAttribute):
         return [m.memory.data for m in self.memories].index(memory)
 
     def start(self, memory: str) -> int:
-        """Where a memory begins if all are drawn as one, each behind the one before, in bytes."""
+        """Return the byte where a memory begins if all are drawn as one, each behind the last."""
         return sum(m.bytes.data for m in self.memories.data[: self.index(memory)])
 
     def verify(self) -> None:

@@ -65,7 +65,7 @@ class RewrittenAttr(ParametrizedAttribute):
         )
 
     def figure(self, name: str) -> Pair | None:
-        """One of `FIGURES` before and after, None where it is not known or did not matter."""
+        """Return one of `FIGURES` before and after, None if not known or of no matter."""
         pair = [int(n) for n in getattr(self, name).get_values()]
         return (pair[0], pair[1]) if pair else None
 

@@ -71,7 +71,7 @@ def operator_name(op: Operation) -> str:
 
 
 def place_of(op: Operation) -> str:
-    """Where an operation came from: `file:line:col`, else its operator in the model file."""
+    """Return where an operation came from: `file:line:col`, else its operator in the model file."""
     if isinstance(op.location, FileLineColLoc):
         where = op.location
         return f"{where.filename.data}:{where.line.data}:{where.column.data}"

@@ -93,7 +93,7 @@ class AccumulateOp(ComputeOp):
         return OperatorMemory(results, inplace=self._inplace(model), sums=sums)
 
     def may_overwrite(self, operand: int) -> bool:
-        """One buffer has all partial sums, those of integers four bytes each."""
+        """Return whether it is the first of stored ones: one buffer has all partial sums."""
         return operand == 0 and is_stored(self.result)
 
     @property

@@ -201,7 +201,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     @property
     def rows_mode(self) -> RowsMode | None:
-        """How a row is stored: fresh, in place of an operand's row, or as a part of the only
+        """Return how a row is stored: fresh, in place of an operand's row, or as a part of the only
         result; None if the operation is computed as a whole only."""
         mode = rows_mode(self, self.name)
         if mode != "fresh" or not self.has_trait(Pointwise):
@@ -336,8 +336,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         return shape_of(self.operands[operand]) == shape_of(self.results[0])
 
     def lies_at(self, result: int, operand: int) -> Places | None:
-        """Where the elements of a result lie in an operand, if all of them are its elements; None
-        if they are not."""
+        """Return where the elements of a result lie in an operand, if all of them are its elements;
+        None if they are not."""
         return None
 
     def macs(self) -> int:

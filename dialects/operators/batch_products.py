@@ -109,8 +109,8 @@ class BatchMatmulOp(ComputeOp):
 
     @property
     def batches(self) -> tuple[int, int, int] | None:
-        """How many products, and matrices of the left and the right operand: as many, or one. None
-        where some dimensions broadcast and others do not."""
+        """Return how many products, and matrices of the left and the right operand: as many, or
+        one. None where some dimensions broadcast and others do not."""
         counts = [prod(shape_of(v)[:-2]) for v in (self.result, self.lhs, self.rhs)]
         if any(n not in (1, counts[0]) for n in counts):
             return None

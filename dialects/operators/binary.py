@@ -119,9 +119,9 @@ class SumOp(BinaryOp):
         return a + b if self.SIGN > 0 else a - b
 
     def common_scale(self, bits: int) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """How many bits finer both operands are brought to one scale, and (multiplier, shift) of
-        the left, the right and the sum (add.cc, sub.cc: CalculateOpData). Raises MemoptError for
-        scales with which the runtime has none."""
+        """Return how many bits finer both operands are brought to one scale, and (multiplier,
+        shift) of the left, the right and the sum (add.cc, sub.cc: CalculateOpData). Raises
+        MemoptError for scales with which the runtime has none."""
         left_shift = 20 if bits == 8 else 15
         a_scale, b_scale = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs))
         twice = 2 * max(a_scale, b_scale)
@@ -174,7 +174,7 @@ class MulOp(BinaryOp):
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = ScaledOp
 
     def macs(self) -> int:
-        """One per element."""
+        """Return one per element."""
         return elements_of(self.result)
 
     def of_reals(self, a: Array, b: Array) -> Array:
@@ -207,7 +207,7 @@ class DivOp(BinaryOp):
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = DividedOp
 
     def macs(self) -> int:
-        """One per element."""
+        """Return one per element."""
         return elements_of(self.result)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> None:

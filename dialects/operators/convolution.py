@@ -316,7 +316,7 @@ class DepthwiseConv2DOp(ConvBase):
         return (plain,)
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
-        """Each filter reads one channel, where there are as many groups as channels."""
+        """Return the one channel of each filter, where there are as many groups as channels."""
         source, filters = channels_of(self.input), channels_of(self.result)
         if operand or source != self.groups.value.data or filters % source:
             return None

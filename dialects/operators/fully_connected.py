@@ -95,7 +95,7 @@ class FullyConnectedOp(WeighingOp):
         return rows_of(self.input) is not None and one_vector
 
     def reads_parts(self, operand: int) -> bool:
-        """Where a row of the input is the channels of one pixel."""
+        """Return whether a row of the input is the channels of one pixel."""
         axis = channel_axis(self.input)
         last = axis == len(shape_of(self.input)) - 1
         return operand == 0 and last and channels_of(self.input) == shape_of(self.weights)[1]

@@ -66,7 +66,7 @@ class GatherAlongOp(IndexingOp):
 
     @property
     def own(self) -> int:
-        """How many dimensions have indices of their own."""
+        """Return how many dimensions have indices of their own."""
         return 0 if self.batch_dims is None else self.batch_dims.value.data
 
     def verify_(self) -> None:
@@ -115,7 +115,7 @@ class GatherNdOp(IndexingOp):
 
     @property
     def depth(self) -> int:
-        """How many dimensions are indexed."""
+        """Return how many dimensions are indexed."""
         return shape_of(self.indices)[-1]
 
     @property
@@ -151,7 +151,7 @@ class ScatterNdOp(IndexingOp):
 
     @property
     def depth(self) -> int:
-        """How many dimensions are indexed."""
+        """Return how many dimensions are indexed."""
         return shape_of(self.indices)[-1]
 
     @property

@@ -26,7 +26,7 @@ class NormalizingOp(ComputeOp):
     traits = traits_def(Pure(), KeepsDimensions())
 
     def need_numbers(self, channels: int) -> None:
-        """One number of a channel in each of the last four operands. Raises VerifyException."""
+        """Raise VerifyException unless each of the last four operands has a number per channel."""
         for value in self.operands[-4:]:
             shape = shape_of(value)
             self.require(shape == (channels,), f"{shape} numbers for {channels} channels")
@@ -74,7 +74,7 @@ class BatchNormalizationOp(NormalizingOp):
         return range(r, r + 1) if operand == 0 else None
 
     def macs(self) -> int:
-        """One per element."""
+        """Return one per element."""
         return elements_of(self.result)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:

@@ -99,7 +99,7 @@ class PickingOp(ComputeOp):
         ]
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
-        """Where each dimension is picked along by itself."""
+        """Return the attributes in another order, if each dimension is picked along by itself."""
         terms, shape, moved = self.added, shape_of(self.input), len(self.extents)
         by_itself = [(t.way, t.dimension) for t in terms] == [(d, d) for d in range(moved)]
         of_all = (self.extents, self.ways) == (shape[:moved], shape_of(self.result)[:moved])

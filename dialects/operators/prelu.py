@@ -28,7 +28,7 @@ class BentOp(BinaryOp):
         return super().evaluate(operands)
 
     def macs(self) -> int:
-        """One per element."""
+        """Return one per element."""
         return elements_of(self.result)
 
 
@@ -80,9 +80,9 @@ class SquaredDifferenceOp(BentOp):
         return (a - b) * (a - b)
 
     def common_scale(self, bits: int) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """How many bits finer both operands are brought to one scale, and (multiplier, shift) of
-        the left, the right and the square (squared_difference.cc: PrepareQuantized). Raises
-        MemoptError for int16 that the runtime has not."""
+        """Return how many bits finer both operands are brought to one scale, and (multiplier,
+        shift) of the left, the right and the square (squared_difference.cc: PrepareQuantized).
+        Raises MemoptError for int16 that the runtime has not."""
         values = self.lhs, self.rhs, self.result
         need_zero_points_of_zero(self, bits, *values)
         (a, b, out), left_shift = (per_tensor(self, v)[0] for v in values), 7 if bits == 8 else 0

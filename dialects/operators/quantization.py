@@ -70,8 +70,8 @@ class QuantizeOp(UnaryOp):
 
 
 def narrower(op: QuantizeOp) -> Callable[[int], int]:
-    """One stored int32 to fewer bits (requantize.h). Where the runtime's arithmetic leaves an
-    int32, as C leaves open, it stays at the end: that is beyond what the result holds anyway."""
+    """Convert one stored int32 to fewer bits (requantize.h). Where the runtime's arithmetic leaves
+    an int32, as C leaves open, it stays at the end: that is beyond what the result holds anyway."""
     need_double_rounding(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     if in_zero:

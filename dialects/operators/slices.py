@@ -245,7 +245,7 @@ class SliceOp(OfOneOp):
         return with_entries(self, ("starts", "strides"), order)
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
-        """Where all channels are taken, in their order."""
+        """Return the channels where all are taken, in their order."""
         axis = channel_axis(self.input)
         if axis < 0 or self.starts.get_values()[axis] or self.strides.get_values()[axis] != 1:
             return None
@@ -284,6 +284,6 @@ class SliceOp(OfOneOp):
 
 
 def element_steps(value: SSAValue) -> tuple[int, ...]:
-    """How many elements there are from one index of each dimension to the next."""
+    """Return how many elements there are from one index of each dimension to the next."""
     shape = shape_of(value)
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))

@@ -120,7 +120,7 @@ class FunctionOp(UnaryOp):
 
 
 def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:
-    """One stored byte by a function of float32 (integer_ops/lut.h: LUTPopulate)."""
+    """Return a function of a stored byte by one of float32 (integer_ops/lut.h: LUTPopulate)."""
     (in_scale, in_zero), (scale, zero) = (per_tensor(op, v) for v in (op.input, op.result))
     limits, inverse = limits_of(op, op.result), np.float32(1) / np.float32(scale)
 
@@ -134,7 +134,7 @@ def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:
 
 
 def requantizer(op: UnaryOp, values: tuple[int, int], low: int, high: int) -> Callable[[int], int]:
-    """One stored integer to another scale, clamped to low .. high; both tensors have one scale.
+    """Return the rescaling of a stored integer to low .. high; both tensors have one scale.
 
     Refuses scales with which the product leaves an int32 for one of `values`, the least and the
     largest.

@@ -47,7 +47,7 @@ class WeighingOp(ComputeOp):
 
     @abstractmethod
     def padded_taps(self) -> Array:
-        """Which taps, in the order of `mixed`, are ever in the padding."""
+        """Return which taps, in the order of `mixed`, are ever in the padding."""
 
     def by_filter(self, weights: Array) -> Array:
         """Weights as filter, element, less their zero point."""

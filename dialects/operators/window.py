@@ -42,7 +42,7 @@ class WindowedOp(ComputeOp):
         self.require(shape[0] == out[0], f"{shape[0]} batches in, {out[0]} out")
 
     def alike(self, r: int) -> bool:
-        """Where no tap is in the padding."""
+        """Return whether no tap is in the padding."""
         window, needed = self.properties.get("window"), self.rows_needed(0, r)
         assert isinstance(window, WindowAttr)
         return needed is not None and len(needed) == window.sizes[0][0]

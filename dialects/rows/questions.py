@@ -35,7 +35,7 @@ def rows_needed(whole: Rowed, name: str, operand: int, r: int) -> range | None:
 
 
 def rows_mode(whole: Rowed, name: str) -> RowsMode | None:
-    """How a row is stored, fresh or as a part of the only result; None if there are no rows."""
+    """Return how a row is stored, fresh or as a part of the only result; None without rows."""
     if rows_of(whole.operands[0]) is None:
         return None
     if whole.accumulates:

@@ -96,7 +96,7 @@ class Entry:
         self.keeps_state = any(issubclass(k, StatefulOp) for k in kinds)
 
     def weights(self, layout: str) -> str | None:
-        """How operand 1 is laid out beside images of that layout, None if that is not said."""
+        """Return how operand 1 is laid out beside images of that layout, None if not said."""
         layouts = (w.beside(layout) for k in self.kinds if (w := k.get_trait(Weights)))
         return next(filter(None, layouts), None)
 

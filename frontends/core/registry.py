@@ -99,7 +99,7 @@ def frontend_of(suffix: str) -> Frontend | None:
 
 
 def suffixes() -> tuple[str, ...]:
-    """How the files of all formats end."""
+    """Return how the files of all formats end."""
     return tuple(f.suffix for f in all_frontends().values())
 
 

@@ -9,6 +9,6 @@ def same_padding(size: int, out: int, kernel: int, stride: int, dilation: int) -
 
 
 def start_of(start: int, size: int, step: int = 1) -> int:
-    """Where a slice of a dimension begins: negative starts count from the end, what is outside
-    begins at the edge."""
+    """Return where a slice of a dimension begins: negative starts count from the end, what is
+    outside begins at the edge."""
     return min(max(start + size if start < 0 else start, 0), size if step > 0 else size - 1)

@@ -87,7 +87,7 @@ class Graph:
     open_batch: tuple[str, ...] = ()
 
     def place(self, index: int, node: NodeProto) -> str:
-        """Where a node stands, for messages."""
+        """Return where a node stands, for messages."""
         return node_place(self.name, index, node)
 
 

@@ -50,6 +50,6 @@ class Node(core.Node):
 
 
 def plain(node: Node) -> None:
-    """Nothing here is quantized. Raises NotTyped."""
+    """Raise NotTyped if anything is quantized."""
     types = [t for t in (*node.types, *node.results) if t is not None]
     need(all(quantization(t) is None for t in types), "integers with a scale (reals have one)")

@@ -172,7 +172,7 @@ def strip_of(items: Sequence[Item]) -> Strip:
 
 
 def sections_of(spans: Sequence[tuple[int, int]]) -> tuple[int, list[int], list[int]]:
-    """How many sections there are, and for each of `spans` (steps) its first and past its last."""
+    """Return how many sections there are, and for each of `spans` (steps) its first and end."""
     first, last = [0] * len(spans), [0] * len(spans)
     events = sorted(
         [(end, 0, i) for i, (_, end) in enumerate(spans)]

@@ -297,7 +297,7 @@ def _placement(packed: PlacementProblem, owners: Sequence[Visit]) -> Placement:
 
 
 def visit_of(visits: Sequence[Visit], at: int) -> Visit:
-    """Where the tenant is when an operator runs in moment `at`."""
+    """Return where the tenant is when an operator runs in moment `at`."""
     return next(v for v in visits if v.lower <= at < v.upper)
 
 

@@ -30,7 +30,7 @@ def round_up(size: int, alignment: int) -> int:
 
 
 def rounded(sizes: Sequence[int], alignment: int) -> tuple[int, ...]:
-    """Each of `sizes` rounded up."""
+    """Return each of `sizes` rounded up."""
     if alignment == 1:
         return tuple(sizes)
     return tuple([round_up(size, alignment) for size in sizes])

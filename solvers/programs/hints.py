@@ -43,7 +43,7 @@ class _Check:
         return sum(a * self.values[v] for v, a in zip(variables, coefficients, strict=True))
 
     def holds(self, c: Any) -> bool:
-        """One constraint, which asks nothing unless all its enforcing literals are true."""
+        """Return whether a constraint holds, or not all its enforcing literals are true."""
         if not all(map(self.true, c.enforcement_literal)):
             return True
         if c.has_linear():

@@ -16,7 +16,7 @@ def write(stream: IO[bytes], message: Message) -> None:
 
 
 def read(stream: IO[bytes]) -> tuple[Message, float] | None:
-    """One message and the moment at which it began to arrive; None at the end of the stream."""
+    """Return one message and the moment at which it began to arrive; None at the end."""
     head = stream.read(8)
     began = monotonic()
     size = int.from_bytes(head, "big")

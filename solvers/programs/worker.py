@@ -41,7 +41,7 @@ def grace(limit: float) -> float:
 
 
 def command() -> list[str]:
-    """How the process is started; `multiprocessing.set_executable` chooses another Python."""
+    """Return the command of the process; `multiprocessing.set_executable` chooses its Python."""
     isolated = ["-I"] if sys.flags.isolated else ["-P"]
     return [os.fsdecode(spawn.get_executable() or ""), *isolated, "-c", _BOOT, json.dumps(sys.path)]
 

@@ -183,7 +183,7 @@ class SomeWhole:
     members: tuple[tuple[int, ...], ...]
 
     def like(self, order: Sequence[int]) -> tuple[int, ...]:
-        """Its order that follows one of all rows."""
+        """Return its order that follows one of all rows."""
         waiting = list(map(len, self.members))
         done = [False] * len(self.members)
         result: list[int] = []

@@ -105,7 +105,7 @@ def pointer(address: Address, written: bool = False) -> str:
 
 
 def operand_text(out: Source, call: KernelCall, number: int, prefix: str) -> str:
-    """Where a call reads an operand, in C."""
+    """Return where a call reads an operand, in C."""
     value = call.operands[number]
     if isinstance(value, Table):
         name = table_name(out, value, f"{prefix}_operand_{number}")
@@ -115,14 +115,14 @@ def operand_text(out: Source, call: KernelCall, number: int, prefix: str) -> str
 
 
 def result_text(out: Source, call: KernelCall, op: Operation) -> str:
-    """Where a call writes, in C."""
+    """Return where a call writes, in C."""
     value = op.results[call.result] if call.written is None else call.written
     address = out.layout.addresses[value]
     return pointer(replace(address, offset=address.offset + call.out_offset), written=True)
 
 
 def scratch_text(out: Source, op: Operation) -> str:
-    """Where an operation works, in C, NULL if it needs no memory for that."""
+    """Return where an operation works, in C; NULL if it needs no memory for that."""
     if op not in out.layout.scratch:
         return "NULL"
     return pointer(out.layout.scratch[op][1], written=True)

@@ -23,7 +23,7 @@ def float_weights(op: Operation, weights: SSAValue, constants: Constants) -> Arr
 
 
 def float_bias(op: Operation, bias: SSAValue | None, channels: int, constants: Constants) -> Table:
-    """One float32 bias per channel, zeros if there is none."""
+    """Return one float32 bias per channel, zeros if there is none."""
     if bias is None:
         return Table("float", np.zeros(channels, dtype=np.float32))
     array = float_weights(op, bias, constants)

@@ -125,13 +125,13 @@ class Layout:
         return [i for i, v in enumerate(self.inputs) if v is not self.received]
 
     def kept_at(self, state: StateOp, r: int) -> Address:
-        """Where a state has a row."""
+        """Return where a state has a row."""
         assert self.sliding is not None
         inside = state.kept.index(r) * state.row_bytes
         return Address(KEPT, self.sliding.places[state.result] + inside)
 
     def planned(self, value: SSAValue) -> Address | None:
-        """Where a value lies in the plan's memories; None for what is the caller's or constant."""
+        """Return where a value lies in the plan's memories; None if the caller's or constant."""
         address = self.addresses.get(value)
         names = {m.name for m in self.memories}
         return address if address is not None and address.base in names else None

@@ -49,8 +49,8 @@ typedef struct {
 def memref_calls(
     module: ModuleOp, weights: Weights | None = None, known: Checked | None = None
 ) -> str:
-    """One C file, kernels included. Raises MemoptError for a function without a valid plan of one
-    arena, for rows and what stays from run to run, and for operators without a kernel."""
+    """Return one C file, kernels included. Raises MemoptError for a function without a valid plan
+    of one arena, for rows and what stays from run to run, and for operators without a kernel."""
     layout = layout_of(module, None, known, weights)
     place = f"@{layout.func.sym_name.data}"
     if layout.objects or layout.banks:

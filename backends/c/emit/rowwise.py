@@ -30,8 +30,8 @@ def image_call(op: Operation, kernel: str, fields: Fields) -> KernelCall:
 
 
 def a_few(count: int) -> int:
-    """How many of `count` parts of a row a kernel keeps in scratch at a time that shall take little
-    of it, as little for any row; 0 if that were all. It takes 1.2 to 2 times the instructions."""
+    """Return how many of `count` parts of a row a kernel keeps in scratch at a time to take little
+    of it, as little for any row; 0 if that is all. It takes 1.2 to 2 times the instructions."""
     few = 4 if count >= 8 else 2
     return few if few < count else 0
 

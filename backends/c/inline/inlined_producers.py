@@ -52,8 +52,8 @@ class Inlining:
 
 
 def inlining_of(op: Operation, workspace: Workspace) -> Inlining:
-    """How an operation makes the virtual tensors that it reads. `workspace` says in how many bytes
-    the kernel of an operation works by itself.
+    """Return how an operation makes the virtual tensors that it reads. `workspace` says in how many
+    bytes the kernel of an operation works by itself.
 
     Raises MemoptError where no kernel does: several images, kernels that work in scratch.
     """

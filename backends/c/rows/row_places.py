@@ -14,13 +14,13 @@ Places = tuple[Address, ...]
 
 
 def places_of(layout: Layout, values: Sequence[SSAValue], by: int = 0) -> Places:
-    """Where these lie, `by` bytes further on."""
+    """Return where these lie, `by` bytes further on."""
     addresses = (layout.addresses[v] for v in values)
     return tuple(replace(a, offset=a.offset + by) for a in addresses)
 
 
 def numbered(layout: Layout, values: Mapping[int, SSAValue], by: int) -> Places:
-    """Where rows lie, by their numbers; of a row that is not there nobody asks."""
+    """Return where rows lie, by their numbers; a row that is not there is not read."""
     if not values:
         return ()
     last = max(values)

@@ -53,7 +53,7 @@ class RowOperator:
 
     @property
     def end(self) -> int:
-        """One above the last of the rows."""
+        """Return one above the last of the rows."""
         return self.rows[-1].index.data + 1
 
     @property
@@ -68,7 +68,7 @@ class RowOperator:
 
     @property
     def works_at(self) -> Places:
-        """Where the scratch of each row is; nothing if it has none."""
+        """Return where the scratch of each row is; nothing if it has none."""
         return self.scratch if self.inlined is None else self.inlined.scratch
 
 

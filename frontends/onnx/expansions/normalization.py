@@ -16,7 +16,7 @@ def centred(s: Scope, name: str, axes: Sequence[int]) -> tuple[str, str, str]:
 
 
 def inverse(s: Scope, variance: str, epsilon: float) -> str:
-    """One over the root of a variance."""
+    """Return one over the root of a variance."""
     root = s.add("Sqrt", s.add("Add", variance, s.const(epsilon)))
     return s.add("Div", s.const(1.0), root)
 

@@ -152,7 +152,7 @@ class Program:
         return [(a, last - b) for a, b in zip(asap, alap, strict=True)]
 
     def simple(self, g: int) -> bool:
-        """One writer, or an input that is only read: what OLLA's program knows."""
+        """Return whether it has one writer or is an input that is only read, as OLLA knows."""
         group = self.graph.groups[g]
         return len(set(group.writers)) + group.is_input == 1
 

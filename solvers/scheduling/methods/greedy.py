@@ -59,7 +59,7 @@ class Ready:
 
 
 def order(graph: MemoryGraph) -> tuple[int, ...]:
-    """One greedy order, in time about linear in the graph."""
+    """Return one greedy order, in time about linear in the graph."""
     waiting = [len(set(ps)) for ps in graph.predecessors]
     remaining = [len({*g.writers, *g.readers}) for g in graph.groups]
     written = [g.is_input for g in graph.groups]

@@ -133,8 +133,8 @@ def _rows(
 def rows(
     tasks: Iterable[Task], jobs: int, executor: Executor | None = None, in_order: bool = True
 ) -> Iterator[Row]:
-    """One row per task, from `jobs` processes (1: from this one) or an executor; in order, or as
-    they are done."""
+    """Return one row per task, from `jobs` processes (1: from this one) or an executor; in order,
+    or as they are done."""
     return _rows(iter(tasks), executor, jobs, in_order, CHUNK)
 
 

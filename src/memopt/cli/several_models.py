@@ -43,8 +43,8 @@ from memopt.text.usage import UsageError
 
 
 def compile_several(args: argparse.Namespace, requests: Sequence[Request], directory: Path) -> None:
-    """Nothing is left behind unless everything went well. `args.model` is, for who says what went
-    wrong, the model at hand."""
+    """Compile models into one project; leave nothing behind unless all went well. `args.model` is,
+    for who says what went wrong, the model at hand."""
     _check(args)
     layout, models = args.layout or MAKE, list[Planned]()
     for request in requests:

@@ -325,7 +325,7 @@ def _planned(module: ModuleOp) -> frozenset[str]:
 def statistics(
     module: ModuleOp, name: str, seconds: float, claimed: frozenset[str] = frozenset()
 ) -> list[str]:
-    """One JSON line per function: what holds after a pass. Bytes and seconds. The functions
+    """Return one JSON line per function: what holds after a pass. Bytes and seconds. The functions
     `claimed` have a plan that was read."""
     lines: list[str] = []
     for func in functions(module):

@@ -79,7 +79,7 @@ class Instruction:
 
     @cached_property
     def words(self) -> int:
-        """How many words an access to several takes."""
+        """Return how many words an access to several takes."""
         if self.stem.startswith(("ldrd", "strd")):
             return 2
         listed = re.search(r"\{(.*)\}", self.operands)

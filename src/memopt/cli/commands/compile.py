@@ -79,7 +79,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Nothing is left behind unless everything went well."""
+    """Compile the models; leave nothing behind unless everything went well."""
     folder = Path(args.output)
     requests = [_request(args, Path(model), folder) for model in args.model]
     check(requests[0])
