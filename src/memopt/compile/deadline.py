@@ -28,14 +28,18 @@ def shorten_limits(passes: Sequence[ModulePass], reading: float) -> tuple[Module
     return tuple(timed)
 
 
-def in_budget(passes: Sequence[ModulePass], deadline: float | None) -> ModulePass:
+def in_budget(
+    passes: Sequence[ModulePass], deadline: float | None, number: int = 0, functions: int = 1
+) -> ModulePass:
     """The first of the passes, with its share of the seconds that are left for all of them, so that
-    what one does not need is for those after it."""
-    step, waiting = passes[0], sum(map(_weight, passes))
+    what one does not need is for those after it; `functions` divide that share, of which `number`
+    have had theirs."""
+    step, own = passes[0], _weight(passes[0]) / functions
+    waiting = sum(map(_weight, passes)) - own * number
     requested, remaining = _limit(step), clock.left(deadline)
     if requested is None or remaining is None:
         return step
-    share = max(remaining, LEAST * requested) * _weight(step) / waiting
+    share = max(remaining, LEAST * requested) * own / waiting
     return cast("ModulePass", replace(cast("Any", step), time_limit=share))
 
 

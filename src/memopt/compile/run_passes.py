@@ -245,17 +245,17 @@ def _run(
     steps = with_branches(steps, max(map(depth_of, funcs)) if len(funcs) > 1 else 0)
     passes = [step.run for step in steps]
     for i, step in enumerate(steps):
-        limited = in_budget(passes[i:], deadline)
         with seconds.timed(step.stage):
-            if not isinstance(limited, PlanningPass):
-                limited.apply(context, module)
+            if not isinstance(step.run, PlanningPass):
+                in_budget(passes[i:], deadline).apply(context, module)
                 known.clear()
                 continue
-            if limited.reads_others:
+            if step.run.reads_others:
                 known.update({f: planned and planned.write() for f, planned in known.items()})
-            for func in functions(module):
-                if step.again and func not in dropped:
-                    continue
+            waiting = [f for f in functions(module) if not step.again or f in dropped]
+            for number, func in enumerate(waiting):
+                limited = in_budget(passes[i:], deadline, number, len(waiting))
+                assert isinstance(limited, PlanningPass)
                 planned = known[func] = limited.plan(func, known.get(func))
                 if bounds is not None and planned is not None and planned.arrangement is not None:
                     bounds[func] = planned.arrangement.bounds
