@@ -39,6 +39,22 @@
 #else
 #define MEMOPT_EVEN_FPU 0
 #endif
+
+/* 1 on cores without an FPU, which round products by integers; there 1 where products have 32 bits. */
+#if !defined(MEMOPT_EVEN_INTEGERS)
+#if defined(__arm__) && !defined(__ARM_FP)
+#define MEMOPT_EVEN_INTEGERS 1
+#else
+#define MEMOPT_EVEN_INTEGERS 0
+#endif
+#endif
+#if !defined(MEMOPT_SHORT_PRODUCTS)
+#if defined(__ARM_ARCH_6M__)
+#define MEMOPT_SHORT_PRODUCTS 1
+#else
+#define MEMOPT_SHORT_PRODUCTS 0
+#endif
+#endif
 #endif /* MEMOPT_ROUND_EVEN */
 
 /* A function of a header that several kernels call, and that is no better for being inlined: where
@@ -203,7 +219,76 @@ static inline int32_t memopt_round_even(float value) {
 #if MEMOPT_ROUND_EVEN
 /* `code` of a multiplier that is a float, given by its bits: the product is rounded to even. */
 #define MEMOPT_EVEN 127
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_INTEGERS
+/* The nearest integer to value / 2^bits, halves to the even one. */
+static inline uint64_t memopt_shift_even(uint64_t value, int32_t bits) {
+  if (bits == 0) {
+    return value;
+  }
+  return (value + (((uint64_t)1 << (bits - 1)) - 1u) + (value >> bits & 1u)) >> bits;
+}
+
+/* By how much a float's integer of 24 bits is shifted to the right of this one. */
+static inline int32_t memopt_float_shift(uint64_t value) {
+  int32_t bits = 0;
+  while (value >> bits >= (uint64_t)1 << 24) {
+    ++bits;
+  }
+  return bits;
+}
+
+/* As float does it: value to 24 bits, the product to 24 bits, and that to an integer, each rounded;
+ * clamped to +-1024. */
+MEMOPT_SMALL
+static MEMOPT_NOINLINE int32_t memopt_requantize_exact(int32_t value, int32_t multiplier) {
+  const uint32_t bits = (uint32_t)multiplier;
+  const int32_t exponent = (int32_t)(bits >> 23);
+  const uint32_t size = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
+  const int32_t first = memopt_float_shift(size);
+  const uint32_t fraction = (bits & 0x7fffffu) | (exponent > 0 ? 0x800000u : 0u);
+  const uint64_t exact = memopt_shift_even(size, first) * fraction;
+  const int32_t second = memopt_float_shift(exact);
+  const uint64_t rounded = memopt_shift_even(exact, second);
+  const int32_t power = first + second + (exponent > 0 ? exponent : 1) - 150;
+  uint64_t steps = 0;
+  if (power >= 0) {
+    steps = power > 10 && rounded > 0 ? 1024 : rounded << (power > 10 ? 10 : power);
+  } else if (power > -25) {
+    steps = memopt_shift_even(rounded, -power);
+  }
+  steps = steps > 1024 ? 1024 : steps;
+  return value < 0 ? -(int32_t)steps : (int32_t)steps;
+}
+
+/* The product with `shift` bits behind the point, rounded down, plus a half; unless it may be so close
+ * to a half, 2^-10, that floats would round it there. What is larger than 1024 is larger than any
+ * result in both. */
+static inline int32_t memopt_requantize_near(int32_t value, int32_t multiplier) {
+  const uint32_t bits = (uint32_t)multiplier;
+#if MEMOPT_SHORT_PRODUCTS
+  const int32_t shift = 138 - (int32_t)(bits >> 23);
+  if ((uint32_t)(shift - 12) <= 17u && (uint32_t)value + (1u << 18) < 1u << 19) {
+    const int32_t high = (int32_t)((bits >> 12 & 0x7ffu) | 0x800u);
+    const int32_t low = memopt_shift_right(value * (int32_t)(bits & 0xfffu), 12);
+    const int32_t steps = value * high + low + (1 << (shift - 1));
+#else
+  const int32_t shift = 133 - (int32_t)(bits >> 23);
+  if ((uint32_t)(shift - 11) <= 18u && (uint32_t)value + ((1u << 23) - 1u) < (1u << 24) - 1u) {
+    const int32_t fraction = (int32_t)((bits << 7 & 0x3fffffffu) | 0x40000000u);
+    const int64_t product = (int64_t)memopt_shift_left(value, 8) * fraction;
+    const int32_t steps = (int32_t)memopt_shift_right_64(product, 32) + (1 << (shift - 1));
+#endif
+    if (((uint32_t)steps << (32 - shift)) + (1u << 22) >= 1u << 23) {
+      return memopt_shift_right(steps, shift);
+    }
+  }
+  return memopt_requantize_exact(value, multiplier);
+}
+#endif /* MEMOPT_ROUND_EVEN */
 static inline int32_t memopt_requantize_even(int32_t value, int32_t multiplier) {
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_INTEGERS
+  return memopt_requantize_near(value, multiplier);
+#endif /* MEMOPT_ROUND_EVEN */
   float real;
   memcpy(&real, &multiplier, sizeof real);
   return memopt_round_even((float)value * real);

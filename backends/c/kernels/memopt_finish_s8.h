@@ -29,6 +29,12 @@ static MEMOPT_NOINLINE void memopt_finish_s8(const memopt_finish *f, const int32
   const int32x4_t low = vdupq_n_s32(act_min);
   const int32x4_t high = vdupq_n_s32(act_max);
   const int32_t codes = step ? n : 1;
+#if MEMOPT_ROUND_EVEN && (__ARM_FEATURE_MVE & 2)
+  if (*shift == MEMOPT_EVEN) { /* all are, for the operator rounds so */
+    memopt_finish_float_mve(acc, multiplier, step, n, zero_point, low, high, out);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   if (!memopt_any_code_mve(shift, codes, 0)) {
     memopt_finish_mve(acc, multiplier, shift, step, n, zero_point, low, high, out);
     return;

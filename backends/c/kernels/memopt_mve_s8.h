@@ -161,6 +161,24 @@ static inline void memopt_finish_wide_mve(const int32_t *acc, const int32_t *mul
     out += 4;
   }
 }
+#if MEMOPT_ROUND_EVEN && (__ARM_FEATURE_MVE & 2)
+/* The same of multipliers that are floats, rounded as ONNX does. */
+static inline void memopt_finish_float_mve(const int32_t *acc, const int32_t *multiplier,
+                                           int32_t each, int32_t n, int32_t zero_point,
+                                           int32x4_t low, int32x4_t high, int8_t *out) {
+  for (; n > 0; n -= 4) {
+    const mve_pred16_t lanes = vctp32q((uint32_t)n);
+    const int32x4_t m = each ? vldrwq_z_s32(multiplier, lanes) : vdupq_n_s32(*multiplier);
+    const float32x4_t sums = vcvtq_f32_s32(vldrwq_z_s32(acc, lanes));
+    const int32x4_t steps = vcvtnq_s32_f32(vmulq_f32(sums, vreinterpretq_f32_s32(m)));
+    const int32x4_t value = vqaddq_n_s32(steps, zero_point);
+    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(value, low), high), lanes);
+    acc += 4;
+    multiplier += 4 * each;
+    out += 4;
+  }
+}
+#endif /* MEMOPT_ROUND_EVEN */
 #else
 #define MEMOPT_MVE 0
 #endif

@@ -9,24 +9,26 @@ The kernels say what stands in a stream.
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.call import Array, Table
-from memopt.backends.c.emit.int8 import Fields
+from memopt.backends.c.emit.int8 import EVEN, Fields
 from memopt.backends.c.weights.packing import BLOCK, LARGEST, Channel
 from memopt.dialects.arithmetic.lazy_numpy import np
 
 STEP = 16  # taps: a vector of bytes
 LANES = 16  # channels of a strip
 HALF = 8  # channels: a vector of int16
-PAIRS, SINGLE, WIDE = range(3)  # of memopt_depthwise_strips_s8
+PAIRS, SINGLE, WIDE, FLOAT, FLOAT_PAIRS = range(5)  # of memopt_depthwise_strips_s8
+WIDE_BLOCK, FLOAT_BLOCK = 1, 2  # in `wide` of memopt_conv_2d_blocks_s8
 
 
 def blocks_of(channels: Sequence[Channel], steps: int) -> Fields:
     """Four channels at a time, sixteen taps of each."""
     words: list[Array] = []
-    wide: list[bool] = []
+    wide: list[int] = []
     for block in _parts(channels, BLOCK):
         taps = _weights(block, STEP * steps).reshape(BLOCK, -1, STEP)
         words += [_words(taps.transpose(1, 0, 2)), _ends(block), np.zeros(1, np.int32)]
-        wide.append(_is_wide(block))
+        all_even = all(channel.code == EVEN for channel in block)
+        wide.append(FLOAT_BLOCK if all_even else WIDE_BLOCK * _is_wide(block))
     mixed = any(wide) or len(channels) % BLOCK
     return (
         ("stream", Table("int32_t", np.concatenate(words))),
@@ -41,12 +43,18 @@ def strips_of(channels: Sequence[Channel], taps: int) -> Fields:
     for half in _parts(channels, HALF):
         weights = _weights(half, taps | 1)
         words += [_ends([*half[::2], *half[1::2]]), _words(weights.T)]
-        kinds.append(WIDE if _is_wide(half) else PAIRS if _pairs(weights) else SINGLE)
+        kinds.append(_kind(half, _pairs(weights)))
     needs = "WIDE_STRIPS" if WIDE in kinds else None
     return (
         ("stream", Table("int32_t", np.concatenate(words))),
         ("kinds", Table("uint8_t", np.array(kinds, np.uint8), needs)),
     )
+
+
+def _kind(half: Sequence[Channel], pairs: bool) -> int:
+    if half[0].code == EVEN:  # as all that are there
+        return FLOAT_PAIRS if pairs else FLOAT
+    return WIDE if _is_wide(half) else PAIRS if pairs else SINGLE
 
 
 def _pairs(weights: Array) -> bool:

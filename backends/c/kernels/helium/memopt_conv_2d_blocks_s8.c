@@ -85,6 +85,23 @@ __attribute__((naked, noinline)) static void conv_2d_blocks_run(
                      CONV_2D_BLOCKS_PUT("q1", "r3"));
 }
 
+#if MEMOPT_ROUND_EVEN && (__ARM_FEATURE_MVE & 2)
+/* Multipliers are floats; a conversion may saturate. */
+#define CONV_2D_BLOCKS_FLOAT_PUT(q, out)                                              \
+  "vqadd.s32 " q ", " q ", q4\n vmax.s32 " q ", " q ", q5\n vmin.s32 " q ", " q ", q6\n" \
+  "vstrb.32 " q ", [" out "], #4\n"
+
+/* Rounded as ONNX does. */
+__attribute__((naked, noinline)) static void conv_2d_blocks_float(
+    const conv_2d_blocks_work *work __attribute__((unused))) {
+  CONV_2D_BLOCKS("vldrw.32 q2, [r5], #16\n vcvt.f32.s32 q0, q0\n vcvt.f32.s32 q1, q1\n"
+                 "vmul.f32 q0, q0, q2\n vmul.f32 q1, q1, q2\n vcvtn.s32.f32 q0, q0\n"
+                 "vcvtn.s32.f32 q1, q1\n adds r5, r5, #8\n"
+                 CONV_2D_BLOCKS_FLOAT_PUT("q0", "r1") CONV_2D_BLOCKS_FLOAT_PUT("q1", "r3"));
+}
+#define CONV_2D_BLOCKS_FLOAT 2 /* in `wide`: of a block of four channels that round as ONNX does */
+#endif /* MEMOPT_ROUND_EVEN */
+
 /* The sums alone, as int32. */
 __attribute__((naked, noinline)) static void conv_2d_blocks_sums(
     const conv_2d_blocks_work *work __attribute__((unused))) {
@@ -215,6 +232,14 @@ static MEMOPT_NOINLINE void conv_2d_blocks_mixed(const memopt_conv_2d_blocks_s8_
     const int32_t *const bias = (const int32_t *)(const void *)(work->w + weights);
     const int32_t n = p->out_c - oc < 4 ? p->out_c - oc : 4;
     int32_t acc[2][4];
+#if MEMOPT_ROUND_EVEN && (__ARM_FEATURE_MVE & 2) && MEMOPT_MVE
+    if (p->wide[oc / 4] == CONV_2D_BLOCKS_FLOAT) { /* all are, but for one that lacks channels */
+      work->end = work->w + p->out_c / 4 * (weights + CONV_2D_BLOCKS_LAST);
+      conv_2d_blocks_float(work);
+      oc = p->out_c & ~3;
+      continue;
+    }
+#endif /* MEMOPT_ROUND_EVEN */
     if (n == 4 && !p->wide[oc / 4]) {
       work->end = work->w;
       work->out0 = out0 + oc;
@@ -239,6 +264,12 @@ static MEMOPT_NOINLINE void conv_2d_blocks_mixed(const memopt_conv_2d_blocks_s8_
 
 static inline void conv_2d_blocks_pixels(const memopt_conv_2d_blocks_s8_params *p,
                                          conv_2d_blocks_work *work) {
+#if MEMOPT_ROUND_EVEN && (__ARM_FEATURE_MVE & 2) && MEMOPT_MVE
+  if (p->wide && *p->wide == CONV_2D_BLOCKS_FLOAT && (p->out_c & 3) == 0) {
+    conv_2d_blocks_float(work);
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   if (MEMOPT_WITH_WIDE_BLOCKS && p->wide) {
     conv_2d_blocks_mixed(p, work);
   } else {

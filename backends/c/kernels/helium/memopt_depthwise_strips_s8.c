@@ -32,6 +32,11 @@ enum {
   DEPTHWISE_STRIPS_WIDE    /* not all are */
 };
 
+#if MEMOPT_ROUND_EVEN
+#define DEPTHWISE_STRIPS_FLOAT 3       /* as SINGLE, of channels that round as ONNX does */
+#define DEPTHWISE_STRIPS_FLOAT_PAIRS 4 /* as PAIRS */
+#endif /* MEMOPT_ROUND_EVEN */
+
 /* 0 where the network has no WIDE ones, so that nothing is there for them. */
 #define MEMOPT_WITH_WIDE_STRIPS 1
 
@@ -116,6 +121,33 @@ __attribute__((naked, noinline)) static void depthwise_strips_single(
   DEPTHWISE_STRIPS(DEPTHWISE_STRIPS_TAP, DEPTHWISE_STRIPS_PUT);
 }
 
+#if MEMOPT_ROUND_EVEN && (__ARM_FEATURE_MVE & 2)
+/* Multipliers are floats. */
+#define DEPTHWISE_STRIPS_FLOAT_PUT                                                 \
+  "vldrw.32 q0, [r6, #32]\n vldrw.32 q1, [r6, #48]\n"                              \
+  "vcvt.f32.s32 q4, q4\n vcvt.f32.s32 q5, q5\n vcvt.f32.s32 q6, q6\n"               \
+  "vcvt.f32.s32 q7, q7\n vmul.f32 q4, q4, q0\n vmul.f32 q5, q5, q1\n"               \
+  "vmul.f32 q6, q6, q0\n vmul.f32 q7, q7, q1\n vcvtn.s32.f32 q4, q4\n"              \
+  "vcvtn.s32.f32 q5, q5\n vcvtn.s32.f32 q6, q6\n vcvtn.s32.f32 q7, q7\n"            \
+  "vqmovnb.s32 q4, q4\n vqmovnt.s32 q4, q5\n vqmovnb.s32 q6, q6\n"                 \
+  "vqmovnt.s32 q6, q7\n vldrw.32 q0, [sp]\n vldrw.32 q1, [sp, #16]\n"              \
+  "vqadd.s16 q4, q4, r11\n vqadd.s16 q6, q6, r11\n vmax.s16 q4, q4, q0\n"          \
+  "vmax.s16 q6, q6, q0\n vmin.s16 q4, q4, q1\n vmin.s16 q6, q6, q1\n"              \
+  "vpst\n vstrbt.16 q4, [r3]\n add r3, r3, r8\n"                                   \
+  "vpst\n vstrbt.16 q6, [r3]\n add r3, r3, r8\n"
+
+/* Rounded as ONNX does. */
+__attribute__((naked, noinline)) static void depthwise_strips_float_pairs(
+    const depthwise_strips_work *work __attribute__((unused))) {
+  DEPTHWISE_STRIPS(DEPTHWISE_STRIPS_TAP DEPTHWISE_STRIPS_SECOND, DEPTHWISE_STRIPS_FLOAT_PUT);
+}
+
+__attribute__((naked, noinline)) static void depthwise_strips_float(
+    const depthwise_strips_work *work __attribute__((unused))) {
+  DEPTHWISE_STRIPS(DEPTHWISE_STRIPS_TAP, DEPTHWISE_STRIPS_FLOAT_PUT);
+}
+#endif /* MEMOPT_ROUND_EVEN */
+
 /* The sums alone, as int32: of each of two pixels those of even channels before the odd ones. */
 __attribute__((naked, noinline)) static void depthwise_strips_sums(
     const depthwise_strips_work *work __attribute__((unused))) {
@@ -181,6 +213,21 @@ static MEMOPT_NOINLINE void depthwise_strips_wide(const depthwise_strips_work *a
 
 static inline void depthwise_strips_run(depthwise_strips_work *work, int32_t kind, int32_t taps) {
   work->further = taps - 1;
+#if MEMOPT_ROUND_EVEN
+  if (kind >= DEPTHWISE_STRIPS_FLOAT) {
+#if !(MEMOPT_MVE && defined(__GNUC__) && (__ARM_FEATURE_MVE & 2))
+    depthwise_strips_wide(work);
+#else
+    if (kind == DEPTHWISE_STRIPS_FLOAT) {
+      depthwise_strips_float(work);
+    } else {
+      work->further /= 2;
+      depthwise_strips_float_pairs(work);
+    }
+#endif
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
 #if MEMOPT_MVE && defined(__GNUC__)
   if (kind == DEPTHWISE_STRIPS_PAIRS) {
     work->further /= 2;

@@ -42,6 +42,19 @@ def test_operators_that_round_as_onnx_are_what_evaluate_computes(
     assert kinds[packing.FUSED] == 0
 
 
+@pytest.mark.usefixtures("host_as_mve")
+def test_blocks_of_vectors_that_round_as_onnx_are_what_evaluate_computes(
+    tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools("host")
+    for seed, make in enumerate((extreme, usual)):
+        forge = make(lab, np.random.default_rng(seed))
+        add_deep(lab, forge, (16, 48, 64, 40), 3 + seed)
+        for kernel in ((1, 1), (2, 3), (3, 3)):
+            add_depthwise(lab, forge, kernel, 5 + 8 * seed)
+        check_even(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), FORMS[seed])
+
+
 @pytest.mark.parametrize(
     "target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"])
 )
