@@ -369,3 +369,7 @@ class OfOneOp(ComputeOp):
     result = result_def(AnyTensor)
     traits = traits_def(Pure())
     assembly_format = "$input " + TYPES
+    TFLITE: ClassVar[str] = ""
+    """The operator of `.tflite` that is this operation, with `TFLITE_OPTIONS` and no others."""
+    TFLITE_OPTIONS: ClassVar[Mapping[str, str]] = {}
+    """Property -> the operator's option that is this whole number."""

@@ -1,6 +1,7 @@
 """Channels to height and width."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
@@ -21,6 +22,8 @@ class DepthToSpaceOp(OfOneOp):
     block = prop_def(IntegerAttr[I64])
     by_channel = opt_prop_def(UnitAttr)
     traits = traits_def(Moves(), Spatial())
+    TFLITE: ClassVar[str] = "DEPTH_TO_SPACE"
+    TFLITE_OPTIONS: ClassVar[Mapping[str, str]] = {"block": "blockSize"}
     assembly_format = "$input `block` $block (`by_channel` $by_channel^)? " + TYPES
 
     def verify_(self) -> None:

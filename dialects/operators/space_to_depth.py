@@ -1,27 +1,27 @@
 """Height and width to channels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
-from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
+from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
 @irdl_op_definition
-class SpaceToDepthOp(ComputeOp):
+class SpaceToDepthOp(OfOneOp):
     """Pixels with the channels of a block of `block` x `block` pixels."""
 
     name = "memgraph.space_to_depth"
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     block = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), Spatial())
+    traits = traits_def(Spatial())
+    TFLITE: ClassVar[str] = "SPACE_TO_DEPTH"
+    TFLITE_OPTIONS: ClassVar[Mapping[str, str]] = {"block": "blockSize"}
     assembly_format = "$input `block` $block " + TYPES
 
     def verify_(self) -> None:

@@ -98,8 +98,6 @@ class FunctionOp(UnaryOp):
     ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
     C: ClassVar[str] = ""
     """The expression of a float32 `x`; "" where it is more than one."""
-    TFLITE: ClassVar[str] = ""
-    """The operator of `.tflite` that is this function and has no options."""
     ONNX: ClassVar[str] = ""
     """The operator of ONNX that is this function of floats, with `ONNX_NUMBERS` as attributes."""
     ONNX_NUMBERS: ClassVar[Mapping[str, float]] = {}

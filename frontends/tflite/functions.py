@@ -1,9 +1,13 @@
 """Functions of one number."""
 
+from collections.abc import Callable
+
 from xdsl.dialects.builtin import Float32Type, IntegerType, UnitAttr
 from xdsl.ir import Operation
 
+from memopt.dialects.attributes.quick import number
 from memopt.dialects.operators import operations
+from memopt.dialects.operators.base import OfOneOp
 from memopt.dialects.operators.real_functions import RealFunctionOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.frontends.core.node import Entry, short_name
@@ -67,10 +71,22 @@ def negation(node: Node, kind: Kind) -> Operation:
 
 
 def entries() -> dict[str, Entry]:
-    """Return the operators that are a function without options, by name."""
-    named = [op for op in operations() if issubclass(op, FunctionOp) and op.TFLITE]
-    real = {op: real_function if issubclass(op, RealFunctionOp) else unary for op in named}
-    return {op.TFLITE: Entry(real[op], short_name(op)) for op in named}
+    """Return the operators of one operand that their operations name."""
+    named = [op for op in operations() if issubclass(op, OfOneOp) and op.TFLITE]
+    return {op.TFLITE: Entry(_built_by(op), short_name(op)) for op in named}
+
+
+def _built_by(kind: type[OfOneOp]) -> Callable[..., Operation]:
+    if issubclass(kind, FunctionOp):
+        return real_function if issubclass(kind, RealFunctionOp) else unary
+    return of_options
+
+
+def of_options(node: Node, kind: type[OfOneOp]) -> Operation:
+    """Build an operation with the options that it names."""
+    options = kind.TFLITE_OPTIONS.items()
+    properties = {name: number(node.options[option]) for name, option in options}
+    return build(kind, (node.operand(0),), node.results, properties)
 
 
 def gelu(node: Node, kind: Kind) -> Operation:

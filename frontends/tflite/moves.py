@@ -190,8 +190,3 @@ def resize(node: Node, kind: Kind) -> Operation:
         "half_pixel_centers": UnitAttr() if node.options["halfPixelCenters"] else None,
     }
     return build(kind, (node.operand(0),), node.results, properties)
-
-
-def depth_to_space(node: Node, kind: Kind) -> Operation:
-    properties = {"block": number(node.options["blockSize"])}
-    return build(kind, (node.operand(0),), node.results, properties)

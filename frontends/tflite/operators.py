@@ -75,13 +75,6 @@ def over_axes(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-def space_to_depth(node: Node, kind: Kind) -> Operation:
-    block = node.options["blockSize"]
-    need(len(node.shape(0)) == 4 and block > 0, f"blockSize = {block} of {node.shape(0)}")
-    properties = {"block": number(node.options["blockSize"])}
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
 OPERATORS: Final[Mapping[str, Entry]] = {
     **entries(),
     **elementwise.entries(),
@@ -118,7 +111,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DEPTHWISE_CONV_2D": Entry(
         products.convolution(depthwise=True), "depthwise_conv_2d", "hybrid_depthwise_conv_2d"
     ),
-    "DEPTH_TO_SPACE": Entry(moves.depth_to_space, "depth_to_space"),
     "DEQUANTIZE": Entry(unary, "dequantize"),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, "gather_along"),
     "DYNAMIC_UPDATE_SLICE": Entry(elementwise.plain, "dynamic_update_slice"),
@@ -175,7 +167,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SPACE_TO_BATCH_ND": Entry(
         moves.batches(walks.space_to_batch, picks.space_to_batch), "strided", "picked"
     ),
-    "SPACE_TO_DEPTH": Entry(space_to_depth, "space_to_depth"),
     "SPLIT": Entry(moves.split(data=1, axis=0), "split"),
     "SPLIT_V": Entry(moves.split(data=0, axis=2), "split"),
     "SQRT": Entry(function, "sqrt"),

@@ -160,7 +160,6 @@ EXTENSIONS = {
     "spatial": Extension(
         (
             "dialects/operators/space_to_depth.py",
-            "frontends/tflite/operators.py",
             "backends/c/kernels/space_to_depth/__init__.py",
             "backends/c/kernels/space_to_depth/memopt_space_to_depth.c",
         ),
