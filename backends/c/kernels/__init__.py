@@ -112,7 +112,7 @@ class Source:
     def text(self) -> str:
         """The C as users get it."""
         text = self.path.read_text()
-        text = self._filled(_TABLE.sub("", text)) if self.words else text
+        text = self._filled(_TABLE.sub("", text, count=1)) if self.words else text
         return _HEAD.sub(lambda head: _head(self.name.removesuffix(".c"), head[1] or ""), text)
 
     def _filled(self, text: str) -> str:
