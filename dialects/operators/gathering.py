@@ -31,6 +31,11 @@ class IndexingOp(ComputeOp):
     from_end = opt_prop_def(UnitAttr)
 
     @property
+    def depth(self) -> int:
+        """Return the number of dimensions that a row of indices is for."""
+        return shape_of(self.indices)[-1]
+
+    @property
     @abstractmethod
     def indexed(self) -> tuple[int, ...]:
         """Sizes of the dimensions that are indexed, by the last dimension of the indices if these
@@ -114,11 +119,6 @@ class GatherNdOp(IndexingOp):
     assembly_format = "$input `,` $indices" + FROM_END + TYPES
 
     @property
-    def depth(self) -> int:
-        """Return how many dimensions are indexed."""
-        return shape_of(self.indices)[-1]
-
-    @property
     def indexed(self) -> tuple[int, ...]:
         return shape_of(self.input)[: self.depth]
 
@@ -148,11 +148,6 @@ class ScatterNdOp(IndexingOp):
     result = result_def(AnyTensor)
     traits = traits_def(Pure(), RealsOnly())
     assembly_format = "$indices `,` $updates" + FROM_END + TYPES
-
-    @property
-    def depth(self) -> int:
-        """Return how many dimensions are indexed."""
-        return shape_of(self.indices)[-1]
 
     @property
     def indexed(self) -> tuple[int, ...]:

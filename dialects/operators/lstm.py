@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-from xdsl.dialects.builtin import Float32Type, FloatAttr, UnitAttr
+from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
     var_operand_def,
 )
 
@@ -54,9 +53,7 @@ class LstmOp(SequenceOp):
     gates = var_operand_def(AnyTensor)
     hidden = operand_def(AnyTensor)
     cell = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     clip = prop_def(FloatAttr[Float32Type])
-    time_major = opt_prop_def(UnitAttr)
     rounding = opt_prop_def(RoundingAttr)
     assembly_format = (
         "$input `gates` $gates `hidden` $hidden `cell` $cell `clip` $clip"

@@ -10,7 +10,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
     var_operand_def,
 )
 
@@ -46,11 +45,9 @@ class RealLstmOp(SequenceOp):
     values = var_operand_def(AnyTensor)
     hidden = operand_def(AnyTensor)
     cell = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     parts = prop_def(DenseArrayBase.constr(I64))
     clip = prop_def(FloatAttr[Float32Type])
     projection_clip = prop_def(FloatAttr[Float32Type])
-    time_major = opt_prop_def(UnitAttr)
     asymmetric = opt_prop_def(UnitAttr)
     activation = prop_def(ActivationAttr)
     assembly_format = (

@@ -35,11 +35,6 @@ class ScatterUpdateOp(IndexingOp):
     )
 
     @property
-    def depth(self) -> int:
-        """Return the number of dimensions that are indexed."""
-        return shape_of(self.indices)[-1]
-
-    @property
     def indexed(self) -> tuple[int, ...]:
         return shape_of(self.input)[: self.depth]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
@@ -29,8 +29,6 @@ class SequenceRnnOp(SequenceOp):
     recurrent = operand_def(AnyTensor)
     bias = operand_def(AnyTensor)
     hidden = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    time_major = opt_prop_def(UnitAttr)
     asymmetric = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
     assembly_format = (

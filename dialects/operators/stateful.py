@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of
@@ -39,9 +40,12 @@ class SequenceOp(StatefulOp):
     """Base of layers that go through operand 0 step by step, [batch, step, size] or with
     `time_major` [step, batch, size]."""
 
+    result = result_def(AnyTensor)
+    time_major = opt_prop_def(UnitAttr)
+
     @property
     def is_time_major(self) -> bool:
-        return "time_major" in self.properties
+        return self.time_major is not None
 
     @property
     def batches(self) -> int:
@@ -52,7 +56,7 @@ class SequenceOp(StatefulOp):
         return shape_of(self.operands[0])[int(not self.is_time_major)]
 
     def check_sequence(self) -> None:
-        shape, out = shape_of(self.operands[0]), shape_of(self.results[0])
+        shape, out = shape_of(self.operands[0]), shape_of(self.result)
         self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
         self.require(shape[:2] == out[:2], "the result has other steps or batches")
 

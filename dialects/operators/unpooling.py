@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
@@ -21,6 +22,13 @@ class PlacesOp(ComputeOp):
 
     window = prop_def(WindowAttr)
     traits = traits_def(Pure(), RealsOnly())
+
+    def check_images(self, numbered: SSAValue, numbers: SSAValue) -> None:
+        shape, out = shape_of(self.operands[0]), shape_of(self.results[0])
+        self.require(len(shape) == len(out) == 4, "images have four dimensions")
+        self.require(shape_of(numbers) == shape_of(numbered), "a number for each element")
+        self.require((shape[0], shape[3]) == (out[0], out[3]), "other images or channels")
+        self.sizes()
 
     def need_floats(self, operands: Sequence[Array]) -> None:
         """Raise MemoptError for operands that are not all float32."""
@@ -57,11 +65,7 @@ class MaxPoolPlacesOp(PlacesOp):
     assembly_format = "$input `window` `` $window " + TYPES
 
     def verify_(self) -> None:
-        shape, out = shape_of(self.input), shape_of(self.result)
-        self.require(len(shape) == len(out) == 4, "images have four dimensions")
-        self.require(shape_of(self.numbers) == out, "a number for each element")
-        self.require((shape[0], shape[3]) == (out[0], out[3]), "other images or channels")
-        self.sizes()
+        self.check_images(self.result, self.numbers)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         self.need_floats(operands)
@@ -89,11 +93,7 @@ class MaxUnpoolOp(PlacesOp):
     assembly_format = "$input `,` $numbers `window` `` $window " + TYPES
 
     def verify_(self) -> None:
-        shape, out = shape_of(self.input), shape_of(self.result)
-        self.require(len(shape) == len(out) == 4, "images have four dimensions")
-        self.require(shape_of(self.numbers) == shape, "a number for each element")
-        self.require((shape[0], shape[3]) == (out[0], out[3]), "other images or channels")
-        self.sizes()
+        self.check_images(self.input, self.numbers)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         self.need_floats(operands)

@@ -7,6 +7,7 @@ same functions (targets/cmsis_nn/scratch.py).
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memopt.backends.c.emit.call import Array, Constants, KernelCall, Table, per_tensor
@@ -141,57 +142,20 @@ def _lower_pooled(op: Pooled, constants: Constants, workspace: Callable[[Any], i
     return _adapter(own, _window(op, own, workspace(op)))
 
 
-@kernel(
-    (Conv2DOp, DepthwiseConv2DOp),
-    "s8",
-    "nhwc",
-    rounding="tflm_double",
-    isa=CMSIS_NN,
-    workspace=_dsp,
-    where=_is_filtered,
-)
-def cmsis_conv_2d_s8(op: Filtered, constants: Constants) -> KernelCall:
-    """On cores with the DSP extension, and those with less."""
-    return _lower_filtered(op, constants, _dsp)
-
-
-@kernel(
-    (Conv2DOp, DepthwiseConv2DOp),
-    "s8",
-    "nhwc",
-    rounding="tflm_double",
-    isa=CMSIS_NN_MVE,
-    workspace=_mve,
-    where=_is_filtered,
-)
-def cmsis_conv_2d_s8_mve(op: Filtered, constants: Constants) -> KernelCall:
-    return _lower_filtered(op, constants, _mve)
-
-
-@kernel(
-    (AveragePool2DOp, MaxPool2DOp),
-    "s8",
-    "nhwc",
-    rounding="tflm_double",
-    isa=CMSIS_NN,
-    workspace=_dsp,
-    where=_is_one_image,
-)
-def cmsis_pool_2d_s8(op: Pooled, constants: Constants) -> KernelCall:
-    return _lower_pooled(op, constants, _dsp)
-
-
-@kernel(
-    (AveragePool2DOp, MaxPool2DOp),
-    "s8",
-    "nhwc",
-    rounding="tflm_double",
-    isa=CMSIS_NN_MVE,
-    workspace=_mve,
-    where=_is_one_image,
-)
-def cmsis_pool_2d_s8_mve(op: Pooled, constants: Constants) -> KernelCall:
-    return _lower_pooled(op, constants, _mve)
+for _isa, _room in ((CMSIS_NN, _dsp), (CMSIS_NN_MVE, _mve)):
+    for _ops, _lower, _where in (
+        ((Conv2DOp, DepthwiseConv2DOp), _lower_filtered, _is_filtered),
+        ((AveragePool2DOp, MaxPool2DOp), _lower_pooled, _is_one_image),
+    ):
+        kernel(
+            _ops,
+            "s8",
+            "nhwc",
+            rounding="tflm_double",
+            isa=_isa,
+            workspace=_room,
+            where=_where,
+        )(partial(_lower, workspace=_room))
 
 
 @kernel(
