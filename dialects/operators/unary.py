@@ -154,6 +154,7 @@ class ReluOp(FunctionOp):
     """max(x, 0), element-wise."""
 
     name = "memgraph.relu"
+    TFLITE: ClassVar[str] = "RELU"
     traits = traits_def(AsActivation("relu"))
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
 
@@ -179,6 +180,7 @@ class Relu6Op(FunctionOp):
     """x clamped to 0 .. 6, element-wise."""
 
     name = "memgraph.relu6"
+    TFLITE: ClassVar[str] = "RELU6"
     traits = traits_def(AsActivation("relu6"))
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
 
@@ -255,6 +257,7 @@ class LogisticOp(SigmoidOp):
     """1 / (1 + exp(-x)), element-wise."""
 
     name = "memgraph.logistic"
+    TFLITE: ClassVar[str] = "LOGISTIC"
     C: ClassVar[str] = "1.0f / (1.0f + expf(-x))"
     POWERS: ClassVar[tuple[int, ...]] = (-12,)
 
@@ -282,6 +285,7 @@ class TanhOp(SigmoidOp):
     """The hyperbolic tangent, element-wise."""
 
     name = "memgraph.tanh"
+    TFLITE: ClassVar[str] = "TANH"
     C: ClassVar[str] = "tanhf(x)"
     POWERS: ClassVar[tuple[int, ...]] = (-12, -11)
 

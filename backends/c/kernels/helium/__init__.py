@@ -1,6 +1,7 @@
 """Convolutions by Helium that work in scratch to be faster."""
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 
 from memopt.backends.c.emit.call import Constants, KernelCall
@@ -19,6 +20,9 @@ SHAPE, WINDOW = "in_h in_w in_c out_w", "k_h k_w stride_h stride_w dilation_h"  
 PAD = "pad_top pad_left"
 Filtering = Conv2DOp | DepthwiseConv2DOp
 FEW = 2  # channels that cost less by twos
+_windows = partial(
+    kernel, types="s8", layout="nhwc", rounding=ROUNDINGS, isa="mve", rows=window_rows
+)
 STRIP = 4096  # bytes of a strip that would be longer than two pixels need
 
 
@@ -36,16 +40,7 @@ def _two_windows(op: Filtering) -> int:
     return 2 * STEP * _steps(op) if fits else 0
 
 
-@kernel(
-    Conv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="mve",
-    workspace=_two_windows,
-    rows=window_rows,
-    fast=WIDE,
-)
+@_windows(Conv2DOp, workspace=_two_windows, fast=WIDE)
 def conv_2d_blocks_s8(op: Filtering, constants: Constants) -> KernelCall:
     """Weights in the order in which vectors of sixteen taps read them, four channels at a time."""
     matrix, bias, reals = filter_matrix(op, constants)
@@ -104,16 +99,7 @@ def _short_strip(op: DepthwiseConv2DOp) -> int:
     return 0 if _two_windows(op) else _strip(op, _short_span)
 
 
-@kernel(
-    DepthwiseConv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="mve",
-    workspace=_long_strip,
-    rows=window_rows,
-    fast=WIDE,
-)
+@_windows(DepthwiseConv2DOp, workspace=_long_strip, fast=WIDE)
 def depthwise_strips_s8(
     op: DepthwiseConv2DOp, constants: Constants
 ) -> KernelCall | list[KernelCall]:
@@ -123,16 +109,7 @@ def depthwise_strips_s8(
     return _strips(op, constants, _span(op))
 
 
-@kernel(
-    DepthwiseConv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="mve",
-    workspace=_short_strip,
-    rows=window_rows,
-    fast=NARROW,
-)
+@_windows(DepthwiseConv2DOp, workspace=_short_strip, fast=NARROW)
 def depthwise_short_strips_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Return the call of the strips of a few pixels at a time."""
     return _strips(op, constants, _short_span(op))

@@ -1,6 +1,7 @@
 """Convolutions and FULLY_CONNECTED with packed weights, which work in scratch to be faster."""
 
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 from xdsl.ir import Operation
@@ -19,6 +20,15 @@ from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
 
+_windows = partial(
+    kernel,
+    types="s8",
+    layout="nhwc",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    rows=rows_in_turn,
+    fast=WIDE,
+)
 LONG = 128  # taps
 FIELDS = (
     *("in_h", "in_w", "in_c", "out_w", "out_c", "k_h", "k_w", "stride_h", "stride_w"),
@@ -55,16 +65,7 @@ def pays(op: Operation, taps: int, apart: bool = False) -> bool:
     return shape_of(op.results[0])[-1] >= (4 * BLOCK if apart or taps > 1000 else BLOCK)
 
 
-@kernel(
-    Conv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="dsp",
-    workspace=_column,
-    rows=rows_in_turn,
-    fast=WIDE,
-)
+@_windows(Conv2DOp, workspace=_column)
 def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
     call = packed_windows(op, constants, "conv_2d_packed_s8", _order(op))
@@ -133,16 +134,7 @@ def _row_columns(op: DepthwiseConv2DOp) -> int:
     return _column(op) if shape_of(op.input)[-1] == 1 else columns_under(op, twos_of(op))
 
 
-@kernel(
-    DepthwiseConv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="dsp",
-    workspace=_row_columns,
-    rows=rows_in_turn,
-    fast=WIDE,
-)
+@_windows(DepthwiseConv2DOp, workspace=_row_columns)
 def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Nine products in five instructions; of one channel as any convolution."""
     if shape_of(op.input)[-1] == 1:
