@@ -118,44 +118,42 @@ def _bias(op: Filtered | FullyConnectedOp, channels: int, constants: Constants) 
     return Table("int32_t", int32_bias(op, op.bias, channels, constants).astype(np.int32))
 
 
-def _lower_filtered(
-    op: Filtered, constants: Constants, workspace: Callable[[Any], int]
-) -> KernelCall:
-    own = _one(conv_2d_s8(op, constants))
-    given = dict(own.fields)
-    return _adapter(
-        own,
-        (
-            *_window(op, own, workspace(op)),
-            ("filter.input_zero_point", given["input_zero_point"]),
-            ("filter.output_zero_point", given["output_zero_point"]),
-            ("filter.weights", given["weights"]),
-            ("filter.bias", _bias(op, shape_of(op.result)[3], constants)),
-            ("filter.multiplier", given["multiplier"]),
-            ("filter.shift", Table("int32_t", _shifts(own))),
-        ),
+def _register(isa: str, workspace: Callable[[Any], int]) -> None:
+    """Register the kernels of windows of an instruction set, which work in so much scratch."""
+    windows = partial(
+        kernel,
+        types="s8",
+        layout="nhwc",
+        rounding="tflm_double",
+        isa=isa,
+        workspace=workspace,
     )
 
+    @windows((Conv2DOp, DepthwiseConv2DOp), where=_is_filtered)
+    def filtered(op: Filtered, constants: Constants) -> KernelCall:
+        own = _one(conv_2d_s8(op, constants))
+        given = dict(own.fields)
+        return _adapter(
+            own,
+            (
+                *_window(op, own, workspace(op)),
+                ("filter.input_zero_point", given["input_zero_point"]),
+                ("filter.output_zero_point", given["output_zero_point"]),
+                ("filter.weights", given["weights"]),
+                ("filter.bias", _bias(op, shape_of(op.result)[3], constants)),
+                ("filter.multiplier", given["multiplier"]),
+                ("filter.shift", Table("int32_t", _shifts(own))),
+            ),
+        )
 
-def _lower_pooled(op: Pooled, constants: Constants, workspace: Callable[[Any], int]) -> KernelCall:
-    own = _one(pool_2d_stored(op, constants))
-    return _adapter(own, _window(op, own, workspace(op)))
+    @windows((AveragePool2DOp, MaxPool2DOp), where=_is_one_image)
+    def pooled(op: Pooled, constants: Constants) -> KernelCall:
+        own = _one(pool_2d_stored(op, constants))
+        return _adapter(own, _window(op, own, workspace(op)))
 
 
-for _isa, _room in ((CMSIS_NN, _dsp), (CMSIS_NN_MVE, _mve)):
-    for _ops, _lower, _where in (
-        ((Conv2DOp, DepthwiseConv2DOp), _lower_filtered, _is_filtered),
-        ((AveragePool2DOp, MaxPool2DOp), _lower_pooled, _is_one_image),
-    ):
-        kernel(
-            _ops,
-            "s8",
-            "nhwc",
-            rounding="tflm_double",
-            isa=_isa,
-            workspace=_room,
-            where=_where,
-        )(partial(_lower, workspace=_room))
+_register(CMSIS_NN, _dsp)  # cores with the DSP extension, and those with less
+_register(CMSIS_NN_MVE, _mve)
 
 
 @kernel(
