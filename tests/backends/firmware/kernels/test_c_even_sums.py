@@ -29,7 +29,7 @@ ENDS = ((-128, ""), (127, ""), (0, ""), (-5, "relu"), (-100, "relu6"))  # zero p
 
 def pairs(rng: np.random.Generator, count: int, largest: int, zero: int) -> tuple[Array, Array]:
     """Biases up to `largest`, and scales: near ties, beyond 24 bits, and any."""
-    exponents = rng.choice([rng.integers(-14, -4, count), rng.integers(-40, 8, count)], axis=0)
+    exponents = rng.choice([rng.integers(-14, -4, count), rng.integers(-40, 20, count)], axis=0)
     mantissas = np.where(rng.random(count) < 0.3, rng.integers(16, 32, count) / 16, 0)
     mantissas = np.where(mantissas == 0, 1 + rng.random(count), mantissas)
     scales = np.ldexp(mantissas.astype(np.float32), exponents)
