@@ -27,7 +27,10 @@ FIGURES = (ROOT / "docs/reference/figures.md").read_text(encoding="utf-8")
 LINES = 150  # of the README, at most
 
 
-def test_the_commands_print_what_the_pages_say(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "commands"), [(TEXT, 5), pytest.param(STEPS, 20, marks=pytest.mark.deep)]
+)
+def test_the_commands_print_what_the_page_says(page: str, commands: int, tmp_path: Path) -> None:
     for name in ("benchmarks", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
@@ -35,11 +38,7 @@ def test_the_commands_print_what_the_pages_say(tmp_path: Path) -> None:
     tools = Path(tempfile.mkdtemp(prefix="memopt-tools-"))  # a short name, as of a socket
     warm.start(tools, environment)
     environment["PATH"] = os.pathsep.join((str(tools), path))
-    assert run_page(TEXT, tmp_path, environment) >= 5
-    (tmp_path / "steps").mkdir()
-    for name in ("benchmarks", "docs"):
-        (tmp_path / "steps" / name).symlink_to(ROOT / name)
-    assert run_page(STEPS, tmp_path / "steps", environment) >= 20
+    assert run_page(page, tmp_path, environment) >= commands
 
 
 def test_the_readme_is_short() -> None:
