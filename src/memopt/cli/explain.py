@@ -229,7 +229,7 @@ def label(graph: MemoryGraph, group: int) -> str:
     """The group's name, with the step that writes it where the name alone is not enough."""
     named = graph.groups[group]
     alike = sum(other.name == named.name for other in graph.groups)
-    origin = f" of step {min(named.writers)}" if named.writers else " (input)"
+    origin = f" of step {named.writers[0]}" if named.writers else " (input)"
     return named.name if alike == 1 else named.name + origin
 
 

@@ -76,6 +76,7 @@ class _Step(argparse.Action):
 
 
 def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of memopt-opt's options."""
     parser = Parser(
         prog="memopt-opt",
         description="Run memory planning passes on a neural network.",
@@ -149,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Run the passes on the input and print what is asked for; return the exit code."""
     if args.version:
         from importlib.metadata import version
 

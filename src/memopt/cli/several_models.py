@@ -24,16 +24,15 @@ from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.several import BUILDS, Several, several_files
 from memopt.backends.c.project.write import write_texts
 from memopt.cli.summary import summary, with_scratch
-from memopt.compile.build import Built
 from memopt.compile.c import facts_of
-from memopt.compile.folder import publish
+from memopt.compile.files.folder import publish
+from memopt.compile.files.staging import staging
+from memopt.compile.files.write import leave
 from memopt.compile.measure import Measured
-from memopt.compile.plan import Planned
+from memopt.compile.plan import Built, Planned
 from memopt.compile.request import Request
 from memopt.compile.stages import build, plan, read, report
-from memopt.compile.staging import staging
 from memopt.compile.target_facts import check_target_ram, facts_together, target_lines
-from memopt.compile.write import leave
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.registry import target_named

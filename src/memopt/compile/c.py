@@ -10,10 +10,9 @@ from memopt.analysis.sliding import kept_bytes
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.write import make_project, write_files
-from memopt.compile.build import Built
 from memopt.compile.compare import Task, task_of
 from memopt.compile.measure import Measured, faster_within
-from memopt.compile.plan import Planned, check_arena, planned_by
+from memopt.compile.plan import Built, Planned, check_arena, planned_by
 from memopt.compile.read import Imported
 from memopt.compile.request import Request
 from memopt.compile.run_passes import check_kernels_first

@@ -10,9 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memopt.compile.build import Built
 from memopt.compile.pipelines import SettledOptions
-from memopt.compile.plan import Planned
+from memopt.compile.plan import Built, Planned
 from memopt.compile.target_facts import beside_arena
 from memopt.passes.memgraph_kernels import RAM, held_back, may_become
 from memopt.passes.rows.minimise import DoesNotFitError

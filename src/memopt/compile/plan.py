@@ -1,7 +1,8 @@
-"""`Imported -> Planned`: what both runtimes share of planning a model."""
+"""`Imported -> Planned -> Built`: what both runtimes share of planning a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -15,6 +16,9 @@ from memopt.compile.rewritten_network import RewrittenNetwork
 from memopt.compile.run_passes import SourcePlan, as_it_was, whole_peak
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.text.format import sizes
+
+if TYPE_CHECKING:
+    from memopt.backends.c.project.project_files import Project
 
 
 @dataclass(frozen=True)
@@ -89,3 +93,13 @@ def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptEr
         f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
         f"missing; the peak is at {step.name} with {named}{more}" + fitting_text(advice, ram)
     )
+
+
+@dataclass(frozen=True)
+class Built:
+    """Files by their names, the C project that they are of, if any, and what is to be said."""
+
+    planned: Planned
+    files: Mapping[str, str | bytes]
+    project: "Project | None" = None
+    warnings: tuple[str, ...] = ()

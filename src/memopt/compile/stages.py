@@ -12,10 +12,9 @@ a matter of the runtime: C, which a compiler takes, or TensorFlow Lite Micro.
 
 from typing import Any, Protocol
 
-from memopt.compile.build import Built
 from memopt.compile.c import C
 from memopt.compile.measure import Measured
-from memopt.compile.plan import Planned
+from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported, read
 from memopt.compile.report import Report, report
 from memopt.compile.request import Request

@@ -8,11 +8,10 @@ from xdsl.dialects.builtin import ArrayAttr
 
 from memopt.backends.tflm import is_safe, write_tflm
 from memopt.backends.tflm.wrong import wrong_answers
-from memopt.compile.build import Built
 from memopt.compile.compare import Task, check_options
 from memopt.compile.driver import IR, import_bytes
 from memopt.compile.measure import Measured
-from memopt.compile.plan import Planned, check_arena, planned_by
+from memopt.compile.plan import Built, Planned, check_arena, planned_by
 from memopt.compile.plan_request import is_tflite, settled
 from memopt.compile.read import Imported
 from memopt.compile.request import Request

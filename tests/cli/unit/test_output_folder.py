@@ -12,8 +12,8 @@ import pytest
 from forge_model import Forge, schema
 
 from memopt.cli import main
-from memopt.compile import folder, write
-from memopt.compile.folder import MANIFEST
+from memopt.compile.files import folder, write
+from memopt.compile.files.folder import MANIFEST
 
 Capture = pytest.CaptureFixture[str]
 

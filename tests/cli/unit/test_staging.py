@@ -14,14 +14,14 @@ from forge_model import Forge, schema
 from processes import HANG
 
 from memopt.cli import main
-from memopt.compile.folder import MANIFEST
-from memopt.compile.staging import OWNER, remove_leftovers, staging
+from memopt.compile.files.folder import MANIFEST
+from memopt.compile.files.staging import OWNER, remove_leftovers, staging
 from memopt.dialects.memgraph.errors import MemoptError
 
 BETWEEN = """
 import sys, time
 from memopt.cli import main
-from memopt.compile import write
+from memopt.compile.files import write
 def wait(*_):
     print("staged", flush=True)
     time.sleep(1000)

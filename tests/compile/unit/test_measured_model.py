@@ -9,7 +9,7 @@ from deep import deep_but
 
 from memopt.cli import main
 from memopt.compile import c
-from memopt.compile.build import Built
+from memopt.compile.plan import Built
 from memopt.compile.target_facts import empty_facts
 from memopt.passes.memgraph_kernels import held_back
 

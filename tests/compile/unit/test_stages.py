@@ -13,10 +13,9 @@ from places import ROOT
 
 import memopt
 from memopt.cli import main
-from memopt.compile.build import Built
 from memopt.compile.measure import Measured
 from memopt.compile.options import PlanOptions
-from memopt.compile.plan import Planned
+from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported
 from memopt.compile.report import Report
 from memopt.compile.request import Request

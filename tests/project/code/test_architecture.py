@@ -52,7 +52,7 @@ HEAVY = ("numpy", "onnx", "ortools", "ai_edge_litert", "flatbuffers")
 def files(*folders: str) -> list[Path]:
     """Python files of the project, each once (the rooms are also links below src)."""
     found = [p for f in folders for p in sorted((ROOT / f).rglob("*.py"))]
-    return [p for p in found if not p.is_symlink() and "src" not in p.parts[-4:-2]]
+    return [p for p in found if p.resolve() == p]
 
 
 @cache

@@ -11,11 +11,11 @@ from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.several_models import compile_several
 from memopt.cli.summary import summary
 from memopt.compile.driver import IR
-from memopt.compile.folder import check_folder
+from memopt.compile.files.folder import check_folder
+from memopt.compile.files.staging import remove_leftovers
+from memopt.compile.files.write import write
 from memopt.compile.request import Building, Request
 from memopt.compile.stages import check, compiled, read
-from memopt.compile.staging import remove_leftovers
-from memopt.compile.write import write
 from memopt.frontends.core.registry import listed
 from memopt.text.format import bytes_of_text, stem_of
 from memopt.text.usage import UsageError, folder_text, path_text

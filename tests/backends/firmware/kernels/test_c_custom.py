@@ -9,7 +9,7 @@ import pytest
 from forge_model import FLOAT32, INT8, INT32, Forge, flatbuffer_utils, schema
 
 from memopt.cli import main
-from memopt.compile.custom_ops import declare_custom_ops, read_custom_ops
+from memopt.compile.read import declare_custom_ops, read_custom_ops
 from memopt.dialects.memgraph.errors import MemoptError
 
 COUNTED = """#include "net.h"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from memopt.backends.c.project.write import write_texts
 from memopt.compile.driver import model_files, relative_files
-from memopt.compile.folder import publish
+from memopt.compile.files.folder import publish
+from memopt.compile.files.staging import staging
 from memopt.compile.report import Report
-from memopt.compile.staging import staging
 from memopt.text.diagnostics import write_file
 from memopt.text.ir_text import module_text
 
