@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from memopt.solvers.live_bits import LiveBits
 from memopt.solvers.problems.memory_graph import bits
@@ -30,26 +29,25 @@ class Objects:
 
     def least(self, free: int, size: int) -> int | None:
         """The smallest of the objects `free` that has `size` bytes, the oldest of several."""
-        if self._are_few(free):
-            large_enough = (k for k in bits(free) if self.sizes[k] >= size)
-            return min(large_enough, key=lambda k: (self.sizes[k], k), default=None)
-        at = bisect_left(self._different, size)
-        return self._first(free, islice(self._different, at, None))
+        at, looks = bisect_left(self._different, size), free.bit_count()
+        k = self._first(free, self._different[at : at + looks])
+        if k is not None or at + looks >= len(self._different):
+            return k
+        large_enough = (k for k in bits(free) if self.sizes[k] >= size)
+        return min(large_enough, key=lambda k: (self.sizes[k], k), default=None)
 
     def largest(self, free: int, size: int) -> int | None:
         """The largest of the objects `free` that lacks `size` bytes, the oldest of several."""
-        if self._are_few(free):
-            too_small = (k for k in bits(free) if self.sizes[k] < size)
-            return min(too_small, key=lambda k: (-self.sizes[k], k), default=None)
-        at = bisect_left(self._different, size)
-        return self._first(free, reversed(self._different[:at]))
-
-    def _are_few(self, free: int) -> bool:
-        """Return whether to look at each of the free objects is quicker than to look for a size
-        that one has."""
-        return free.bit_count() ** 2 < len(self._different)
+        at, looks = bisect_left(self._different, size), free.bit_count()
+        k = self._first(free, reversed(self._different[max(0, at - looks) : at]))
+        if k is not None or at <= looks:
+            return k
+        too_small = (k for k in bits(free) if self.sizes[k] < size)
+        return min(too_small, key=lambda k: (-self.sizes[k], k), default=None)
 
     def _first(self, free: int, sizes: Iterable[int]) -> int | None:
+        """The oldest of the objects `free` that has the first of the sizes that any has: looking
+        for as many sizes as there are objects takes no longer than looking at these."""
         for size in sizes:
             of_size = free & self._of_size[size]
             if of_size:
@@ -71,7 +69,9 @@ class Objects:
     def _resize(self, k: int, size: int) -> None:
         before, self.sizes[k] = self.sizes[k], size
         if before:
-            self._of_size[before] &= ~(1 << k)
+            self._of_size[before] ^= 1 << k
+            if not self._of_size[before]:
+                del self._of_size[before], self._different[bisect_left(self._different, before)]
         if size not in self._of_size:
             insort(self._different, size)
         self._of_size[size] = self._of_size.get(size, 0) | 1 << k
