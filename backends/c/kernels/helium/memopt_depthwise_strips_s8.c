@@ -97,6 +97,15 @@ typedef struct {
 #define DEPTHWISE_STRIPS_ROUND(q, shift)                                           \
   "vshr.s32 q0, " q ", #31\n vadd.i32 " q ", " q ", q0\n vrshl.s32 " q ", " q ", " shift "\n"
 
+/* Rounded sums of two pixels, with the zero point and clamped, to where r3 points. */
+#define DEPTHWISE_STRIPS_STORE                                                     \
+  "vqmovnb.s32 q4, q4\n vqmovnt.s32 q4, q5\n vqmovnb.s32 q6, q6\n"                 \
+  "vqmovnt.s32 q6, q7\n vldrw.32 q0, [sp]\n vldrw.32 q1, [sp, #16]\n"              \
+  "vqadd.s16 q4, q4, r11\n vqadd.s16 q6, q6, r11\n vmax.s16 q4, q4, q0\n"          \
+  "vmax.s16 q6, q6, q0\n vmin.s16 q4, q4, q1\n vmin.s16 q6, q6, q1\n"              \
+  "vpst\n vstrbt.16 q4, [r3]\n add r3, r3, r8\n"                                   \
+  "vpst\n vstrbt.16 q6, [r3]\n add r3, r3, r8\n"
+
 #define DEPTHWISE_STRIPS_PUT                                                       \
   "vldrw.32 q0, [r6, #32]\n vldrw.32 q1, [r6, #48]\n"                              \
   "vldrb.s32 q2, [r6, #64]\n vldrb.s32 q3, [r6, #68]\n"                            \
@@ -104,12 +113,7 @@ typedef struct {
   "vqrdmulh.s32 q6, q6, q0\n vqrdmulh.s32 q7, q7, q1\n"                            \
   DEPTHWISE_STRIPS_ROUND("q4", "q2") DEPTHWISE_STRIPS_ROUND("q5", "q3")            \
   DEPTHWISE_STRIPS_ROUND("q6", "q2") DEPTHWISE_STRIPS_ROUND("q7", "q3")            \
-  "vqmovnb.s32 q4, q4\n vqmovnt.s32 q4, q5\n vqmovnb.s32 q6, q6\n"                 \
-  "vqmovnt.s32 q6, q7\n vldrw.32 q0, [sp]\n vldrw.32 q1, [sp, #16]\n"              \
-  "vqadd.s16 q4, q4, r11\n vqadd.s16 q6, q6, r11\n vmax.s16 q4, q4, q0\n"          \
-  "vmax.s16 q6, q6, q0\n vmin.s16 q4, q4, q1\n vmin.s16 q6, q6, q1\n"              \
-  "vpst\n vstrbt.16 q4, [r3]\n add r3, r3, r8\n"                                   \
-  "vpst\n vstrbt.16 q6, [r3]\n add r3, r3, r8\n"
+  DEPTHWISE_STRIPS_STORE
 
 __attribute__((naked, noinline)) static void depthwise_strips_pairs(
     const depthwise_strips_work *work __attribute__((unused))) {
@@ -129,12 +133,7 @@ __attribute__((naked, noinline)) static void depthwise_strips_single(
   "vcvt.f32.s32 q7, q7\n vmul.f32 q4, q4, q0\n vmul.f32 q5, q5, q1\n"               \
   "vmul.f32 q6, q6, q0\n vmul.f32 q7, q7, q1\n vcvtn.s32.f32 q4, q4\n"              \
   "vcvtn.s32.f32 q5, q5\n vcvtn.s32.f32 q6, q6\n vcvtn.s32.f32 q7, q7\n"            \
-  "vqmovnb.s32 q4, q4\n vqmovnt.s32 q4, q5\n vqmovnb.s32 q6, q6\n"                 \
-  "vqmovnt.s32 q6, q7\n vldrw.32 q0, [sp]\n vldrw.32 q1, [sp, #16]\n"              \
-  "vqadd.s16 q4, q4, r11\n vqadd.s16 q6, q6, r11\n vmax.s16 q4, q4, q0\n"          \
-  "vmax.s16 q6, q6, q0\n vmin.s16 q4, q4, q1\n vmin.s16 q6, q6, q1\n"              \
-  "vpst\n vstrbt.16 q4, [r3]\n add r3, r3, r8\n"                                   \
-  "vpst\n vstrbt.16 q6, [r3]\n add r3, r3, r8\n"
+  DEPTHWISE_STRIPS_STORE
 
 /* Rounded as ONNX does. */
 __attribute__((naked, noinline)) static void depthwise_strips_float_pairs(

@@ -24,51 +24,56 @@ typedef struct {
   "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"                                         \
   "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
 
-/* As memopt_blocks_2x4, of runs: four steps of 136 bytes and 32 products, entered where as many are
+/* As MEMOPT_ASM_BLOCKS_2, of runs: four steps of 136 bytes and 32 products, entered where as many are
  * left of the run as do not fill a round. */
+#define MEMOPT_NARROW_2(begin, finish)                                                        \
+  ".syntax unified\n push {r0-r12, lr}\n"                                                     \
+  "0:\n ldr r12, [sp]\n" begin                                                                \
+  "2:\n ldm r12!, {r0, r10}\n cmp r0, #0\n beq.w 3f\n str r12, [sp, #4]\n"                    \
+  "str r10, [sp, #48]\n sub r10, r0, r10\n and r10, r10, #12\n"                               \
+  "add r10, r10, r10, lsl #4\n lsl r10, r10, #1\n .balign 4\n add pc, r10\n nop\n"            \
+  "1:\n .rept 4\n"                                                                            \
+  MEMOPT_NARROW_HALF("", "") MEMOPT_NARROW_HALF(", #4", ", ror #8")                           \
+  ".endr\n ldr r10, [sp, #48]\n cmp r0, r10\n bne.w 1b\n ldr r12, [sp, #4]\n b.w 2b\n"        \
+  "3:\n ldr r0, [sp, #60]\n"                                                                  \
+  finish                                                                                      \
+  "ldr r10, [sp, #56]\n ldr r11, [sp, #12]\n ldr r12, [sp, #64]\n"                            \
+  MEMOPT_ASM_STORES_2                                                                         \
+  "str r10, [sp, #56]\n str r11, [sp, #12]\n cmp r1, r12\n bne.w 0b\n"                        \
+  "add sp, sp, #16\n pop {r4-r12, pc}\n"
+
+/* Blocks of one pixel, eight steps of 76 bytes and 16 products. */
+#define MEMOPT_NARROW_1(begin, finish)                                                        \
+  ".syntax unified\n push {r0, r1, r3-r11, lr}\n mov lr, r2\n"                                \
+  "0:\n ldr r8, [sp]\n" begin                                                                 \
+  "2:\n ldm r8!, {r0, r2}\n cmp r0, #0\n beq.w 3f\n str r8, [sp, #4]\n"                       \
+  "sub r7, r0, r2\n and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n"      \
+  ".balign 4\n add pc, r7\n nop\n"                                                            \
+  "1:\n .rept 8\n"                                                                            \
+  "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"   \
+  "ldr.w r9, [r1], #16\n sxtb16 r8, r7, ror #8\n sxtb16 r7, r7\n"                             \
+  MEMOPT_ASM_PRODUCTS_1                                                                       \
+  ".endr\n cmp r0, r2\n bne.w 1b\n ldr r8, [sp, #4]\n b.w 2b\n"                               \
+  "3:\n ldr r0, [sp, #8]\n"                                                                   \
+  finish                                                                                      \
+  "ldr r12, [sp, #48]\n" MEMOPT_ASM_STORES_1                                                  \
+  "cmp r1, r12\n bne.w 0b\n add sp, sp, #12\n pop {r4-r11, pc}\n"
+
+/* As memopt_blocks_2x4, of runs. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_2x4(
     const memopt_run *runs __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     int32_t apart __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r0-r12, lr}\n"
-      "0:\n ldr r12, [sp]\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
-      "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n"
-      "2:\n ldm r12!, {r0, r10}\n cmp r0, #0\n beq.w 3f\n str r12, [sp, #4]\n"
-      "str r10, [sp, #48]\n sub r10, r0, r10\n and r10, r10, #12\n"
-      "add r10, r10, r10, lsl #4\n lsl r10, r10, #1\n .balign 4\n add pc, r10\n nop\n"
-      "1:\n .rept 4\n"
-      MEMOPT_NARROW_HALF("", "") MEMOPT_NARROW_HALF(", #4", ", ror #8")
-      ".endr\n ldr r10, [sp, #48]\n cmp r0, r10\n bne.w 1b\n ldr r12, [sp, #4]\n b.w 2b\n"
-      "3:\n ldr r0, [sp, #60]\n"
-      MEMOPT_ASM_CHANNELS_2
-      "ldr r10, [sp, #56]\n ldr r11, [sp, #12]\n ldr r12, [sp, #64]\n"
-      MEMOPT_ASM_STORES_2
-      "str r10, [sp, #56]\n str r11, [sp, #12]\n cmp r1, r12\n bne.w 0b\n"
-      "add sp, sp, #16\n pop {r4-r12, pc}\n");
+  __asm__(MEMOPT_NARROW_2(MEMOPT_ASM_ZERO_2, MEMOPT_ASM_CHANNELS_2));
 }
 
-/* The same of one pixel, eight steps of 76 bytes and 16 products. */
+/* The same of one pixel. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_1x4(
     const memopt_run *runs __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     int8_t *out __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r0, r1, r3-r11, lr}\n mov lr, r2\n"
-      "0:\n ldr r8, [sp]\n mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n"
-      "2:\n ldm r8!, {r0, r2}\n cmp r0, #0\n beq.w 3f\n str r8, [sp, #4]\n"
-      "sub r7, r0, r2\n and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n"
-      ".balign 4\n add pc, r7\n nop\n"
-      "1:\n .rept 8\n"
-      "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
-      "ldr.w r9, [r1], #16\n sxtb16 r8, r7, ror #8\n sxtb16 r7, r7\n"
-      MEMOPT_ASM_PRODUCTS_1
-      ".endr\n cmp r0, r2\n bne.w 1b\n ldr r8, [sp, #4]\n b.w 2b\n"
-      "3:\n ldr r0, [sp, #8]\n"
-      MEMOPT_ASM_CHANNELS_1
-      "ldr r12, [sp, #48]\n" MEMOPT_ASM_STORES_1
-      "cmp r1, r12\n bne.w 0b\n add sp, sp, #12\n pop {r4-r11, pc}\n");
+  __asm__(MEMOPT_NARROW_1(MEMOPT_ASM_ZERO_1, MEMOPT_ASM_CHANNELS_1));
 }
 #if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
 /* As memopt_narrow_2x4, of floats; z is the zero point. */
@@ -77,21 +82,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_na
     int32_t apart __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r0-r12, lr}\n"
-      "0:\n ldr r12, [sp]\n" MEMOPT_ASM_FLOAT_BIAS_2
-      "2:\n ldm r12!, {r0, r10}\n cmp r0, #0\n beq.w 3f\n str r12, [sp, #4]\n"
-      "str r10, [sp, #48]\n sub r10, r0, r10\n and r10, r10, #12\n"
-      "add r10, r10, r10, lsl #4\n lsl r10, r10, #1\n .balign 4\n add pc, r10\n nop\n"
-      "1:\n .rept 4\n"
-      MEMOPT_NARROW_HALF("", "") MEMOPT_NARROW_HALF(", #4", ", ror #8")
-      ".endr\n ldr r10, [sp, #48]\n cmp r0, r10\n bne.w 1b\n ldr r12, [sp, #4]\n b.w 2b\n"
-      "3:\n ldr r0, [sp, #60]\n"
-      MEMOPT_ASM_FLOATS_2
-      "ldr r10, [sp, #56]\n ldr r11, [sp, #12]\n ldr r12, [sp, #64]\n"
-      MEMOPT_ASM_STORES_2
-      "str r10, [sp, #56]\n str r11, [sp, #12]\n cmp r1, r12\n bne.w 0b\n"
-      "add sp, sp, #16\n pop {r4-r12, pc}\n");
+  __asm__(MEMOPT_NARROW_2(MEMOPT_ASM_FLOAT_BIAS_2, MEMOPT_ASM_FLOATS_2));
 }
 
 /* The same of one pixel, as memopt_narrow_1x4. */
@@ -99,21 +90,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_na
     const memopt_run *runs __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     int8_t *out __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r0, r1, r3-r11, lr}\n mov lr, r2\n"
-      "0:\n ldr r8, [sp]\n" MEMOPT_ASM_FLOAT_BIAS_1
-      "2:\n ldm r8!, {r0, r2}\n cmp r0, #0\n beq.w 3f\n str r8, [sp, #4]\n"
-      "sub r7, r0, r2\n and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n"
-      ".balign 4\n add pc, r7\n nop\n"
-      "1:\n .rept 8\n"
-      "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
-      "ldr.w r9, [r1], #16\n sxtb16 r8, r7, ror #8\n sxtb16 r7, r7\n"
-      MEMOPT_ASM_PRODUCTS_1
-      ".endr\n cmp r0, r2\n bne.w 1b\n ldr r8, [sp, #4]\n b.w 2b\n"
-      "3:\n ldr r0, [sp, #8]\n"
-      MEMOPT_ASM_FLOATS_1
-      "ldr r12, [sp, #48]\n" MEMOPT_ASM_STORES_1
-      "cmp r1, r12\n bne.w 0b\n add sp, sp, #12\n pop {r4-r11, pc}\n");
+  __asm__(MEMOPT_NARROW_1(MEMOPT_ASM_FLOAT_BIAS_1, MEMOPT_ASM_FLOATS_1));
 }
 #endif /* MEMOPT_ROUND_EVEN */
 #endif

@@ -160,110 +160,99 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
 #endif
 #define MEMOPT_ASM_NEXT "ldr r4, [r0, #4]\n ldr r5, [r0, #8]\n ldr r3, [r0], #12\n "
 
-/* Two results, at the first and the second of two columns: r3, r4, r5 are va, vb, u; r10, r11, r12,
- * lr, r1 are A to E, doubled. */
-#define MEMOPT_ASM_PAIR                                                                     \
+/* Two sums, at the first and the second of two columns: r3, r4, r5 are va, vb, u; r10, r11, r12, lr, r1
+ * are A to E. */
+#define MEMOPT_ASM_PAIR_SUMS                                                                \
   MEMOPT_ASM_GET("r6", 0) MEMOPT_ASM_GET("r7", 0)                                           \
   "smlad r6, r3, r10, r6\n smlad r7, r4, r10, r7\n smlad r6, r4, r11, r6\n"                 \
   "smlatb r7, r5, lr, r7\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT                         \
   "smlad r6, r3, r12, r6\n smlad r7, r3, r11, r7\n smlabt r6, r5, r1, r6\n"                 \
-  "smlad r7, r4, r12, r7\n smlad r7, r5, r1, r7\n"                                          \
+  "smlad r7, r4, r12, r7\n smlad r7, r5, r1, r7\n"
+#define MEMOPT_ASM_PAIR_STORE                                                               \
+  MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n strb r7, [r2, r8]\n add r2, r2, r8, lsl #1\n"
+
+/* One sum, at a last column. */
+#define MEMOPT_ASM_SINGLE_SUM                                                               \
+  MEMOPT_ASM_GET("r6", 0)                                                                   \
+  "smlad r6, r3, r10, r6\n smlad r6, r4, r11, r6\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT \
+  "smlad r6, r3, r12, r6\n smlabt r6, r5, r1, r6\n"
+#define MEMOPT_ASM_SINGLE_STORE MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n add r2, r2, r8\n"
+
+/* Results of A to E that are doubled. */
+#define MEMOPT_ASM_PAIR                                                                     \
+  MEMOPT_ASM_PAIR_SUMS                                                                      \
   MEMOPT_ASM_GET("r8", 2) MEMOPT_ASM_GET("r9", 1)                                           \
   "add r8, r8, r6, asr #31\n smmlar r6, r6, r9, r8\n " MEMOPT_ASM_GET("r8", 2)              \
   "add r8, r8, r7, asr #31\n smmlar r7, r7, r9, r8\n " MEMOPT_ASM_GET("r9", 3)              \
   "asr r6, r9\n asr r7, r9\n ssat r6, #8, r6, asr #1\n ssat r7, #8, r7, asr #1\n"           \
-  MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n strb r7, [r2, r8]\n add r2, r2, r8, lsl #1\n"
+  MEMOPT_ASM_PAIR_STORE
 
 #define MEMOPT_ASM_SINGLE                                                                   \
-  MEMOPT_ASM_GET("r6", 0)                                                                   \
-  "smlad r6, r3, r10, r6\n smlad r6, r4, r11, r6\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT \
-  "smlad r6, r3, r12, r6\n smlabt r6, r5, r1, r6\n"                                         \
+  MEMOPT_ASM_SINGLE_SUM                                                                     \
   MEMOPT_ASM_GET("r8", 2) MEMOPT_ASM_GET("r9", 1)                                           \
   "add r8, r8, r6, asr #31\n smmlar r6, r6, r9, r8\n " MEMOPT_ASM_GET("r9", 3)              \
-  "asr r6, r9\n ssat r6, #8, r6, asr #1\n " MEMOPT_ASM_GET("r8", 4)                         \
-  "strb r6, [r2]\n add r2, r2, r8\n"
+  "asr r6, r9\n ssat r6, #8, r6, asr #1\n " MEMOPT_ASM_SINGLE_STORE
 
-/* The same of `channels` fused ones: their columns, their words of the stream and their
- * results follow one another. Two pairs a round, entered at the second where they are odd. */
+#define MEMOPT_ASM_DOUBLE                                                                   \
+  "sadd16 r10, r10, r10\n sadd16 r11, r11, r11\n sadd16 r12, r12, r12\n"                    \
+  "sadd16 lr, lr, lr\n sadd16 r1, r1, r1\n"
+
+/* The same of `channels`: their columns, their words of the stream and their results follow one
+ * another. Two pairs a round, entered at the second where they are odd. `shift` keeps what `pair` and
+ * `single` shift by, A to E are `doubled`. */
+#define MEMOPT_ASM_COLUMNS(shift, doubled, pair, single)                                    \
+  ".syntax unified\n push {r4-r11, lr}\n sub sp, sp, #52\n"                                 \
+  "ldm r3, {r4-r8}\n lsl r7, r7, #2\n add r9, r6, r6, lsl #1\n lsl r9, r9, #2\n"            \
+  MEMOPT_ASM_PUT(4, "r4") MEMOPT_ASM_PUT(7, "r1") MEMOPT_ASM_PUT(8, "r2")                   \
+  MEMOPT_ASM_PUT(9, "r7") MEMOPT_ASM_PUT(10, "r8") MEMOPT_ASM_PUT(11, "r9")                 \
+  MEMOPT_ASM_PUT(12, "r5")                                                                  \
+  "0:\n " MEMOPT_ASM_GET("r1", 7) MEMOPT_ASM_CHANNEL_WORDS                                  \
+  "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #24\n"                  \
+  MEMOPT_ASM_PUT(7, "r9") shift                                                             \
+  "sxtb16 r10, r6\n sxtb16 r11, r6, ror #8\n sxtb16 r12, r7\n sxtb16 lr, r7, ror #8\n"      \
+  "sxtb16 r1, r8\n" doubled                                                                 \
+  MEMOPT_ASM_GET("r9", 9) MEMOPT_ASM_GET("r8", 11) "add r9, r9, r0\n sub r8, r9, r8\n"      \
+  MEMOPT_ASM_PUT(6, "r9") MEMOPT_ASM_PUT(5, "r8")                                           \
+  MEMOPT_ASM_GET("r2", 8) MEMOPT_ASM_GET("r9", 12) "add r8, r2, #1\n"                       \
+  MEMOPT_ASM_PUT(8, "r8") MEMOPT_ASM_NEXT                                                   \
+  "cmp r9, #0\n beq.w 3f\n tst r9, #1\n bne.w 2f\n"                                         \
+  "1:\n " pair                                                                              \
+  "2:\n " pair                                                                              \
+  MEMOPT_ASM_GET("r8", 5) "cmp r0, r8\n bne.w 1b\n"                                         \
+  "3:\n " MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n beq.w 5f\n"                                 \
+  "4:\n " single                                                                            \
+  MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n bne.w 4b\n"                                         \
+  "5:\n " MEMOPT_ASM_GET("r9", 10) "subs r9, r9, #1\n " MEMOPT_ASM_PUT(10, "r9")            \
+  "bne.w 0b\n add sp, sp, #52\n pop {r4-r11, pc}\n"
+
+/* Of fused ones. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_fused_columns(
     const uint32_t *columns __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     int8_t *out __attribute__((unused)), const memopt_columns_run *run __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r4-r11, lr}\n sub sp, sp, #52\n"
-      "ldm r3, {r4-r8}\n lsl r7, r7, #2\n add r9, r6, r6, lsl #1\n lsl r9, r9, #2\n"
-      MEMOPT_ASM_PUT(4, "r4") MEMOPT_ASM_PUT(7, "r1") MEMOPT_ASM_PUT(8, "r2")
-      MEMOPT_ASM_PUT(9, "r7") MEMOPT_ASM_PUT(10, "r8") MEMOPT_ASM_PUT(11, "r9")
-      MEMOPT_ASM_PUT(12, "r5")
-      "0:\n " MEMOPT_ASM_GET("r1", 7) MEMOPT_ASM_CHANNEL_WORDS
-      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #24\n"
-      MEMOPT_ASM_PUT(7, "r9") "ubfx r9, r8, #8, #8\n " MEMOPT_ASM_PUT(3, "r9")
-      "sxtb16 r10, r6\n sxtb16 r11, r6, ror #8\n sxtb16 r12, r7\n sxtb16 lr, r7, ror #8\n"
-      "sxtb16 r1, r8\n sadd16 r10, r10, r10\n sadd16 r11, r11, r11\n sadd16 r12, r12, r12\n"
-      "sadd16 lr, lr, lr\n sadd16 r1, r1, r1\n"
-      MEMOPT_ASM_GET("r9", 9) MEMOPT_ASM_GET("r8", 11) "add r9, r9, r0\n sub r8, r9, r8\n"
-      MEMOPT_ASM_PUT(6, "r9") MEMOPT_ASM_PUT(5, "r8")
-      MEMOPT_ASM_GET("r2", 8) MEMOPT_ASM_GET("r9", 12) "add r8, r2, #1\n"
-      MEMOPT_ASM_PUT(8, "r8") MEMOPT_ASM_NEXT
-      "cmp r9, #0\n beq.w 3f\n tst r9, #1\n bne.w 2f\n"
-      "1:\n " MEMOPT_ASM_PAIR
-      "2:\n " MEMOPT_ASM_PAIR
-      MEMOPT_ASM_GET("r8", 5) "cmp r0, r8\n bne.w 1b\n"
-      "3:\n " MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n beq.w 5f\n"
-      "4:\n " MEMOPT_ASM_SINGLE
-      MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n bne.w 4b\n"
-      "5:\n " MEMOPT_ASM_GET("r9", 10) "subs r9, r9, #1\n " MEMOPT_ASM_PUT(10, "r9")
-      "bne.w 0b\n add sp, sp, #52\n pop {r4-r11, pc}\n");
+  __asm__(MEMOPT_ASM_COLUMNS("ubfx r9, r8, #8, #8\n " MEMOPT_ASM_PUT(3, "r9"), MEMOPT_ASM_DOUBLE,
+                             MEMOPT_ASM_PAIR, MEMOPT_ASM_SINGLE));
 }
 #if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
-/* MEMOPT_ASM_PAIR of a channel of floats, whose A to E are not doubled. */
+/* Results of a channel of floats, whose A to E are not doubled. */
 #define MEMOPT_ASM_FLOAT_PAIR                                                               \
-  MEMOPT_ASM_GET("r6", 0) MEMOPT_ASM_GET("r7", 0)                                           \
-  "smlad r6, r3, r10, r6\n smlad r7, r4, r10, r7\n smlad r6, r4, r11, r6\n"                 \
-  "smlatb r7, r5, lr, r7\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT                         \
-  "smlad r6, r3, r12, r6\n smlad r7, r3, r11, r7\n smlabt r6, r5, r1, r6\n"                 \
-  "smlad r7, r4, r12, r7\n smlad r7, r5, r1, r7\n"                                          \
+  MEMOPT_ASM_PAIR_SUMS                                                                      \
   "vmov s14, s15, r6, r7\n vcvt.f32.s32 s14, s14\n vcvt.f32.s32 s15, s15\n"                \
   "vmul.f32 s14, s14, s1\n vmul.f32 s15, s15, s1\n vcvtr.s32.f32 s14, s14\n"              \
   "vcvtr.s32.f32 s15, s15\n " MEMOPT_ASM_GET("r8", 2) "vmov r6, r7, s14, s15\n"            \
   "qadd r6, r6, r8\n qadd r7, r7, r8\n ssat r6, #8, r6\n ssat r7, #8, r7\n"               \
-  MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n strb r7, [r2, r8]\n add r2, r2, r8, lsl #1\n"
+  MEMOPT_ASM_PAIR_STORE
 
 #define MEMOPT_ASM_FLOAT_SINGLE                                                             \
-  MEMOPT_ASM_GET("r6", 0)                                                                   \
-  "smlad r6, r3, r10, r6\n smlad r6, r4, r11, r6\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT \
-  "smlad r6, r3, r12, r6\n smlabt r6, r5, r1, r6\n"                                         \
+  MEMOPT_ASM_SINGLE_SUM                                                                     \
   "vmov s14, r6\n vcvt.f32.s32 s14, s14\n vmul.f32 s14, s14, s1\n vcvtr.s32.f32 s14, s14\n" \
   MEMOPT_ASM_GET("r8", 2) "vmov r6, s14\n qadd r6, r6, r8\n ssat r6, #8, r6\n "            \
-  MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n add r2, r2, r8\n"
+  MEMOPT_ASM_SINGLE_STORE
 
 /* As memopt_fused_columns, of floats. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_columns(
     const uint32_t *columns __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     int8_t *out __attribute__((unused)), const memopt_columns_run *run __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r4-r11, lr}\n sub sp, sp, #52\n"
-      "ldm r3, {r4-r8}\n lsl r7, r7, #2\n add r9, r6, r6, lsl #1\n lsl r9, r9, #2\n"
-      MEMOPT_ASM_PUT(4, "r4") MEMOPT_ASM_PUT(7, "r1") MEMOPT_ASM_PUT(8, "r2")
-      MEMOPT_ASM_PUT(9, "r7") MEMOPT_ASM_PUT(10, "r8") MEMOPT_ASM_PUT(11, "r9")
-      MEMOPT_ASM_PUT(12, "r5")
-      "0:\n " MEMOPT_ASM_GET("r1", 7) MEMOPT_ASM_CHANNEL_WORDS
-      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #24\n"
-      MEMOPT_ASM_PUT(7, "r9")
-      "sxtb16 r10, r6\n sxtb16 r11, r6, ror #8\n sxtb16 r12, r7\n sxtb16 lr, r7, ror #8\n"
-      "sxtb16 r1, r8\n"
-      MEMOPT_ASM_GET("r9", 9) MEMOPT_ASM_GET("r8", 11) "add r9, r9, r0\n sub r8, r9, r8\n"
-      MEMOPT_ASM_PUT(6, "r9") MEMOPT_ASM_PUT(5, "r8")
-      MEMOPT_ASM_GET("r2", 8) MEMOPT_ASM_GET("r9", 12) "add r8, r2, #1\n"
-      MEMOPT_ASM_PUT(8, "r8") MEMOPT_ASM_NEXT
-      "cmp r9, #0\n beq.w 3f\n tst r9, #1\n bne.w 2f\n"
-      "1:\n " MEMOPT_ASM_FLOAT_PAIR
-      "2:\n " MEMOPT_ASM_FLOAT_PAIR
-      MEMOPT_ASM_GET("r8", 5) "cmp r0, r8\n bne.w 1b\n"
-      "3:\n " MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n beq.w 5f\n"
-      "4:\n " MEMOPT_ASM_FLOAT_SINGLE
-      MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n bne.w 4b\n"
-      "5:\n " MEMOPT_ASM_GET("r9", 10) "subs r9, r9, #1\n " MEMOPT_ASM_PUT(10, "r9")
-      "bne.w 0b\n add sp, sp, #52\n pop {r4-r11, pc}\n");
+  __asm__(MEMOPT_ASM_COLUMNS("", "", MEMOPT_ASM_FLOAT_PAIR, MEMOPT_ASM_FLOAT_SINGLE));
 }
 #endif /* MEMOPT_ROUND_EVEN */
 #endif

@@ -10,17 +10,19 @@ typedef struct {
 } memopt_fully_connected_packed_long_s8_params;
 
 #if MEMOPT_ASM_BLOCK
-/* As memopt_blocks_1x4: eight steps of 72 bytes and 16 products, one LDR after the other. */
+/* Eight steps of 72 bytes and 16 products, one LDR after the other. */
+#define FULLY_CONNECTED_LONG(begin, finish)                                                    \
+  MEMOPT_ASM_BLOCKS_1(                                                                         \
+      "and r7, r7, #56\n add r7, r7, r7, lsl #3\n",                                            \
+      "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n" \
+      "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n", begin, finish)
+
+/* As memopt_blocks_1x4. */
 __attribute__((naked, noinline, unused, aligned(4))) static void fully_connected_long_blocks(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n")
-      "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
-      "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
-      MEMOPT_ASM_PRODUCTS_1
-      MEMOPT_ASM_END_1);
+  __asm__(FULLY_CONNECTED_LONG(MEMOPT_ASM_ZERO_1, MEMOPT_ASM_CHANNELS_1));
 }
 #if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
 /* As memopt_float_blocks_1x4, likewise. */
@@ -28,12 +30,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void fully_connected
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      MEMOPT_ASM_FLOAT_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n")
-      "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
-      "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
-      MEMOPT_ASM_PRODUCTS_1
-      MEMOPT_ASM_FLOAT_END_1);
+  __asm__(FULLY_CONNECTED_LONG(MEMOPT_ASM_FLOAT_BIAS_1, MEMOPT_ASM_FLOATS_1));
 }
 #endif /* MEMOPT_ROUND_EVEN */
 #endif

@@ -212,31 +212,36 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_
   "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"       \
   "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
 
-/* Fused blocks from the column to the bytes, one after the other. Sixteen steps of 56 bytes, entered
- * where as many are left as do not fill a round. One LDR after the other costs a cycle where an
- * LDRD costs three. GCC would spill: eight sums, four factors, three pointers. */
+#define MEMOPT_ASM_ZERO_2                                                                     \
+  "mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"                                       \
+  "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n"
+
+/* Blocks from the column to the bytes, one after the other: `begin` of eight sums in r2 to r9, `finish`
+ * to results there. Sixteen steps of 56 bytes, entered where as many are left as do not fill a round.
+ * One LDR after the other costs a cycle where an LDRD costs three. GCC would spill: eight sums, four
+ * factors, three pointers. */
+#define MEMOPT_ASM_BLOCKS_2(begin, finish)                                                    \
+  ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n"                                  \
+  "and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"                     \
+  "0:\n" begin ".balign 4\n add pc, r10\n nop\n 1:\n .rept 16\n"                            \
+  "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"  \
+  "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16 lr, lr\n"                          \
+  "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16 r12, r12\n"                      \
+  "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"                                        \
+  "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"                                          \
+  ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n ldr r0, [sp, #56]\n"                \
+  finish                                                                                      \
+  "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"           \
+  MEMOPT_ASM_STORES_2                                                                         \
+  "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"  \
+  "add sp, sp, #16\n pop {r4-r11, pc}\n"
+
 __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blocks_2x4(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n"
-      "and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"
-      "0:\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
-      "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
-      "1:\n .rept 16\n"
-      "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
-      "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16 lr, lr\n"
-      "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16 r12, r12\n"
-      "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
-      "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
-      ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n ldr r0, [sp, #56]\n"
-      MEMOPT_ASM_CHANNELS_2
-      "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
-      MEMOPT_ASM_STORES_2
-      "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"
-      "add sp, sp, #16\n pop {r4-r11, pc}\n");
+  __asm__(MEMOPT_ASM_BLOCKS_2(MEMOPT_ASM_ZERO_2, MEMOPT_ASM_CHANNELS_2));
 }
 
 /* Of one sum. */
@@ -256,19 +261,7 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
 #define MEMOPT_ASM_STORES_1                                                                   \
   "strb r4, [lr, #1]\n strb r5, [lr, #2]\n strb r6, [lr, #3]\n strb r3, [lr], #4\n"
 
-/* What surrounds the steps of one pixel, of which the column and `jump` say how many bytes are left out
- * at first; LR is where its bytes go. */
-#define MEMOPT_ASM_BEGIN_1(jump)                                                               \
-  ".syntax unified\n push {r0, r1, r4-r11, lr}\n sub r7, r0, r2\n" jump "str r7, [sp, #4]\n"  \
-  "mov lr, r3\n 0:\n mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n"                    \
-  ".balign 4\n add pc, r7\n nop\n 1:\n .rept 8\n"
-#define MEMOPT_ASM_END_1                                                                      \
-  ".endr\n cmp r0, r2\n bne.w 1b\n"                                                           \
-  "ldr r0, [sp, #44]\n"                                                                       \
-  MEMOPT_ASM_CHANNELS_1                                                                       \
-  "ldr r12, [sp, #48]\n ldr r0, [sp]\n ldr r7, [sp, #4]\n"                                    \
-  MEMOPT_ASM_STORES_1                                                                         \
-  "cmp r1, r12\n bne.w 0b\n add sp, sp, #8\n pop {r4-r11, pc}\n"
+#define MEMOPT_ASM_ZERO_1 "mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n"
 
 /* Of taps in r7 and r8, and weights in r9 to r12. */
 #define MEMOPT_ASM_PRODUCTS_1                                                                 \
@@ -277,17 +270,30 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
   "smlad r4, r8, r11, r4\n sxtb16 r11, r11\n smlad r6, r8, r12, r6\n sxtb16 r12, r12\n"  \
   "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
 
-/* The same of one pixel, eight steps of 56 bytes and 16 products. LDM costs a cycle of nineteen more
- * than one LDR after the other, and four instructions of eighteen less. */
+/* Blocks of one pixel: the column and `jump` say how many bytes are left out at first; `loads` are those of
+ * four taps and their weights, `begin` of its sums is in r3 to r6, LR is where its bytes go. */
+#define MEMOPT_ASM_BLOCKS_1(jump, loads, begin, finish)                                       \
+  ".syntax unified\n push {r0, r1, r4-r11, lr}\n sub r7, r0, r2\n" jump "str r7, [sp, #4]\n" \
+  "mov lr, r3\n 0:\n" begin ".balign 4\n add pc, r7\n nop\n 1:\n .rept 8\n"                 \
+  loads MEMOPT_ASM_PRODUCTS_1                                                                 \
+  ".endr\n cmp r0, r2\n bne.w 1b\n ldr r0, [sp, #44]\n"                                      \
+  finish                                                                                      \
+  "ldr r12, [sp, #48]\n ldr r0, [sp]\n ldr r7, [sp, #4]\n"                                    \
+  MEMOPT_ASM_STORES_1                                                                         \
+  "cmp r1, r12\n bne.w 0b\n add sp, sp, #8\n pop {r4-r11, pc}\n"
+
+/* Eight steps of 56 bytes and 16 products. LDM costs a cycle of nineteen more than one LDR after the
+ * other, and four instructions of eighteen less. */
+#define MEMOPT_ASM_SHORT_1(begin, finish)                                                     \
+  MEMOPT_ASM_BLOCKS_1("and r7, r7, #56\n rsb r7, r7, r7, lsl #3\n",                           \
+                      "ldm.w r0!, {r7, r8}\n ldm.w r1!, {r9-r12}\n", begin, finish)
+
+/* Fused blocks of one pixel. */
 __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blocks_1x4(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n rsb r7, r7, r7, lsl #3\n")
-      "ldm.w r0!, {r7, r8}\n ldm.w r1!, {r9-r12}\n"
-      MEMOPT_ASM_PRODUCTS_1
-      MEMOPT_ASM_END_1);
+  __asm__(MEMOPT_ASM_SHORT_1(MEMOPT_ASM_ZERO_1, MEMOPT_ASM_CHANNELS_1));
 }
 #if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
 /* Sums of a block of floats, to begin with; r1 is where it begins. */
@@ -331,47 +337,15 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_bl
     const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n"
-      "and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"
-      "0:\n" MEMOPT_ASM_FLOAT_BIAS_2 ".balign 4\n add pc, r10\n nop\n"
-      "1:\n .rept 16\n"
-      "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
-      "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16 lr, lr\n"
-      "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16 r12, r12\n"
-      "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
-      "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
-      ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n ldr r0, [sp, #56]\n"
-      MEMOPT_ASM_FLOATS_2
-      "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
-      MEMOPT_ASM_STORES_2
-      "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"
-      "add sp, sp, #16\n pop {r4-r11, pc}\n");
+  __asm__(MEMOPT_ASM_BLOCKS_2(MEMOPT_ASM_FLOAT_BIAS_2, MEMOPT_ASM_FLOATS_2));
 }
-
-/* What surrounds the steps of one pixel, see MEMOPT_ASM_BEGIN_1. */
-#define MEMOPT_ASM_FLOAT_BEGIN_1(jump)                                                         \
-  ".syntax unified\n push {r0, r1, r4-r11, lr}\n sub r7, r0, r2\n" jump "str r7, [sp, #4]\n"  \
-  "mov lr, r3\n 0:\n" MEMOPT_ASM_FLOAT_BIAS_1                                                 \
-  ".balign 4\n add pc, r7\n nop\n 1:\n .rept 8\n"
-#define MEMOPT_ASM_FLOAT_END_1                                                                \
-  ".endr\n cmp r0, r2\n bne.w 1b\n"                                                           \
-  "ldr r0, [sp, #44]\n"                                                                       \
-  MEMOPT_ASM_FLOATS_1                                                                         \
-  "ldr r12, [sp, #48]\n ldr r0, [sp]\n ldr r7, [sp, #4]\n"                                    \
-  MEMOPT_ASM_STORES_1                                                                         \
-  "cmp r1, r12\n bne.w 0b\n add sp, sp, #8\n pop {r4-r11, pc}\n"
 
 /* As memopt_blocks_1x4, of floats. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_float_blocks_1x4(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
-  __asm__(
-      MEMOPT_ASM_FLOAT_BEGIN_1("and r7, r7, #56\n rsb r7, r7, r7, lsl #3\n")
-      "ldm.w r0!, {r7, r8}\n ldm.w r1!, {r9-r12}\n"
-      MEMOPT_ASM_PRODUCTS_1
-      MEMOPT_ASM_FLOAT_END_1);
+  __asm__(MEMOPT_ASM_SHORT_1(MEMOPT_ASM_FLOAT_BIAS_1, MEMOPT_ASM_FLOATS_1));
 }
 #endif /* MEMOPT_ROUND_EVEN */
 #else
