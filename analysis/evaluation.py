@@ -29,8 +29,6 @@ from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowO
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.rows.steps import row_type
 
-MOVES_ROWS = (SplitRowsOp, ReceiveOp, StateOp, RecallOp, SlideOp, RetainOp, JoinOp)
-
 State = dict[SSAValue, dict[int, Array]]
 """What the states of a function hold between runs, each its rows by number; a variable is row 0."""
 
@@ -50,8 +48,6 @@ def evaluate(
     for op in block.ops:
         if is_constant_like(op):
             values[op.results[0]] = weights.array(op)
-        elif isinstance(op, MOVES_ROWS):
-            _move_rows(op, values, state)
         elif isinstance(op, RowOp):
             results = evaluate_row(op, weights, [values[v] for v in op.inputs])
             values.update(zip(op.outputs, results, strict=True))
@@ -69,14 +65,15 @@ def evaluate(
         elif isinstance(op, ComputeOp):
             results = op.evaluate([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))
-        elif not op.has_trait(IsTerminator) and not isinstance(op, RowKernelOp):
+        elif not _moves_rows(op, values, state) and not op.has_trait(IsTerminator):
             why = f": {op.reason}" if isinstance(op, OpaqueOp) and op.reason else ""
             raise MemoptError(f"{operator_name(op)} cannot be evaluated{why}", place_of(op))
     return values
 
 
-def _move_rows(op: Operation, values: dict[SSAValue, Array], state: State) -> None:
-    """Take rows from a tensor, put them together, or move them to and from a state."""
+def _moves_rows(op: Operation, values: dict[SSAValue, Array], state: State) -> bool:
+    """Take rows from a tensor, put them together, or move them to and from a state; return whether
+    the operation is of rows."""
     match op:
         case SplitRowsOp():
             values |= {v: values[op.input][:, r : r + 1] for r, v in enumerate(op.parts)}
@@ -92,9 +89,11 @@ def _move_rows(op: Operation, values: dict[SSAValue, Array], state: State) -> No
             state[op.state] = {r: held.get(r + op.kept.later, held[r]) for r in held}
         case RetainOp():
             state[op.state][op.index.data] = values[op.value]
-        case _:
-            assert isinstance(op, JoinOp)
+        case JoinOp():
             values[op.result] = np.concatenate([values[v] for v in op.parts], axis=1)
+        case _:
+            return isinstance(op, RowKernelOp)
+    return True
 
 
 def _nothing(op: StateOp) -> Array:

@@ -57,7 +57,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
         groups = [graph.groups[i] for i in members if i < len(graph.groups)]
         first, last = any(g.is_input for g in groups), any(g.is_output for g in groups)
         in_pieces = any(g.piece is not None for g in groups)
-        touched = Counter(dict.fromkeys([-1] * first + [steps] * last, 0))
+        touched = Counter({step: 0 for step, is_end in ((-1, first), (steps, last)) if is_end})
         for i in members:
             touched.update(uses[i])
         b = buffers.buffers[base]

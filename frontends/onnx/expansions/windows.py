@@ -2,13 +2,39 @@
 operation has."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
 from memopt.frontends.onnx.scope import BYTES, FLOAT, INT64, Scope
+
+
+class Windows(NamedTuple):
+    """Sides and steps of windows, distances of their taps, and padding before and behind, along
+    each dimension."""
+
+    kernel: Sequence[int]
+    strides: Sequence[int]
+    dilations: Sequence[int]
+    pads: Sequence[int]
+
+    def taps(self, s: Scope, i: int) -> list[list[int]]:
+        """Return the elements of each window along dimension `i`, padding left out."""
+        size, out = s.shape()[2 + i], s.out_shape()[2 + i]
+        side, stride, dilation, pad = (each[i] for each in self)
+        return [
+            [p for t in range(side) if 0 <= (p := o * stride - pad + t * dilation) < size]
+            for o in range(out)
+        ]
+
+
+def windows_of(s: Scope, kernel: Sequence[int]) -> Windows:
+    """Windows of these sides as the attributes have them."""
+    ones = [1] * len(kernel)
+    strides, dilations = s.get("strides", ones), s.get("dilations", ones)
+    return Windows(kernel, strides, dilations, pads_of(s, kernel))
 
 
 def pads_of(s: Scope, kernel: Sequence[int]) -> list[int]:
@@ -146,42 +172,40 @@ def pool(s: Scope) -> bool:
     kind, kernel = s.node.op_type, s.get("kernel_shape", [])
     if not s.is_float or s.returns(1) or len(kernel) not in (1, 2):
         return False
-    n, pads = len(kernel), pads_of(s, kernel)
-    strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
+    windows, n = windows_of(s, kernel), len(kernel)
+    dilated = any(d != 1 for d in windows.dilations)
     means = kind == "AveragePool"
     counts = means and bool(s.get("count_include_pad", 0))
-    more = _padded_as_read(s, kernel, strides, dilations, pads)
-    clipped = more != pads
-    dilated = any(d != 1 for d in dilations)
+    more = _padded_as_read(s, windows)
+    clipped = more != windows.pads
     if s.is_stored and n == 2 and not clipped and not dilated:
         return False  # one operation does it
     if dilated and not means:
-        return _dilated_max(s, kernel, strides, dilations, more)
+        return _dilated_max(s, windows._replace(pads=more))
     if counts and not dilated and not clipped:
-        return _counted(s, kernel, strides, dilations, pads)
+        return _counted(s, windows)
     if counts or dilated:
-        return _weighed(s, kernel, strides, dilations, pads, counts)
-    if n == 1 and more == pads:
+        return _weighed(s, windows, counts)
+    if n == 1 and not clipped:
         return flat(s, kind, kernel)
     if not clipped and s.get("auto_pad", "NOTSET") in ("NOTSET", "VALID"):
         return False
-    given = {"kernel_shape": kernel, "strides": strides, "dilations": dilations}
+    given: dict[str, Any] = {
+        "kernel_shape": kernel,
+        "strides": windows.strides,
+        "dilations": windows.dilations,
+    }
     if n == 2:
-        return more != pads and s.done(kind, s.x, pads=more, **given)
+        return clipped and s.done(kind, s.x, pads=more, **given)
     image = s.reshaped(s.x, (*s.shape()[:2], 1, s.shape()[2]))
     wide = {k: [1, *v] for k, v in given.items()}
     pooled = s.add(kind, image, pads=[0, more[0], 0, more[1]], **wide)
     return s.done("Reshape", pooled, s.const(list(s.out_shape()), INT64))
 
 
-def _padded_as_read(
-    s: Scope,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[int],
-) -> list[int]:
-    """The padding that the windows read, of which the last ones may reach beyond `pads`."""
+def _padded_as_read(s: Scope, windows: Windows) -> list[int]:
+    """The padding that windows read, of which the last ones may reach beyond their own."""
+    kernel, strides, dilations, pads = windows
     padding, n = list(pads), len(kernel)
     for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
         reach = (out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1
@@ -189,43 +213,22 @@ def _padded_as_read(
     return padding
 
 
-def _counted(
-    s: Scope,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[int],
-) -> bool:
+def _counted(s: Scope, windows: Windows) -> bool:
     """Expand a mean that counts its padding, which no window lies in alone, as one of a padded
     image."""
-    kind, n = s.node.op_type, len(kernel)
-    sizes = zip(s.shape()[2:], s.out_shape()[2:], kernel, strides, dilations, pads, strict=False)
-    if all(all(_taps(*each)) for each in sizes):
+    kind, kernel, pads = s.node.op_type, windows.kernel, windows.pads
+    n = len(kernel)
+    if all(all(windows.taps(s, i)) for i in range(n)):
         return n == 1 and flat(s, kind, kernel, count_include_pad=1)
     around = s.const([0, 0, *pads[:n], 0, 0, *pads[n:]], INT64)
-    return s.done(kind, s.add("Pad", s.x, around), kernel_shape=kernel, strides=strides)
+    padded = s.add("Pad", s.x, around)
+    return s.done(kind, padded, kernel_shape=kernel, strides=windows.strides)
 
 
-def _taps(
-    size: int, out: int, kernel: int, stride: int, dilation: int, pad: int
-) -> list[list[int]]:
-    """Return the elements of each window, padding left out."""
-    return [
-        [p for t in range(kernel) if 0 <= (p := o * stride - pad + t * dilation) < size]
-        for o in range(out)
-    ]
-
-
-def _weighed(
-    s: Scope,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[int],
-    counts: bool,
-) -> bool:
+def _weighed(s: Scope, windows: Windows, counts: bool) -> bool:
     """A mean as a sum along one dimension after the other: products with constant matrices, then a
     division by how many elements each window has."""
+    kernel, strides, dilations, pads = windows
     name, n = s.x, len(kernel)
     shape = list(s.shape())
     if any(v > 256 for v in (*shape[2:], *s.out_shape()[2:])):
@@ -233,15 +236,14 @@ def _weighed(
     numbers = np.ones((1,) * n)
     for i in range(n):
         size, out = shape[2 + i], s.out_shape()[2 + i]
-        taps = _taps(size, out, kernel[i], strides[i], dilations[i], pads[i])
         matrix = np.zeros((size, out))
         many: list[int] = []
-        for o, those in enumerate(taps):
-            for p in those:
+        for o, taps in enumerate(windows.taps(s, i)):
+            for p in taps:
                 matrix[p, o] += 1
             first = o * strides[i] - pads[i]
             inside = [first + t * dilations[i] < size + pads[i + n] for t in range(kernel[i])]
-            many.append(sum(inside) if counts else len(those))
+            many.append(sum(inside) if counts else len(taps))
         name = along(s, name, shape, 2 + i, matrix)
         shape[2 + i] = out
         numbers = numbers * np.array(many).reshape([-1 if d == i else 1 for d in range(n)])
@@ -257,24 +259,17 @@ def along(s: Scope, name: str, shape: Sequence[int], axis: int, matrix: Any) -> 
     return s.transposed(product, [order.index(d) for d in range(len(shape))])
 
 
-def _dilated_max(
-    s: Scope,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[int],
-) -> bool:
+def _dilated_max(s: Scope, windows: Windows) -> bool:
     """The largest of what stands at each tap, a dimension after the other; taps outside are the
     nearest tap inside."""
     name = s.x
-    for i in range(len(kernel)):
-        size, out = s.shape()[2 + i], s.out_shape()[2 + i]
-        taps = _taps(size, out, kernel[i], strides[i], dilations[i], pads[i])
+    for i, side in enumerate(windows.kernel):
+        taps = windows.taps(s, i)
         if not all(taps):
             return False
         picked = [
             s.add("Gather", name, s.const([t[min(k, len(t) - 1)] for t in taps], INT64), axis=2 + i)
-            for k in range(kernel[i])
+            for k in range(side)
         ]
         name = picked[0]
         for other in picked[1:]:
@@ -308,14 +303,12 @@ def lp_pool(s: Scope) -> bool:
     if (count := len(kernel)) not in (1, 2):
         return s.lacks(f"a window of {count} dimensions (1 and 2 have one)")
     powers = s.add("Abs", s.x) if p == 1 else s.add("Mul", s.x, s.x)
-    n = len(kernel)
-    strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
-    pads, shape, name = pads_of(s, kernel), list(s.shape()), powers
-    for i in range(n):
+    windows, shape, name = windows_of(s, kernel), list(s.shape()), powers
+    for i in range(count):
         size, out = shape[2 + i], s.out_shape()[2 + i]
         matrix = np.zeros((size, out))
-        for o, t in enumerate(_taps(size, out, kernel[i], strides[i], dilations[i], pads[i])):
-            matrix[t, o] = 1
+        for o, taps in enumerate(windows.taps(s, i)):
+            matrix[taps, o] = 1
         name = along(s, name, shape, 2 + i, matrix)
         shape[2 + i] = out
     return s.done("Identity", name) if p == 1 else s.done("Sqrt", name)

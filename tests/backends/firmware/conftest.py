@@ -46,7 +46,7 @@ def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def host_as_mve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same for Helium."""
+    """A host that takes the kernels for Helium, in portable C."""
     host = registry.all_targets()["host"]
     monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("mve", "c")))
 
@@ -54,12 +54,12 @@ def host_as_mve(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
     """Counts the blocks of each kind that are packed."""
-    found: Counter[int] = Counter()
+    blocks: Counter[int] = Counter()
     words = packing.block_words
 
     def counted(kind: int, block: Any) -> NDArray[Any]:
-        found[kind] += 1
+        blocks[kind] += 1
         return words(kind, block)
 
     monkeypatch.setattr(packing, "block_words", counted)
-    return found
+    return blocks

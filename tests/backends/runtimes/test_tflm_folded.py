@@ -144,18 +144,18 @@ def test_folded_networks_run_to_the_same_bits(tmp_path: Path, fuzz: float) -> No
         data = network(rng, real=seed % 3 == 0)
         path = tmp_path / f"net{seed}.tflite"
         path.write_bytes(data)
-        found = rewrite_network(import_bytes(data, ".tflite", path.name, path), ("all",))
-        for why in found.why:
+        rewritten = rewrite_network(import_bytes(data, ".tflite", path.name, path), ("all",))
+        for why in rewritten.why:
             assert why.startswith("pad-into-window not applied: ") and "is not SAME" in why
-        if found.network is None:
+        if rewritten.network is None:
             continue
-        changed.update(done.rule.data for done in found.did)
-        before, after = (read_model(d, "net").subgraphs[0] for d in (data, found.network))
-        rules = {done.rule.data for done in found.did}
+        changed.update(done.rule.data for done in rewritten.did)
+        before, after = (read_model(d, "net").subgraphs[0] for d in (data, rewritten.network))
+        rules = {done.rule.data for done in rewritten.did}
         less = len(after.operators) < len(before.operators)
         assert less or rules == {"constant-channels"}
         inputs = random_inputs(data, 3, seed)
-        jobs += [Job("tflm", d, inputs) for d in (data, found.network)]
+        jobs += [Job("tflm", d, inputs) for d in (data, rewritten.network)]
     answers = run(jobs, tmp_path)
     for old, new in zip(answers[::2], answers[1::2], strict=True):
         assert (old.error, new.error) == ("", "")
@@ -224,7 +224,7 @@ def test_a_file_that_says_something_else_is_refused(
         monkeypatch.setattr(writer, "tell_activation", lambda op, operator: None)  # pyright: ignore
     else:
         monkeypatch.setitem(writer.ACTIVATIONS, "relu", 3 if bug == "another activation" else 0)
-    found = rewrite_network(module, (rule,))
-    assert found.network is None
-    (why,) = found.why
+    rewritten = rewrite_network(module, (rule,))
+    assert rewritten.network is None
+    (why,) = rewritten.why
     assert why.startswith(f"{rule} not applied: ") and why.endswith("is what a rule made of it")

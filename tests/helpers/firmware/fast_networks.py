@@ -21,7 +21,6 @@ from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.registry import target_named
 
 Array = NDArray[Any]
-Array = NDArray[Any]
 OPERATORS = 40  # per model
 
 
@@ -77,10 +76,10 @@ def usual(lab: Any, rng: np.random.Generator) -> Any:
 
 def extreme_inputs(module: ModuleOp, lab: Any) -> list[Array]:
     """All at one end, all at the other, and random ones."""
-    found = lab.random_inputs(module, 3, 5)
-    for array in found:
+    inputs = lab.random_inputs(module, 3, 5)
+    for array in inputs:
         array[0], array[1] = -128, 127
-    return found
+    return inputs
 
 
 def add_deep(
@@ -149,8 +148,8 @@ def add_depthwise(
     width: int = 0,
     along: int = 0,
 ) -> None:
-    """Of four channels and more, or of one from which several are made; images of one column and of
-    one row, too; or as wanted."""
+    """A depthwise convolution of four channels and more, or of one from which several are made;
+    images of one column and of one row, too; or as wanted."""
     schema = lab.forge.schema
     pick = forge.rng.integers
     inputs, padding = channels or int(pick(4, 15)), int(pick(2))
@@ -213,7 +212,7 @@ def check(
 
 
 def check_even(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str = WIDE) -> int:
-    """The same of one that rounds as ONNX does, as it is evaluated."""
+    """`check` of a network that rounds as ONNX does, against what is evaluated."""
     work.mkdir()
     path = forge.save(work / "random.tflite")
     module, fast = planned(lab, path, target, form, rounding="onnx_even")

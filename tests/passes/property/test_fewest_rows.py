@@ -74,15 +74,15 @@ def test_no_choice_has_less_calls_where_that_is_said(fuzz: float) -> None:
         for most in {rows, (rows + whole) // 2}:
             if most < rows:
                 continue
-            found = ever_fewer_rows(func, limit=most)[-1]
-            peak, calls = planned(func, tuple(found.positions))
+            chosen = ever_fewer_rows(func, limit=most)[-1]
+            peak, calls = planned(func, tuple(chosen.positions))
             assert peak <= most
-            assert calls == found.calls
+            assert calls == chosen.calls
             best = min(calls for peak, calls in choices if peak <= most)
-            assert found.calls >= best
-            assert not found.fewest or found.calls == best
-            fewest += found.fewest
-            least += found.calls == best
+            assert chosen.calls >= best
+            assert not chosen.fewest or chosen.calls == best
+            fewest += chosen.fewest
+            least += chosen.calls == best
     assert fewest >= count // 2, fewest
     assert least >= count, least
 
