@@ -16,7 +16,6 @@ from typing import Any
 from memopt.formats.sizes import parse_size
 from memopt.passes.memgraph_expand_rows import ALL, AUTO
 from memopt.passes.memgraph_kernels import HOW
-from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.rewrites import RULES
 from memopt.solvers.placement import METHODS as STRATEGIES
 from memopt.solvers.scheduling import METHODS as SCHEDULES
@@ -91,6 +90,12 @@ def _slide(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not int(text):
         raise ValueError("a number of rows, from 1 on")
     return int(text)
+
+
+def _placements() -> Sequence[str]:
+    from memopt.passes.memgraph_place import METHODS  # with solvers, for who gives one
+
+    return METHODS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +260,7 @@ class PlanOptions:
         SEARCH,
         "joint (default), auto, exact, shared-objects, ...: memopt-opt --help has all",
         metavar="METHOD",
-        names=lambda: PLACEMENTS,
+        names=_placements,
         sets=("memgraph-place.method",),
         shorthand=Shorthand(
             f"joint (another order where that makes the arena smaller), {', '.join(STRATEGIES)}; "
