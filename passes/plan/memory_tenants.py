@@ -5,8 +5,7 @@ uses in bytes as operators read and write its values. Every scratch of an operat
 its own here, in whatever memory suits it: only one arena takes them as one block.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -57,9 +56,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
         groups = [graph.groups[i] for i in members if i < len(graph.groups)]
         first, last = any(g.is_input for g in groups), any(g.is_output for g in groups)
         in_pieces = any(g.piece is not None for g in groups)
-        touched = Counter({step: 0 for step, is_end in ((-1, first), (steps, last)) if is_end})
-        for i in members:
-            touched.update(uses[i])
+        touched = _together(map(uses.__getitem__, members), [-1] * first + [steps] * last)
         b = buffers.buffers[base]
         copied: int | None = None
         if spill and groups and len(members) == 1 and b.size > 0:
@@ -77,6 +74,16 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
             )
         )
     return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)
+
+
+def _together(uses: Iterable[Mapping[int, int]], ends: Iterable[int]) -> dict[int, int]:
+    """The steps that touch any of several buffers, with the bytes of all; of `ends` also those that
+    touch none."""
+    touched = dict.fromkeys(ends, 0)
+    for each in uses:
+        for step, size in each.items():
+            touched[step] = touched.get(step, 0) + size
+    return touched
 
 
 def _copied(extracted: Extracted, group: int, tied: Set[int], whole: Set[Operation]) -> int | None:
