@@ -165,7 +165,7 @@ def cut_chosen(
             return Planned(extracted)
     own = tuple(range(len(graph)))
     ordered = chosen.ordered
-    answer = _proven(graph, time_limit) if ordered is None else replace(ordered, order=own)
+    answer = _proven(graph, own, time_limit) if ordered is None else replace(ordered, order=own)
     peak = profile(graph, own).peak
     if answer.peak < peak:  # of no known arena
         better = nearest(graph, [answer.order], chosen.arena - 1)
@@ -184,15 +184,16 @@ def _take_over(func: FuncOp, other: FuncOp) -> None:
     func.attributes = dict(other.attributes)
 
 
-def _proven(graph: MemoryGraph, time_limit: float | None) -> Schedule:
-    """Return the order in which the graph stands where that is proven at once, else the best
-    found."""
-    own = tuple(range(len(graph)))
-    peak = profile(graph, own).peak
-    bound = flow_bound(graph, [own], time_limit=time_limit, enough=peak)
+def _proven(graph: MemoryGraph, order: Sequence[int], time_limit: float | None) -> Schedule:
+    """Return an order of a graph where its peak is proven at once, else the best found."""
+    peak = profile(graph, order).peak
+    bound = flow_bound(graph, [order], time_limit=time_limit, enough=peak)
     if bound.value >= peak:
-        return Schedule(own, peak, peak, bound.proof)
-    return schedule(graph, "auto", time_limit)
+        return Schedule(tuple(order), peak, peak, bound.proof)
+    answer = schedule(graph, "auto", time_limit)
+    if answer.peak <= peak:
+        return answer
+    return Schedule(tuple(order), peak, max(bound.value, answer.lower_bound), "none")
 
 
 def _least_peak(graph: MemoryGraph, enough: int) -> int:
@@ -268,7 +269,7 @@ def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | Non
         small = cuts.of_until(rows.cut - singles, deadline)
         order = carried(rows, like, some, small) if small else ()
         if small and keeps(small.graph, order, ordered.peak):
-            return _standing(small, replace(ordered, order=order), deadline)
+            return _standing(small, _proven(small.graph, order, clock.left(deadline)), deadline)
     return _standing(rows, ordered, deadline)
 
 

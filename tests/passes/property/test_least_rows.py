@@ -120,6 +120,30 @@ def test_what_is_chosen_is_placed_as_it_says() -> None:
     assert arena(text, "auto") == chosen.arena
 
 
+ONE_ROW = """
+!x = tensor<1x5x9x8xf32>
+!r = tensor<1x1x9x8xf32>
+!y = tensor<1x1x9x10xf32>
+func.func @main(%x: !x) -> !y {
+  %1 = memgraph.logistic %x : (!x) -> !x
+  %2 = memgraph.mul %1, %x : (!x, !x) -> !x
+  %3, %4 = memgraph.split %2 axis 1 : (!x) -> (tensor<1x4x9x8xf32>, !r)
+  %5 = memgraph.pad %4 before [0, 0, 0, 2] after [0, 0, 0, 0] value 0.0 : (!r) -> !y
+  %6 = memgraph.neg %5 : (!y) -> !y
+  func.return %6 : !y
+}
+"""
+
+
+def test_what_has_one_row_is_proven_as_it_stays_whole() -> None:
+    """All rows have a peak of 2,160 bytes; whole, the last operator overwrites its operand."""
+    module = Parser(new_context(), ONE_ROW).parse_module()
+    options = SettledOptions(target="host", rows="auto", optimize="speed", io="kept")
+    plan_module(new_context(), module, options, Seconds())
+    plan = plan_of(only_function(module))
+    assert plan is not None and plan.peak.data == plan.lower_bound.data == 2_088
+
+
 @pytest.mark.parametrize("seconds", [0.001, 0.5])
 def test_a_deadline_leaves_whole_operators_at_the_most(seconds: float) -> None:
     """The best known by then is handed over; the first that is known are whole operators."""
