@@ -187,8 +187,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         """The properties of the operation where dimension i of each image, operands and results
-        alike, is what dimension `order[i]` was; None where it cannot be said so. Weights lie as
-        the trait says."""
+        alike, is what dimension `order[i]` was, or new, of size 1; None where it cannot be said
+        so. Weights lie as the trait says."""
         return self.properties if self.has_trait(Pointwise) or self.has_trait(Spatial) else None
 
     def rows_needed(self, operand: int, r: int) -> range | None:

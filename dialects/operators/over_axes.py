@@ -12,6 +12,7 @@ from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, OfOneOp
+from memopt.dialects.operators.reordering import NEW
 
 
 class OverAxesOp(OfOneOp):
@@ -48,8 +49,10 @@ class OverAxesOp(OfOneOp):
         return not is_stored(self.input) and not is_stored(self.result)
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
-        """Dimensions that are left over must stay in their order."""
+        """Dimensions that are left over must stay in their order; a new one goes with the axes."""
         axes = {int(a) for a in self.axes.get_values()}
+        if self.keep_dims is None and NEW in order:
+            axes.add(NEW)
         remaining = [dimension for dimension in order if dimension not in axes]
         if self.keep_dims is None and remaining != sorted(remaining):
             return None

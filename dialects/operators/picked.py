@@ -29,6 +29,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.reordering import NEW
 from memopt.dialects.operators.traits import Folds, Monotone
 
 
@@ -103,7 +104,7 @@ class PickingOp(ComputeOp):
         terms, shape, moved = self.added, shape_of(self.input), len(self.extents)
         by_itself = [(t.way, t.dimension) for t in terms] == [(d, d) for d in range(moved)]
         of_all = (self.extents, self.ways) == (shape[:moved], shape_of(self.result)[:moved])
-        if not by_itself or not of_all:
+        if not by_itself or not of_all or NEW in order:
             return None
         along = [*(t.numbers for t in terms), *(range(n) for n in shape[moved:])]
         picks = picks_along([shape[i] for i in order], [along[i] for i in order])

@@ -14,6 +14,9 @@ from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, is_buffer, 
 LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 """Images of four dimensions channels last, and channels first again."""
 
+NEW = -1
+"""In an order of dimensions: one of size 1 that was not there."""
+
 
 def is_channels_first(value: SSAValue) -> bool:
     """Return whether it is an image that lies channels first."""
@@ -36,8 +39,11 @@ def with_axis(op: Operation, order: Sequence[int]) -> Mapping[str, Attribute]:
 
 def with_entries(
     op: Operation, names: Sequence[str], order: Sequence[int]
-) -> Mapping[str, Attribute]:
-    """The properties with the lists of these names, an entry per dimension, in that order."""
+) -> Mapping[str, Attribute] | None:
+    """The properties with the lists of these names, an entry per dimension, in that order; None
+    where it has new ones."""
+    if NEW in order:
+        return None
     properties = dict(op.properties)
     for name in names:
         entries = cast("DenseArrayBase[Any]", op.properties[name]).get_values()

@@ -241,7 +241,7 @@ class SliceOp(OfOneOp):
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
 
-    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         return with_entries(self, ("starts", "strides"), order)
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:

@@ -53,18 +53,17 @@ def pads_of(s: Scope, kernel: Sequence[int]) -> list[int]:
 
 
 def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attributes: Any) -> bool:
-    """Expand an operator over one dimension into one over images of one row."""
-    shape = s.shape()
-    image = s.reshaped(s.x, (*shape[:2], 1, shape[2]))
+    """Expand an operator over one dimension into one over images one pixel wide."""
+    image = s.reshaped(s.x, (*s.shape(), 1))
     pads = pads_of(s, kernel)
     widened = s.add(
         kind,
         image,
         *operands,
-        kernel_shape=[1, *kernel],
-        strides=[1, *s.get("strides", [1])],
-        dilations=[1, *s.get("dilations", [1])],
-        pads=[0, pads[0], 0, pads[1]],
+        kernel_shape=[*kernel, 1],
+        strides=[*s.get("strides", [1]), 1],
+        dilations=[*s.get("dilations", [1]), 1],
+        pads=[pads[0], 0, pads[1], 0],
         **attributes,
     )
     return s.done("Reshape", widened, s.const(list(s.out_shape()), INT64))
@@ -74,33 +73,32 @@ def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attribute
 def convolution(s: Scope) -> bool:
     """Over one dimension as over two."""
     if len(s.shape()) == 3 and not s.get("output_shape"):
-        weights = s.reshaped(s.input(1), (*s.shape(1)[:2], 1, s.shape(1)[2]))
+        weights = s.reshaped(s.input(1), (*s.shape(1), 1))
         bias = [s.input(2)] if s.has(2) else []
         more: dict[str, Any] = {"group": s.get("group", 1)}
         if s.node.op_type == "ConvTranspose":
             if (auto := s.get("auto_pad", "NOTSET")) not in ("NOTSET", "VALID"):
-                return _transposed_row(s, weights, bias, auto)
-            more["output_padding"] = [0, *s.get("output_padding", [0])]
+                return _transposed_column(s, weights, bias, auto)
+            more["output_padding"] = [*s.get("output_padding", [0]), 0]
         return flat(s, s.node.op_type, s.shape(1)[2:], weights, *bias, **more)
     if s.node.op_type == "Conv" and len(s.shape()) == 5:
         return _volumes(s)
     return s.node.op_type == "ConvTranspose" and len(s.shape()) == 4 and _transposed(s)
 
 
-def _transposed_row(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
-    """Expand ConvTranspose over images of one row, of a padding that follows from the sizes."""
-    shape = s.shape()
-    rows = s.add(
+def _transposed_column(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
+    """Expand ConvTranspose over images one pixel wide, of a padding that follows from the sizes."""
+    column = s.add(
         "ConvTranspose",
-        s.reshaped(s.x, (*shape[:2], 1, shape[2])),
+        s.reshaped(s.x, (*s.shape(), 1)),
         weights,
         *bias,
         auto_pad=auto,
         group=s.get("group", 1),
-        strides=[1, *s.get("strides", [1])],
-        dilations=[1, *s.get("dilations", [1])],
+        strides=[*s.get("strides", [1]), 1],
+        dilations=[*s.get("dilations", [1]), 1],
     )
-    return s.done("Reshape", rows, s.const(list(s.out_shape()), INT64))
+    return s.done("Reshape", column, s.const(list(s.out_shape()), INT64))
 
 
 def _volumes(s: Scope) -> bool:
@@ -131,7 +129,7 @@ def convolution_of_integers(s: Scope) -> bool:
         return s.lacks("other integers than those of 8 bits")
     zeros = [s.input(i + 2) if s.has(i + 2) else s.const(0, s.element(i)) for i in (0, 1)]
     if len(s.shape()) == 3:
-        weights = s.reshaped(s.input(1), (*s.shape(1)[:2], 1, s.shape(1)[2]))
+        weights = s.reshaped(s.input(1), (*s.shape(1), 1))
         return flat(s, "ConvInteger", s.shape(1)[2:], weights, *zeros, group=s.get("group", 1))
     if s.has(2) and s.has(3):
         return False
