@@ -14,8 +14,9 @@ After:
     }
 
 What the rule `channels-last` leaves at the border goes: the caller hands over images as cameras
-give them. An operation on each element between the border and the transposition is turned with it.
-An image that is needed channels first is refused. The function loses its plan and, as its operators
+give them, and sequences that are read as images one pixel wide place by place. An operation on each
+element between the border and the transposition is turned with it. An image that is needed channels
+first is refused. The function loses its plan and, as its operators
 are no longer those of the file, its `memgraph.source`.
 """
 
@@ -31,17 +32,21 @@ from xdsl.rewriter import Rewriter
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, functions
 from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.movement import TransposeOp
+from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.reordering import (
     FIRST,
     LAST,
     is_channels_first,
+    is_width_lost,
     keeps_bytes,
     reordered_type,
 )
 from memopt.dialects.operators.traits import Pointwise, View
 from memopt.passes.memgraph_int8_io import border_changed
+
+PLACES = (0, 2, 1)  # of sequences channels first: one place after the other
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,12 @@ def turn_border(func: FuncOp) -> bool:
     """Let a function take and return images channels last; whether any was not. Raises MemoptError
     for one that is needed channels first."""
     block, place = body_of(func), f"@{func.sym_name.data}"
-    images = [v for v in block.args if is_channels_first(v)]
+    images = [v for v in block.args if is_channels_first(v) or _is_sequence(v)]
     for value in images:
         _turn(value, place)
     last = block.last_op
     assert last is not None
-    returned = [k for k, v in enumerate(last.operands) if is_channels_first(v)]
+    returned = [k for k, v in enumerate(last.operands) if is_channels_first(v) or _is_flat(v)]
     for k in returned:
         last.operands[k] = _unturned(last.operands[k], place)
     if images or returned:
@@ -77,10 +82,10 @@ def _turn(value: SSAValue, place: str) -> None:
     readers = list(dict.fromkeys(use.operation for use in value.uses))
     moves = [op for op in readers if is_move(op)]
     for op in readers:
-        if op not in moves and not is_each(op):
+        if op not in moves and not is_each(op) and not _is_widened(op):
             text = f"{name_of(value)} is needed channels first; --rewrite=channels-last goes before"
             raise MemoptError(f"memgraph-nhwc-io: {text}", place)
-    new = Rewriter.replace_value_with_new_type(value, reordered_type(value, LAST, "nhwc"))
+    new = Rewriter.replace_value_with_new_type(value, _turned_type(value))
     for op in readers:
         if op in moves:
             op.results[0].replace_all_uses_with(new)
@@ -98,11 +103,39 @@ def _unturned(value: SSAValue, place: str) -> SSAValue:
         value.replace_all_uses_with(source)
         Rewriter.erase_op(op)
         return source
-    if op is not None and is_each(op):
+    if op is not None and (is_each(op) or _is_flat(value)):
         op.operands[0] = _unturned(op.operands[0], place)
-        return Rewriter.replace_value_with_new_type(value, reordered_type(value, LAST, "nhwc"))
+        return Rewriter.replace_value_with_new_type(value, _turned_type(value))
     text = f"{name_of(value)} is made channels first; --rewrite=channels-last goes before"
     raise MemoptError(f"memgraph-nhwc-io: {text}", place)
+
+
+def _turned_type(value: SSAValue) -> AnyTensor:
+    """Return the type of an image or a sequence channels last."""
+    if len(shape_of(value)) == len(LAST):
+        return reordered_type(value, LAST, "nhwc")
+    return reordered_type(value, PLACES, "")
+
+
+def _is_sequence(value: SSAValue) -> bool:
+    """Return whether a tensor is read as an image one pixel wide, which is turned."""
+    return bool(value.uses) and all(_is_widened(use.operation) for use in value.uses)
+
+
+def _is_widened(op: Operation) -> bool:
+    """Return whether it makes an image one pixel wide of a sequence, for who turns it."""
+    if not isinstance(op, ReshapeOp) or not is_width_lost(op.result, op.input):
+        return False
+    return all(is_move(use.operation) for use in op.result.uses)
+
+
+def _is_flat(value: SSAValue) -> bool:
+    """Return whether a sequence is made of an image one pixel wide, which was turned."""
+    op = value.op if isinstance(value, OpResult) and value.has_one_use() else None
+    if not isinstance(op, ReshapeOp) or not is_width_lost(op.input, op.result):
+        return False
+    before = op.input.op if isinstance(op.input, OpResult) and op.input.has_one_use() else None
+    return before is not None and is_move(before)
 
 
 def is_each(op: Operation) -> bool:

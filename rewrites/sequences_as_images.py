@@ -8,28 +8,43 @@ Before:
     !x = tensor<1x2x5x1xf32, #memgraph.encoding<nchw>>
     !s = tensor<1x2x5xf32>
     !y = tensor<1x4x5xf32>
-    func.func @main(%x: !x, %z: !s) -> (tensor<1x2xf32>, !y) {
-      %c = memgraph.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+    !t = tensor<1x1x5xf32>
+    !c = tensor<1x2x1xf32>
+    func.func @main(%x: !x, %z: !s, %m: tensor<2x5xf32>) -> (tensor<1x2xf32>, !y, !t, !t) {
+      %c = memgraph.constant dense<[[[1.0], [2.0]]]> : !c
       %1 = memgraph.reshape %x : (!x) -> !s
-      %2 = memgraph.add %1, %z : (!s, !s) -> !s
-      %3 = memgraph.mul %2, %c : (!s, tensor<2x1xf32>) -> !s
+      %2 = memgraph.add %1, %z {memgraph.names = ["a"]} : (!s, !s) -> !s
+      %k = memgraph.constant dense<3.0> : tensor<f32>
+      %s = memgraph.mul %2, %k : (!s, tensor<f32>) -> !s
+      %3 = memgraph.mul %s, %c : (!s, !c) -> !s
       %4 = memgraph.mean %3 axes [2] : (!s) -> tensor<1x2xf32>
       %5 = memgraph.concat %1, %3 axis 1 {memgraph.names = ["y"]} : (!s, !s) -> !y
-      func.return %4, %5 : tensor<1x2xf32>, !y
+      %6 = memgraph.sub %3, %m : (!s, tensor<2x5xf32>) -> !s
+      %7, %8 = memgraph.split %6 axis 1 {memgraph.names = ["p", "q"]} : (!s) -> (!t, !t)
+      func.return %4, %5, %7, %8 : tensor<1x2xf32>, !y, !t, !t
     }
 After:
-    !k = tensor<2x1x1xf32, #memgraph.encoding<>>
+    !k = tensor<1x2x1x1xf32, #memgraph.encoding<>>
     !z = tensor<1x4x5x1xf32, #memgraph.encoding<nchw>>
-    func.func @main(%x: !x, %z: !s) -> (tensor<1x2xf32>, !y) {
-      %c = memgraph.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+    !n = tensor<2x5x1xf32, #memgraph.encoding<>>
+    !u = tensor<1x1x5x1xf32, #memgraph.encoding<nchw>>
+    func.func @main(%x: !x, %z: !s, %m: tensor<2x5xf32>) -> (tensor<1x2xf32>, !y, !t, !t) {
+      %c = memgraph.constant dense<[[[1.0], [2.0]]]> : !c
       %1 = memgraph.reshape %z : (!s) -> !x
-      %2 = memgraph.add %x, %1 : (!x, !x) -> !x
-      %k = memgraph.reshape %c : (tensor<2x1xf32>) -> !k
-      %3 = memgraph.mul %2, %k : (!x, !k) -> !x
+      %2 = memgraph.add %x, %1 {memgraph.names = ["a"]} : (!x, !x) -> !x
+      %k = memgraph.constant dense<3.0> : tensor<f32>
+      %s = memgraph.mul %2, %k : (!x, tensor<f32>) -> !x
+      %l = memgraph.reshape %c : (!c) -> !k
+      %3 = memgraph.mul %s, %l : (!x, !k) -> !x
       %4 = memgraph.mean %3 axes [2, 3] : (!x) -> tensor<1x2xf32>
       %5 = memgraph.concat %x, %3 axis 1 {memgraph.names = ["y_image"]} : (!x, !x) -> !z
       %6 = memgraph.reshape %5 {memgraph.names = ["y"]} : (!z) -> !y
-      func.return %4, %6 : tensor<1x2xf32>, !y
+      %n = memgraph.reshape %m : (tensor<2x5xf32>) -> !n
+      %7 = memgraph.sub %3, %n : (!x, !n) -> !x
+      %8, %9 = memgraph.split %7 axis 1 {memgraph.names = ["p_image", "q_image"]} : (!x) -> (!u, !u)
+      %10 = memgraph.reshape %8 {memgraph.names = ["p"]} : (!u) -> !t
+      %11 = memgraph.reshape %9 {memgraph.names = ["q"]} : (!u) -> !t
+      func.return %4, %6, %10, %11 : tensor<1x2xf32>, !y, !t, !t
     }
 
 What only images one pixel wide are made of comes after the reshape, too:
@@ -38,19 +53,23 @@ Before:
     !x = tensor<1x2x5xf32>
     !q = tensor<1x2x5xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
     !p = tensor<1x2x5x1xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
-    func.func @main(%x: !x) -> !p {
+    func.func @main(%x: !x) -> !q {
       %1 = memgraph.quantize %x rounding<onnx_even> : (!x) -> !q
       %2 = memgraph.reshape %1 : (!q) -> !p
       %3 = memgraph.max_pool_2d %2 window<[1, 1]> : (!p) -> !p
-      func.return %3 : !p
+      %4 = memgraph.reshape %3 : (!p) -> !q
+      %5 = memgraph.relu %4 : (!q) -> !q
+      func.return %5 : !q
     }
 After:
     !i = tensor<1x2x5x1xf32, #memgraph.encoding<nchw>>
-    func.func @main(%x: !x) -> !p {
+    func.func @main(%x: !x) -> !q {
       %1 = memgraph.reshape %x : (!x) -> !i
       %2 = memgraph.quantize %1 rounding<onnx_even> : (!i) -> !p
       %3 = memgraph.max_pool_2d %2 window<[1, 1]> : (!p) -> !p
-      func.return %3 : !p
+      %4 = memgraph.relu %3 : (!p) -> !p
+      %5 = memgraph.reshape %4 : (!p) -> !q
+      func.return %5 : !q
     }
 
 Exact: the same elements in the same order. Left alone is what is made of no image one pixel wide,
@@ -62,7 +81,11 @@ Left alone:
     !i = tensor<1x2x5x1xf32, #memgraph.encoding<nchw>>
     !s = tensor<1x2x5xf32>
     !t = tensor<1x5x2xf32>
-    func.func @main(%x: !x, %l: !l, %i: !i) -> (!s, !t, !t, !s, tensor<10xf32>) {
+    !m = tensor<2x5xf32>
+    !w = tensor<1x1x2x5xf32>
+    !p = tensor<1x2x6xf32>
+    func.func @main(%x: !x, %l: !l, %i: !i, %w: !w, %s: !s)
+        -> (!s, !t, !t, !s, tensor<10xf32>, !m, !w, !p) {
       %1 = memgraph.reshape %x : (!x) -> !s
       %2 = memgraph.relu %1 : (!s) -> !s
       %3 = memgraph.reshape %l : (!l) -> !t
@@ -73,10 +96,18 @@ Left alone:
       %8 = memgraph.opaque "Sort"(%7) : (!s) -> !s
       %9 = memgraph.reshape %i : (!i) -> tensor<10xf32>
       %10 = memgraph.relu %9 : (tensor<10xf32>) -> tensor<10xf32>
-      func.return %2, %4, %6, %8, %10 : !s, !t, !t, !s, tensor<10xf32>
+      %11 = memgraph.reshape %7 : (!s) -> !m
+      %12 = memgraph.add %7, %w : (!s, !w) -> !w
+      %13 = memgraph.pad %7 before [0, 0, 0] after [0, 0, 1] value 0.0 : (!s) -> !p
+      %14 = memgraph.relu %s : (!s) -> !s
+      %15 = memgraph.relu %s : (!s) -> !s
+      %16 = memgraph.reshape %15 : (!s) -> !m
+      func.return %2, %4, %6, %8, %10, %11, %12, %13
+        : !s, !t, !t, !s, tensor<10xf32>, !m, !w, !p
     }
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
@@ -89,11 +120,10 @@ from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.memgraph.names import is_named, name_of, rename
-from memopt.dialects.memgraph.tensors import elements_of, encoding_of, shape_of
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp
-from memopt.dialects.operators.reordering import NEW, is_channels_first
-from memopt.dialects.operators.traits import Pointwise, Spatial, View
+from memopt.dialects.operators.reordering import NEW, is_width_lost
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 
 SEQUENCE = 3  # dimensions
@@ -114,44 +144,47 @@ class SequencesAsImages(Rule):
             self.skip(op, rewriter)
             return
         properties = op.reordered(WITH_WIDTH) if takes_sequences(op) else None
-        if properties is None or not (any(map(is_flat, op.operands)) or feeds_images(op)):
+        if properties is None or not (any(map(image_of, op.operands)) or feeds_images(op)):
             return
-        old = op.results[0]
         new = type(op).create(
             operands=[self.widened(v, op, rewriter) for v in op.operands],
-            result_types=[wide_type(old) if len(shape_of(old)) == SEQUENCE else old.type],
+            result_types=[wide_type(r) if is_sequence(r) else r.type for r in op.results],
             properties=dict(properties),
             attributes=dict(op.attributes),
         )
         new.location = op.location
-        new.results[0].name_hint = old.name_hint
         rewriter.insert(new, InsertPoint.before(op))
         self.changed(new, rewriter)
-        result = new.results[0]
-        if result.type != old.type:
-            result = self.reshaped(result, old.type, op, rewriter)
-            if is_named(old) and any(isinstance(use.operation, ReturnOp) for use in old.uses):
-                rename(result.op, {0: name_of(old)})
-                rename(new, {0: f"{name_of(old)}_image"})
-        flat = [v for v in op.operands if is_flat(v)]
-        rewriter.replace(op, [], [result])
-        erase_unread(flat, rewriter.erase, lambda maker: isinstance(maker, ReshapeOp))
+        sources = list(op.operands)
+        rewriter.replace(op, [], [self.narrowed(new, old, op, rewriter) for old in op.results])
+        erase_flat(sources, rewriter)
+
+    def narrowed(
+        self, new: ComputeOp, old: OpResult, op: ComputeOp, rewriter: PatternRewriter
+    ) -> SSAValue:
+        """Return a result for who read it as a sequence; what is returned has the name."""
+        result = new.results[old.index]
+        result.name_hint = old.name_hint
+        if result.type == old.type:
+            return result
+        back = self.reshaped(result, old.type, op, rewriter)
+        if is_named(old) and any(isinstance(use.operation, ReturnOp) for use in old.uses):
+            rename(back.op, {0: name_of(old)})
+            rename(new, {old.index: f"{name_of(old)}_image"})
+        return back
 
     def skip(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
         """Let who reads a reshaped image as the image that it was read that."""
-        before = op.input.op if isinstance(op.input, OpResult) else None
-        if not isinstance(before, ReshapeOp) or not is_flat(op.input):
-            return
-        if before.input.type == op.result.type:
+        image = image_of(op.input)
+        if image is not None and image.type == op.result.type:
+            flat = op.input
             self.changed(op, rewriter)
-            rewriter.replace(op, [], [before.input])
-            erase_unread([before.result], rewriter.erase, lambda maker: maker is before)
+            rewriter.replace(op, [], [image])
+            erase_flat([flat], rewriter)
 
     def widened(self, value: SSAValue, op: ComputeOp, rewriter: PatternRewriter) -> SSAValue:
-        """Return an operand as it stands beside images; an image where it is one, reshaped."""
+        """Return an operand as it stands beside images."""
         type_ = wide_type(value)
-        if isinstance(value, OpResult) and is_flat(value) and value.op.operands[0].type == type_:
-            return value.op.operands[0]
         return value if type_ == value.type else self.reshaped(value, type_, op, rewriter)
 
     def reshaped(
@@ -163,20 +196,24 @@ class SequencesAsImages(Rule):
 
 
 def takes_sequences(op: ComputeOp) -> bool:
-    """Return whether an operation makes one tensor of sequences and what is broadcast to them."""
-    values = (*op.operands, *op.results)
-    if len(op.results) != 1 or op.has_trait(View) or op.has_trait(Spatial):
-        return False
-    if any(encoding_of(v).layout.data or encoding_of(v).axis.data >= 0 for v in values):
-        return False
-    ranks = [len(shape_of(v)) for v in op.operands]
-    return max(ranks, default=0) == SEQUENCE and (op.has_trait(Pointwise) or min(ranks) == SEQUENCE)
+    """Return whether an operation makes tensors of sequences and what is broadcast to them."""
+    return max((len(shape_of(v)) for v in op.operands), default=0) == SEQUENCE
 
 
-def is_flat(value: SSAValue) -> bool:
-    """Return whether a tensor is an image one pixel wide, channels first, without its width."""
+def is_sequence(value: SSAValue) -> bool:
+    """Return whether a tensor has the dimensions of a sequence."""
+    return len(shape_of(value)) == SEQUENCE
+
+
+def image_of(value: SSAValue) -> SSAValue | None:
+    """Return the image one pixel wide, channels first, that a tensor is without its width."""
     op = value.op if isinstance(value, OpResult) else None
-    return isinstance(op, ReshapeOp) and is_width_lost(op.input, value)
+    return op.input if isinstance(op, ReshapeOp) and is_width_lost(op.input, value) else None
+
+
+def erase_flat(flat: Sequence[SSAValue], rewriter: PatternRewriter) -> None:
+    """Erase reshapes that nobody reads any more."""
+    erase_unread(flat, rewriter.erase, lambda maker: isinstance(maker, ReshapeOp))
 
 
 def feeds_images(op: ComputeOp) -> bool:
@@ -188,21 +225,12 @@ def feeds_images(op: ComputeOp) -> bool:
     )
 
 
-def is_width_lost(image: SSAValue, sequence: SSAValue) -> bool:
-    """Return whether a sequence has the dimensions of an image channels first but for a width of
-    1."""
-    if not is_channels_first(image):
-        return False
-    *sequence_shape, width = shape_of(image)
-    return width == 1 and shape_of(sequence) == tuple(sequence_shape)
-
-
 def wide_type(value: SSAValue) -> Attribute:
     """Return the type with a width of 1: of a sequence that of an image, of constants and of what
     is broadcast that of dimensions beside one."""
     shape, old = shape_of(value), encoding_of(value)
-    if elements_of(value) == 1 and len(shape) < SEQUENCE:
+    if not shape:
         return value.type
-    is_image = len(shape) == SEQUENCE and not is_constant_expression(value, GENERIC)
-    encoding = EncodingAttr("nchw" if is_image else "", old.scales, old.zero_points)
+    is_image = is_sequence(value) and not is_constant_expression(value, GENERIC)
+    encoding = EncodingAttr("nchw" if is_image else "", old.scales, old.zero_points, old.axis.data)
     return TensorType(element_of(value), [*shape, 1], encoding)

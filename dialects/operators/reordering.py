@@ -24,6 +24,15 @@ def is_channels_first(value: SSAValue) -> bool:
     return first and len(shape_of(value)) == 4
 
 
+def is_width_lost(image: SSAValue, sequence: SSAValue) -> bool:
+    """Return whether a sequence has the dimensions of an image channels first but for a width of
+    1."""
+    if not is_channels_first(image):
+        return False
+    *sequence_shape, width = shape_of(image)
+    return width == 1 and shape_of(sequence) == tuple(sequence_shape)
+
+
 def keeps_bytes(value: SSAValue, order: Sequence[int]) -> bool:
     """Return whether only dimensions of size 1 change places, so that the bytes stay in theirs."""
     shape = shape_of(value)

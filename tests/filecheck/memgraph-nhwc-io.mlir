@@ -31,3 +31,26 @@ func.func @flat(%x: !c, %y: !l) -> !l {
   %1 = memgraph.add %0, %y : (!l, !l) -> !l
   func.return %1 : !l
 }
+
+// -----
+// Sequences, which are images one pixel wide inside, come and go place by place; what also reads one
+// as it is keeps it.
+// CHECK-LABEL: @sequences
+// CHECK-SAME: (%x: !a0, %y: tensor<1x2x5xf32>) -> (!a0, tensor<1x2x5xf32>)
+// CHECK-NEXT: %0 = memgraph.reshape %x : (!a0) -> !a1
+// CHECK-NEXT: %1 = memgraph.relu %0
+// CHECK-NEXT: %2 = memgraph.reshape %1 : (!a1) -> !a0
+// CHECK-NEXT: %3 = memgraph.relu %y
+// CHECK-NEXT: func.return %2, %3
+!s = tensor<1x2x5xf32>
+!c = tensor<1x2x5x1xf32, #memgraph.encoding<nchw>>
+!l = tensor<1x5x1x2xf32, #memgraph.encoding<nhwc>>
+func.func @sequences(%x: !s, %y: !s) -> (!s, !s) {
+  %0 = memgraph.reshape %x : (!s) -> !c
+  %1 = memgraph.transpose %0 permutation [0, 2, 3, 1] : (!c) -> !l
+  %2 = memgraph.relu %1 : (!l) -> !l
+  %3 = memgraph.transpose %2 permutation [0, 3, 1, 2] : (!l) -> !c
+  %4 = memgraph.reshape %3 : (!c) -> !s
+  %5 = memgraph.relu %y : (!s) -> !s
+  func.return %4, %5 : !s, !s
+}

@@ -34,6 +34,7 @@ ALONE = {
     "constant-channels": "models/person_detect_int8.tflite",
     "function-by-readers": "nasnet.onnx",
     "pad-into-window": "models/mcunet_vww_int8.tflite",
+    "sequences-as-images": "models/families/tcn.onnx",
     "relu-into-producer": "models/selfie_segmentation.tflite",
     "residual-epilogue": "models/tinymaix_mnist_resnet_int8.tflite",
     "slice-as-view": "models/swiftnet_cell_vww_uint8.tflite",
