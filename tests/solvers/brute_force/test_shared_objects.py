@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
-from memopt.solvers.shared_objects import METHODS, profiles, share
+from memopt.solvers.shared_objects import METHODS, objects, profiles, share
 from memopt.solvers.shared_objects import heuristics as best
 from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
 from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
@@ -31,6 +31,21 @@ def random_problem(random: Random, most: int, least: int = 0) -> PlacementProble
         base = random.choice(bases) if bases and random.random() < 0.2 else i
         buffers.append(Buffer(f"b{i}", size, lower, upper, base, None, alignment))
     return PlacementProblem(tuple(buffers))
+
+
+def test_free_objects_are_found_alike_one_by_one_and_all_at_once(
+    fuzz: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many sizes as `LOOKS` are looked at before all objects are."""
+    random = Random(17)
+    for _ in range(max(60, int(CASES * fuzz))):
+        problem = random_problem(random, 40, 10)
+        for method in ("shared-objects-greedy", "shared-objects-by-size"):
+            answers = set[tuple[int, ...]]()
+            for looks in (0, 1, 3, 64):
+                monkeypatch.setattr(objects, "LOOKS", looks)
+                answers.add(tuple(share(problem, method).objects))
+            assert len(answers) == 1
 
 
 def held(problem: PlacementProblem, base: int) -> set[int]:
