@@ -262,7 +262,7 @@ def _work(saved: int) -> float:
 def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None) -> Placed:
     """Return all rows in their order, what has a single row left whole where that has no higher
     peak: the same calls, without a table of them."""
-    singles = frozenset(k for k in rows.cut if len(rows.steps_of[k]) == 1)
+    singles = frozenset(k for k in rows.cut if len(rows.steps_of.get(k, ())) == 1)
     some = rows.numbers.with_whole(singles)
     like = some.like(ordered.order)
     if singles and keeps(some.graph, like, ordered.peak):

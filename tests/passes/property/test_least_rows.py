@@ -135,6 +135,33 @@ func.func @main(%x: !x) -> !y {
 """
 
 
+VIRTUAL = """
+!x = tensor<1x4x7x3xf32, #memgraph.encoding<nhwc>>
+!c = tensor<1x4x7x6xf32, #memgraph.encoding<nhwc>>
+!w = tensor<3x2x2x6xf32, #memgraph.encoding<ohwi>>
+!y = tensor<1x2x6x3xf32, #memgraph.encoding<nhwc>>
+!m = tensor<1x1x1x3xf32, #memgraph.encoding<nhwc>>
+func.func @main(%x: !x) -> !y {
+  %w = memgraph.constant dense<0.5> : !w
+  %1 = memgraph.concat %x, %x axis 3 : (!x, !x) -> !c
+  %2 = memgraph.conv_2d %1, %w window<[2, 2], stride = [2, 1]> groups 1 : (!c, !w) -> !y
+  %3 = memgraph.average_pool_2d %2 window<[2, 6]> : (!y) -> !m
+  %4 = memgraph.logistic %3 : (!m) -> !m
+  %5 = memgraph.mul %4, %2 : (!m, !y) -> !y
+  func.return %5 : !y
+}
+"""
+
+
+def test_what_is_no_step_has_no_rows_that_could_stay_whole() -> None:
+    """Of a virtual concatenation each row is made by who reads it."""
+    module = Parser(new_context(), VIRTUAL).parse_module()
+    options = SettledOptions(target="host", rows="auto", rewrite="all", io="caller")
+    plan_module(new_context(), module, options, Seconds())
+    plan = plan_of(only_function(module))
+    assert plan is not None and plan.proof.data != "none"
+
+
 def test_what_has_one_row_is_proven_as_it_stays_whole() -> None:
     """All rows have a peak of 2,160 bytes; whole, the last operator overwrites its operand."""
     module = Parser(new_context(), ONE_ROW).parse_module()
