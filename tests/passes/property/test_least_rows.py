@@ -136,19 +136,21 @@ func.func @main(%x: !x) -> !y {
 
 
 VIRTUAL = """
-!x = tensor<1x4x7x3xf32, #memgraph.encoding<nhwc>>
-!c = tensor<1x4x7x6xf32, #memgraph.encoding<nhwc>>
-!w = tensor<3x2x2x6xf32, #memgraph.encoding<ohwi>>
-!y = tensor<1x2x6x3xf32, #memgraph.encoding<nhwc>>
-!m = tensor<1x1x1x3xf32, #memgraph.encoding<nhwc>>
-func.func @main(%x: !x) -> !y {
+!x = tensor<1x3x4x7xf32, #memgraph.encoding<nchw>>
+!c = tensor<1x6x4x7xf32, #memgraph.encoding<nchw>>
+!w = tensor<3x6x2x2xf32, #memgraph.encoding<oihw>>
+!y = tensor<1x3x2x6xf32, #memgraph.encoding<nchw>>
+!m = tensor<1x3x1x1xf32, #memgraph.encoding<nchw>>
+!p = tensor<1x3x3x8xf32, #memgraph.encoding<nchw>>
+func.func @main(%x: !x) -> !p {
   %w = memgraph.constant dense<0.5> : !w
-  %1 = memgraph.concat %x, %x axis 3 : (!x, !x) -> !c
+  %1 = memgraph.concat %x, %x axis 1 : (!x, !x) -> !c
   %2 = memgraph.conv_2d %1, %w window<[2, 2], stride = [2, 1]> groups 1 : (!c, !w) -> !y
   %3 = memgraph.average_pool_2d %2 window<[2, 6]> : (!y) -> !m
   %4 = memgraph.logistic %3 : (!m) -> !m
   %5 = memgraph.mul %4, %2 : (!m, !y) -> !y
-  func.return %5 : !y
+  %6 = memgraph.pad %5 before [0, 0, 1, 2] after [0, 0, 0, 0] value 0.0 : (!y) -> !p
+  func.return %6 : !p
 }
 """
 
@@ -156,7 +158,9 @@ func.func @main(%x: !x) -> !y {
 def test_what_is_no_step_has_no_rows_that_could_stay_whole() -> None:
     """Of a virtual concatenation each row is made by who reads it."""
     module = Parser(new_context(), VIRTUAL).parse_module()
-    options = SettledOptions(target="host", rows="auto", rewrite="all", io="caller")
+    options = SettledOptions(
+        target="host", rows="auto", rewrite="all", optimize="balanced", io="caller", alignment=4
+    )
     plan_module(new_context(), module, options, Seconds())
     plan = plan_of(only_function(module))
     assert plan is not None and plan.proof.data != "none"
