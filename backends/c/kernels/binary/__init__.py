@@ -23,6 +23,7 @@ from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.kernels import functions_of_two
+from memopt.backends.c.kernels.binary.even_lines import product_fields, sum_fields
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -99,8 +100,12 @@ def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
 def _even_call(
     op: BinaryOp, constants: Constants, is_product: bool = False, sign: int = 1
 ) -> KernelCall:
-    """Return the call that computes as ONNX does: of real numbers, those of the right operand times
-    `sign`."""
+    """Return the call that computes as ONNX does: by integers where any do, else of real numbers.
+    Those of the right operand are times `sign`."""
+    if is_product and (line := product_fields(op)):
+        return binary_call(op, constants, "product_even_s8", (*line, *_zero_points(op)))
+    if not is_product and (line := sum_fields(op, sign)):
+        return binary_call(op, constants, "sum_even_s8", line)
     a, b, output = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     scales = (("a_scale", a), ("b_scale", sign * b), ("output_scale", output))
     rule = (*scales, ("is_product", int(is_product)))

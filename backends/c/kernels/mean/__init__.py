@@ -8,6 +8,7 @@ from memopt.backends.c.emit.call import (
     per_tensor,
     refuse,
 )
+from memopt.backends.c.emit.even_sums import sum_fields
 from memopt.backends.c.emit.int8 import WIDE, even_steps
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
@@ -28,19 +29,23 @@ def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     low, high = limits_of(op, op.input)
     if (high - low) * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
+    sizes = (("count", count), ("inner", inner), ("offset", count * in_zero))
+    rows = Rows.of(op, outer, count * inner, inner)
+    lines = sum_fields(op, "line", [count], low, high) if rounds_even(op) else None
+    if lines is not None:
+        fields = (*sizes, ("output_zero_point", out_zero), *lines)
+        return regrouped(op, KernelCall("mean_even_s8", fields, (op.input,), rows))
     call = KernelCall(
         kernel=f"mean_{element_kind(op.input)}",
         fields=(
-            ("count", count),
-            ("inner", inner),
-            ("offset", count * in_zero),
+            *sizes,
             ("multiplier", multiplier),
             ("shift", shift + WIDE if shift >= 0 else shift),
             ("output_zero_point", out_zero),
             *(even_steps(op) if rounds_even(op) else ()),
         ),
         operands=(op.input,),
-        rows=Rows.of(op, outer, count * inner, inner),
+        rows=rows,
     )
     return regrouped(op, call)
 

@@ -3,6 +3,7 @@
 from math import prod
 
 from memopt.backends.c.emit.call import Constants, KernelCall, element_kind, per_tensor, refuse
+from memopt.backends.c.emit.even_sums import sum_fields
 from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import even_steps, int8_range
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
@@ -46,6 +47,18 @@ def _pool_fields(op: PoolBase) -> str:
     return "{" + ", ".join(f".{name} = {value}" for name, value in values.items()) + "}"
 
 
+def _counts(op: AveragePool2DOp) -> list[int]:
+    """Return how many taps windows have that are no padding, without repetitions."""
+    along = [set[int](), set[int]()]
+    for axis, counts in enumerate(along):
+        size, stride, _, pad = (sizes[axis] for sizes in op.window.sizes)
+        extent = shape_of(op.input)[1 + axis]
+        for i in range(shape_of(op.result)[1 + axis]):
+            begin = i * stride - pad
+            counts.add(min(begin + size, extent) - max(begin, 0))
+    return sorted({h * w for h in along[0] for w in along[1]})
+
+
 @kernel(AveragePool2DOp, "s8", "nhwc", rounding=ROUNDINGS, rows=window_rows)
 @kernel(MaxPool2DOp, "s8, u8, s16", "nhwc", rows=window_rows)
 @kernel(AveragePool2DOp, "u8, s16", "nhwc", rounding="tflm_double", rows=window_rows)
@@ -53,14 +66,18 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization; ONNX's means of two."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     if isinstance(op, AveragePool2DOp) and rounds_even(op):
+        ends = int8_range(op, op.result)
         fields = (
             ("window", _pool_fields(op)),
-            *int8_range(op, op.result),
-            *even_steps(op),
+            *ends,
             ("input_zero_point", in_zero),
             ("output_zero_point", out_zero),
         )
-        return image_call(op, "average_pool_2d_s8", fields)
+        (_, low), (_, high) = ends
+        lines = sum_fields(op, "lines", _counts(op), low, high)
+        if lines is None:
+            return image_call(op, "average_pool_2d_s8", (*fields, *even_steps(op)))
+        return image_call(op, "average_pool_2d_even_s8", (*fields, *lines))
     if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
         raise refuse(op, "an int8 pool needs the same quantization before and after")
     low, high = limits_of(op, op.input)

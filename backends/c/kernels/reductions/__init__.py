@@ -11,6 +11,7 @@ from memopt.backends.c.emit.call import (
     per_tensor,
     refuse,
 )
+from memopt.backends.c.emit.even_sums import sum_fields
 from memopt.backends.c.emit.int8 import WIDE, even_steps
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
@@ -74,19 +75,24 @@ def sum_of_stored(op: ReduceSumOp, constants: Constants) -> KernelCall:
     low, high = limits_of(op, op.input)
     if (high - low) * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a sum of {count} elements, which could overflow")
+    sizes = (("count", count), ("inner", inner), ("offset", count * per_tensor(op, op.input)[1]))
+    zero_point = ("output_zero_point", per_tensor(op, op.result)[1])
+    rows = Rows.of(op, outer, count * inner, inner)
+    lines = sum_fields(op, "line", [count], low, high, divides=False) if even else None
+    if lines is not None:
+        fields = (*sizes, zero_point, *lines)
+        return regrouped(op, KernelCall("mean_even_s8", fields, (op.input,), rows))
     call = KernelCall(
         kernel=f"mean_{element_kind(op.input)}",
         fields=(
-            ("count", count),
-            ("inner", inner),
-            ("offset", count * per_tensor(op, op.input)[1]),
+            *sizes,
             ("multiplier", multiplier),
             ("shift", shift + WIDE if shift >= 0 else shift),
-            ("output_zero_point", per_tensor(op, op.result)[1]),
+            zero_point,
             *(_sum_steps(op, count) if even else ()),
         ),
         operands=(op.input,),
-        rows=Rows.of(op, outer, count * inner, inner),
+        rows=rows,
     )
     return regrouped(op, call)
 

@@ -1,0 +1,53 @@
+/* ADD and SUB, int8 as ONNX has them, by integers: tried with all pairs of bytes when this was written.
+ * Rows and steps: see memopt_binary.h. */
+#include "memopt_binary.h"
+
+typedef struct {
+  int32_t row_n;
+  int32_t a_multiplier, b_multiplier, base, shift;
+  int32_t act_min, act_max, full; /* full: the ends are those of int8 */
+  int32_t a_step, b_step;
+  int32_t a_row_step, b_row_step;
+} memopt_sum_even_s8_params;
+
+static inline int32_t sum_even_s8(const memopt_sum_even_s8_params *p, int32_t a, int32_t b) {
+  const int32_t sum = b * p->b_multiplier + p->base + a * p->a_multiplier;
+  const int32_t value = memopt_shift_right(sum, p->shift);
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
+  int32_t result;
+  __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(value));
+  return result;
+#else
+  return memopt_clamp(value, -128, 127);
+#endif
+}
+
+/* `output` may be `a` or `b`. */
+static inline void sum_even_words(const memopt_sum_even_s8_params *p, int32_t n, const int8_t *a,
+                                  const int8_t *b, int8_t *output) {
+  const memopt_sum_even_s8_params local = *p; /* no store can change it */
+  for (; n > 0; n -= 4) {
+    output[0] = (int8_t)sum_even_s8(&local, a[0], b[0]);
+    output[1] = (int8_t)sum_even_s8(&local, a[1], b[1]);
+    output[2] = (int8_t)sum_even_s8(&local, a[2], b[2]);
+    output[3] = (int8_t)sum_even_s8(&local, a[3], b[3]);
+    a += 4;
+    b += 4;
+    output += 4;
+  }
+}
+
+KERNEL(scratch) {
+  if (p->full && p->a_step == 1 && p->b_step == 1 && p->row_n % 4 == 0) {
+    int32_t row;
+    for (row = rows->out_begin; row < rows->out_end; ++row) {
+      const int8_t *a = (const int8_t *)memopt_in_row(
+          rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
+      const int8_t *b = (const int8_t *)memopt_in_row(
+          rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
+      sum_even_words(p, p->row_n, a, b, (int8_t *)memopt_out_row(rows, out, row));
+    }
+    return;
+  }
+  MEMOPT_BINARY(int8_t, p, memopt_clamp(sum_even_s8(p, x, y), p->act_min, p->act_max));
+}

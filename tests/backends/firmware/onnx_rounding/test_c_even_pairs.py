@@ -1,0 +1,74 @@
+# pyright: basic
+"""Sums, differences and products of two bytes that round as ONNX's: all pairs, by integers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from deep import deep_but
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
+
+BOARDS = ["host", *(f"cortex-{m}" for m in ("m4", "m55", "m7", "m33", "m3", "m0plus"))]
+A, B = 0.0235294122, 0.0156862754  # scales
+TIES = {3: 2 * A, 5: 2 * A * B}  # scales that leave floats to compute
+ACTIVATIONS = ("", " activation<relu>", " activation<relu6>")
+
+
+def tensor(shape: str, scale: float, zero_point: int) -> str:
+    encoding = f"scale = [{float(np.float32(scale))}], zero_point = [{zero_point}]"
+    return f"tensor<{shape}xi8, #memgraph.encoding<{encoding}>>"
+
+
+def network(rng: np.random.Generator, number: int) -> str:
+    """Of all pairs, of equal bytes, and of one byte and all."""
+    zero_points = [int(z) for z in rng.choice([-128, -7, 0, 127], 2)]
+    x, y = (tensor("256x256", s, z) for s, z in zip((A, B), zero_points, strict=True))
+    r, o = tensor("256", A, zero_points[0]), tensor("1", A, zero_points[0])
+    lines, results, types = list[str](), list[str](), list[str]()
+    for i in range(number):
+        name = ("add", "sub", "mul")[i % 3]
+        scale = (A * B if name == "mul" else A) * np.exp(rng.uniform(-1, 5 if name == "mul" else 2))
+        scale = TIES.get(i, float(scale))
+        z = tensor("256x256", scale, int(rng.choice([-128, 0, 5])))
+        left, kind = (("%x", x), ("%r", r), ("%o", o))[0 if i in TIES else i // 3 % 3]
+        lines.append(
+            f"  %{i} = memgraph.{name} {left}, %y{ACTIVATIONS[i // 2 % 3]} rounding<onnx_even>"
+            f" : ({kind}, {y}) -> {z}"
+        )
+        results.append(f"%{i}")
+        types.append(z)
+    body = "\n".join([*lines, f"  func.return {', '.join(results)} : {', '.join(types)}"])
+    arguments = f"%x: {x}, %y: {y}, %r: {r}, %o: {o}"
+    return f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n{body}\n}}\n"
+
+
+@pytest.mark.parametrize("target", deep_but(BOARDS[:3], BOARDS))
+def test_all_pairs_are_rounded_as_they_are_evaluated(
+    target: str, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    lab.need_tools(target)
+    rng, every = np.random.default_rng(1), np.arange(-128, 128).astype(np.int8)
+    for number in range(max(1, int(10 * fuzz))):
+        module = load_text(new_context(), network(rng, 12), "net.mlir")
+        func = only_function(module)
+        a, b = np.repeat(every, 256).reshape(256, 256), np.tile(every, (256, 1))
+        inputs = [a, b, every, rng.choice(every, 1)]
+        values = evaluate(func, Weights({}), inputs)
+        lab.plan(module, schedule="source", target=target)
+        last = func.get_return_op()
+        assert last is not None
+        want = b"".join(values[value].tobytes() for value in last.operands)
+        project = lab.write(module, tmp_path / str(number), "net", target)
+        flags = lab.SANITIZE if target == "host" else "-O2"
+        done = lab.run_project(project, [array[None] for array in inputs], flags, trace=False)
+        assert done.code == 0, done.messages
+        assert (np.frombuffer(done.output, np.int8) == np.frombuffer(want, np.int8)).all()
+        text = (project / "net.c").read_text()
+        lines = [text.count(f"{name}_s8_params") for name in ("sum_even", "product_even")]
+        assert sum(lines) >= 9 and min(lines) >= 3
+        assert text.count("binary_even_s8_params") >= 2  # ties
