@@ -9,7 +9,7 @@ from memopt.targets.core.cortex_m import CORTEX_M
 
 TARGET = replace(
     CORTEX_M,
-    isa=("mve", "dsp", "c"),
+    isa=("mve", "fp64", "dsp", "c"),
     flags="-mcpu=cortex-m55 -mthumb -mfloat-abi=hard",
     memories=(
         ("FLASH", "0x00000000", "512K"),

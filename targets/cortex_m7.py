@@ -6,7 +6,7 @@ from memopt.targets.core.cortex_m import CORTEX_M
 
 TARGET = replace(
     CORTEX_M,
-    isa=("dsp", "c"),
+    isa=("fp64", "dsp", "c"),
     flags="-mcpu=cortex-m7 -mthumb -mfpu=fpv5-d16 -mfloat-abi=hard",
     memories=(("FLASH", "0x00000000", "4M"), ("RAM", "0x20000000", "4M")),
     rooms=((0x60000000, 16 << 20),),

@@ -1,9 +1,12 @@
 """MEAN over axes."""
 
+from collections.abc import Sequence
+
 from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
+    Table,
     element_kind,
     per_tensor,
     refuse,
@@ -22,7 +25,27 @@ from memopt.dialects.operators.mean import MeanOp, divided
 @kernel(MeanOp, "s8", rounding=ROUNDINGS, workspace=copied_bytes, rows=summed_rows)
 @kernel(MeanOp, "u8, s16", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
 def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
-    """With 1 / count folded into the multiplier."""
+    """With 1 / count folded into the multiplier; ONNX's by integers where any do."""
+    low, high = limits_of(op, op.input)
+    even = rounds_even(op)
+    return _mean(op, sum_fields(op, "line", [over_axes(op)[1]], low, high) if even else None)
+
+
+@kernel(
+    MeanOp,
+    "s8",
+    rounding="onnx_even",
+    isa="fp64",
+    workspace=copied_bytes,
+    rows=summed_rows,
+    where=rounds_even,
+)
+def mean_by_doubles(op: MeanOp, constants: Constants) -> KernelCall:
+    """Return the call that computes ONNX's mean in floating point."""
+    return _mean(op, None)
+
+
+def _mean(op: MeanOp, lines: Sequence[tuple[str, Table]] | None) -> KernelCall:
     outer, count, inner = over_axes(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     multiplier, shift = divided(in_scale / out_scale, count)
@@ -31,7 +54,6 @@ def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
     sizes = (("count", count), ("inner", inner), ("offset", count * in_zero))
     rows = Rows.of(op, outer, count * inner, inner)
-    lines = sum_fields(op, "line", [count], low, high) if rounds_even(op) else None
     if lines is not None:
         fields = (*sizes, ("output_zero_point", out_zero), *lines)
         return regrouped(op, KernelCall("mean_even_s8", fields, (op.input,), rows))

@@ -1,8 +1,16 @@
 """AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D."""
 
+from collections.abc import Sequence
 from math import prod
 
-from memopt.backends.c.emit.call import Constants, KernelCall, element_kind, per_tensor, refuse
+from memopt.backends.c.emit.call import (
+    Constants,
+    KernelCall,
+    Table,
+    element_kind,
+    per_tensor,
+    refuse,
+)
 from memopt.backends.c.emit.even_sums import sum_fields
 from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import even_steps, int8_range
@@ -59,6 +67,35 @@ def _counts(op: AveragePool2DOp) -> list[int]:
     return sorted({h * w for h in along[0] for w in along[1]})
 
 
+@kernel(
+    AveragePool2DOp,
+    "s8",
+    "nhwc",
+    rounding="onnx_even",
+    isa="fp64",
+    rows=window_rows,
+    where=rounds_even,
+)
+def average_by_doubles(op: AveragePool2DOp, constants: Constants) -> KernelCall:
+    """Return the call that computes ONNX's means in floating point."""
+    return _even_average(op, "", even_steps(op))
+
+
+def _even_average(
+    op: AveragePool2DOp, form: str, finish: Sequence[tuple[str, float | Table]]
+) -> KernelCall:
+    """Return the call of one of the kernels whose result may be of another quantization."""
+    (_, in_zero), (_, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    fields = (
+        ("window", _pool_fields(op)),
+        *int8_range(op, op.result),
+        ("input_zero_point", in_zero),
+        ("output_zero_point", out_zero),
+        *finish,
+    )
+    return image_call(op, f"average_pool_2d{form}_s8", fields)
+
+
 @kernel(AveragePool2DOp, "s8", "nhwc", rounding=ROUNDINGS, rows=window_rows)
 @kernel(MaxPool2DOp, "s8, u8, s16", "nhwc", rows=window_rows)
 @kernel(AveragePool2DOp, "u8, s16", "nhwc", rounding="tflm_double", rows=window_rows)
@@ -66,18 +103,10 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization; ONNX's means of two."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     if isinstance(op, AveragePool2DOp) and rounds_even(op):
-        ends = int8_range(op, op.result)
-        fields = (
-            ("window", _pool_fields(op)),
-            *ends,
-            ("input_zero_point", in_zero),
-            ("output_zero_point", out_zero),
-        )
-        (_, low), (_, high) = ends
+        (_, low), (_, high) = int8_range(op, op.result)
         lines = sum_fields(op, "lines", _counts(op), low, high)
-        if lines is None:
-            return image_call(op, "average_pool_2d_s8", (*fields, *even_steps(op)))
-        return image_call(op, "average_pool_2d_even_s8", (*fields, *lines))
+        form, finish = ("", even_steps(op)) if lines is None else ("_even", lines)
+        return _even_average(op, form, finish)
     if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
         raise refuse(op, "an int8 pool needs the same quantization before and after")
     low, high = limits_of(op, op.input)

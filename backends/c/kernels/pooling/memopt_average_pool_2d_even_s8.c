@@ -1,6 +1,6 @@
 /* AVERAGE_POOL_2D, int8 as ONNX has it, NHWC: the result may be of another quantization. */
+#include "memopt_average_pool_2d_s8.h"
 #include "memopt_even_sums_s8.h"
-#include "memopt_pool_2d.h"
 
 typedef struct {
   memopt_pool_2d_window window;
@@ -20,6 +20,7 @@ static inline int8_t average_pool_2d_even_s8(const memopt_average_pool_2d_even_s
                             p->output_zero_point, p->act_min, p->act_max);
 }
 
-KERNEL(scratch) {
-  MEMOPT_AVERAGE_POOL_2D(int8_t, int32_t, average_pool_2d_even_s8, p);
+MEMOPT_SMALL
+KERNEL {
+  MEMOPT_AVERAGE_POOL_2D_S8(average_pool_2d_even_s8, p);
 }

@@ -14,6 +14,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import only_function
+from memopt.targets.core.registry import target_named
 
 Array = NDArray[Any]
 SCALE = 0.0235294122
@@ -84,6 +85,9 @@ def test_every_sum_is_rounded_as_it_is_evaluated(
     module = load_text(new_context(), network(rng, count, max(4, int(40 * fuzz))), "net.mlir")
     inputs = [every_sum(count), rng.integers(-128, 128, (1, 5, 4, 6)).astype(np.int8)]
     text = checked(lab, module, inputs, target, tmp_path)
+    if "fp64" in target_named(target).isa:  # it computes doubles faster than such integers
+        assert "mean_s8" in text
+        return
     assert "double" not in text and "mean_s8" not in text
     assert count > 4 or re.search(r"\.least = ", text)
 
