@@ -235,7 +235,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.reordering import reordered_type
-from memopt.dialects.operators.traits import Folds, RealsOnly, View
+from memopt.dialects.operators.traits import Folds, ReadsReals, RealsOnly, View
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
 
@@ -294,7 +294,8 @@ class QdqFold(Rule):
 def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     """The operation as one that reads and makes integers, if those before and after allow that."""
     after = [only_quantized(result) for result in op.results]
-    sources = [stored(value) for value in op.operands]
+    count = reals.first if (reals := op.get_trait(ReadsReals)) else None
+    sources = [stored(value) for value in op.operands[:count]]
     writes, read = [q for q in after if q], [v for v in sources if v]
     if None in after or None in sources or not is_integer_form(op, read, writes):
         return None
@@ -305,7 +306,7 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     else:
         properties["rounding"] = EVEN
     new = type(op).create(
-        operands=operands,
+        operands=[*operands, *op.operands[len(operands) :]],
         result_types=[q.result.type for q in writes],
         properties=properties,
         attributes={k: v for k, v in op.attributes.items() if k != ALIAS},
@@ -331,9 +332,8 @@ def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -
     source, producer = view.operands[0], view.operands[0].owner
     if not view.has_trait(View) or only_quantized(view.results[0]) is not op:
         return None
-    if not isinstance(producer, ComputeOp) or isinstance(producer, DequantizeOp):
-        return None
-    if source.has_more_than_one_use():
+    is_made = isinstance(producer, ComputeOp) and not isinstance(producer, DequantizeOp)
+    if not is_made or source.has_more_than_one_use():
         return None
     attributes = {k: v for k, v in op.attributes.items() if k not in NAMES}
     numbers = requantized(source, like(op.result, source), view, rewriter)

@@ -91,6 +91,13 @@ class RealsOnly(OpTrait):
 
 
 @dataclass(frozen=True)
+class ReadsReals(OpTrait):
+    """Operands from `first` on are real numbers beside stored integers, too."""
+
+    first: int
+
+
+@dataclass(frozen=True)
 class AsActivation(OpTrait):
     """The activation that means the same in the operation before."""
 

@@ -276,6 +276,17 @@ def local_response(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
+def layer_normalization(node: Node, kind: Kind) -> Operation:
+    """Return the operation of the last dimensions, from an axis that is counted from the first."""
+    floating(node)
+    properties = {
+        "axis": number(node.get("axis")),
+        "epsilon": real(node.get("epsilon")),
+        "around_zero": UnitAttr() if node.get("around_zero") else None,
+    }
+    return build(kind, node.operands, (node.result,), properties)
+
+
 def scatter(node: Node, kind: Kind) -> Operation:
     plain(node)
     how = node.get("reduction", "none")
@@ -365,6 +376,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Unsqueeze": Entry(movement.reshape, "reshape"),
     "Where": Entry(choose, "choose"),
     "memopt.Conv3D": Entry(convolution_3d, "conv_3d"),
+    "memopt.LayerNormalization": Entry(layer_normalization, "layer_normalization"),
     "memopt.LocalResponse": Entry(local_response, "local_response_normalization"),
     "memopt.OneHot": Entry(movement.one_hot, "one_hot"),
     "memopt.TreeEnsemble": Entry(trees, "tree_ensemble"),

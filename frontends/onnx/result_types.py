@@ -23,7 +23,8 @@ from memopt.frontends.onnx.types import NAMES
 
 Opsets = Mapping[str, int]
 COUNTING = ("Compress", "NonMaxSuppression", "NonZero", "Unique")
-LIKE_OPERAND = ("GroupNormalization",)  # their result is, though onnx does not infer it
+OF_ONNXRUNTIME = ("SimplifiedLayerNormalization",)  # its optimiser's, in the domain of ONNX
+LIKE_OPERAND = ("GroupNormalization", *OF_ONNXRUNTIME)  # their result is, onnx does not infer it
 
 
 def drop_unread(known: Known, node: NodeProto, opsets: Opsets) -> None:
@@ -115,6 +116,8 @@ def _foreign_operand(known: Known, node: NodeProto, opsets: Opsets) -> str:
     if node.domain not in DEFAULT_DOMAINS:
         return ""
     schema = _schema(node, opsets)
+    if schema is None and node.op_type in OF_ONNXRUNTIME:
+        return ""
     if schema is None:
         return f"ONNX has no operator {node.op_type} at opset {opsets.get('', 1)}"
     variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic

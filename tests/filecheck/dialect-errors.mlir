@@ -579,3 +579,39 @@ func.func @unknown(%x: tensor<1x8x8x4xf32>) {
   %0 = memgraph.conv_2 %x : tensor<1x8x8x4xf32>
   func.return
 }
+// -----
+func.func @normalized_axis(%x: tensor<1x4x6xf32>) {
+  // expected-error@+1 {{memgraph.layer_normalization: axis 3 out of range}}
+  %0 = memgraph.layer_normalization %x axis 3 epsilon 0.1 : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  func.return
+}
+// -----
+func.func @normalized_shape(%x: tensor<1x4x6xf32>) {
+  // expected-error@+1 {{memgraph.layer_normalization: shapes differ}}
+  %0 = memgraph.layer_normalization %x axis 2 epsilon 0.1 : (tensor<1x4x6xf32>) -> tensor<1x6x4xf32>
+  func.return
+}
+// -----
+func.func @normalized_scale(%x: tensor<1x4x6xf32>, %s: tensor<4xf32>) {
+  // expected-error@+1 {{memgraph.layer_normalization: scale and shift of shape (6,), not (4,)}}
+  %0 = memgraph.layer_normalization %x, %s axis 2 epsilon 0.1 : (tensor<1x4x6xf32>, tensor<4xf32>) -> tensor<1x4x6xf32>
+  func.return
+}
+// -----
+func.func @normalized_terms(%x: tensor<1x4x6xf32>, %s: tensor<6xf32>) {
+  // expected-error@+1 {{memgraph.layer_normalization: a scale and a shift at most}}
+  %0 = memgraph.layer_normalization %x, %s, %s, %s axis 2 epsilon 0.1 : (tensor<1x4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x4x6xf32>
+  func.return
+}
+// -----
+func.func @normalized_form(%x: tensor<1x4x6xf32>) {
+  // expected-error@+1 {{memgraph.layer_normalization: no form product}}
+  %0 = memgraph.layer_normalization %x axis 2 epsilon 0.1 form "product" : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  func.return
+}
+// -----
+func.func @normalized_nothing(%x: tensor<1x4x0xf32>) {
+  // expected-error@+1 {{memgraph.layer_normalization: vectors without elements}}
+  %0 = memgraph.layer_normalization %x axis 2 epsilon 0.1 : (tensor<1x4x0xf32>) -> tensor<1x4x0xf32>
+  func.return
+}

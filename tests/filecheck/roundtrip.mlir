@@ -281,3 +281,13 @@ func.func private @state(!memgraph.state)
 func.func @rewritten() attributes {memgraph.rewrites = [#memgraph.rewritten<"gather", left = 1, sites = 3, peak = [512, 384] proven>, #memgraph.rewritten<"a\"b", macs = [7, 5], peak = [9, 9], sites = 2, weights = [20, 10]>]} {
   func.return
 }
+
+// Normalizations of the last dimensions, in each form.
+// CHECK: @normalized(%x: tensor<1x4x6xf32>, %s: tensor<6xf32>)
+func.func @normalized(%x: tensor<1x4x6xf32>, %s: tensor<6xf32>) {
+  // CHECK: %0 = memgraph.layer_normalization %x, %s, %s axis 2 epsilon 1.000000e-05 : (tensor<1x4x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x4x6xf32>
+  %1 = memgraph.layer_normalization %x, %s, %s axis 2 epsilon 1.0e-05 : (tensor<1x4x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x4x6xf32>
+  // CHECK: %1 = memgraph.layer_normalization %x axis 1 epsilon 0.000000e+00 form "line" around_zero rounding<onnx_even> {a} : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  %2 = memgraph.layer_normalization %x axis 1 epsilon 0.0 form "line" around_zero rounding<onnx_even> {a} : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  func.return
+}

@@ -26,13 +26,15 @@ def layer_normalization(s: Scope) -> bool:
     """Over all dimensions from `axis` on."""
     if not s.is_float or _is_stashed_otherwise(s):
         return False
-    axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
-    mean, rest, variance = centred(s, s.x, axes)
-    factor = inverse(s, variance, s.get("epsilon", 1e-5))
-    _scaled(s, s.add("Mul", rest, factor), 1, 2)
-    for index, name in ((1, mean), (2, factor)):
-        if s.returns(index):
-            s.done("Identity", name, result=index)
+    axis = s.get("axis", -1) % len(s.shape())
+    if not _normalized(s, s.x, axis, s.get("epsilon", 1e-5), (1, 2)):
+        return False
+    if s.returns(1) or s.returns(2):
+        mean, _, variance = centred(s, s.x, range(axis, len(s.shape())))
+        factor = inverse(s, variance, s.get("epsilon", 1e-5))
+        for index, name in ((1, mean), (2, factor)):
+            if s.returns(index):
+                s.done("Identity", name, result=index)
     return True
 
 
@@ -42,32 +44,40 @@ def _is_stashed_otherwise(s: Scope) -> bool:
     return kind != 1 and not s.lacks(f"stash_type = {kind} (1 has one)")
 
 
-def _scaled(s: Scope, name: str, scale: int, shift: int) -> bool:
-    """Times one operand, plus another, where they are given."""
-    if s.has(scale) and s.has(shift):
-        return s.done("Add", s.add("Mul", name, s.input(scale)), s.input(shift))
-    return s.done("Mul", name, s.input(scale)) if s.has(scale) else s.done("Identity", name)
+def _normalized(
+    s: Scope, name: str, axis: int, epsilon: float, terms: Sequence[int], around_zero: bool = False
+) -> bool:
+    """Make the result of the dimensions of one tensor from an axis on, times one operand, plus
+    another, where they are given; those that have a number for each element in the same
+    operation."""
+    shape = s.shape()
+    if 0 in shape:
+        return s.lacks(f"{shape} elements")
+    names = [s.input(k) for k in terms if s.has(k)]
+    is_one = all(s.shape_of(each) == shape[axis:] for each in names)
+    numbers = {"axis": axis, "epsilon": epsilon, "around_zero": int(around_zero)}
+    own = s.own("LayerNormalization", FLOAT, shape, name, *(names if is_one else ()), **numbers)
+    kinds = ("Identity",) if is_one else ("Mul", "Add")[: len(names)]
+    for kind, operand in zip(kinds[:-1], names, strict=False):
+        own = s.add(kind, own, operand)
+    return s.done(kinds[-1], own, *(() if is_one else names[-1:]))
 
 
 @expands("com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization")
 def skip_layer_normalization(s: Scope) -> bool:
     """Expand to the normalization of a sum; the sum itself is the last result."""
     simple = s.node.op_type.startswith("SkipSimplified")
-    total = s.add("Add", s.x, s.input(1))
-    bias = 3 if simple else 4
-    if s.has(bias):
-        total = s.add("Add", total, s.input(bias))
     if not s.is_float:
         return False
     if s.returns(1) or s.returns(2):
         return s.lacks("mean or inverse deviation are read")
-    axis = [len(s.shape()) - 1]
-    if simple:
-        rest, variance = total, over(s, "ReduceMean", s.add("Mul", total, total), axis)
-    else:
-        _, rest, variance = centred(s, total, axis)
-    factor = inverse(s, variance, s.get("epsilon", 1e-12))
-    _scaled(s, s.add("Mul", rest, factor), 2, 99 if simple else 3)
+    total = s.add("Add", s.x, s.input(1))
+    bias = 3 if simple else 4
+    if s.has(bias):
+        total = s.add("Add", total, s.input(bias))
+    terms, epsilon = (2,) if simple else (2, 3), s.get("epsilon", 1e-12)
+    if not _normalized(s, total, len(s.shape()) - 1, epsilon, terms, simple):
+        return False
     return s.done("Identity", total, result=3) if s.returns(3) else True
 
 
@@ -76,9 +86,8 @@ def rms_normalization(s: Scope) -> bool:
     """Expand as `layer_normalization`, around zero and not around the mean."""
     if not s.is_float or _is_stashed_otherwise(s):
         return False
-    axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
-    mean = over(s, "ReduceMean", s.add("Mul", s.x, s.x), axes)
-    return _scaled(s, s.add("Mul", s.x, inverse(s, mean, s.get("epsilon", 1e-5))), 1, 99)
+    axis = s.get("axis", -1) % len(s.shape())
+    return _normalized(s, s.x, axis, s.get("epsilon", 1e-5), (1,), around_zero=True)
 
 
 def along_channels(s: Scope, index: int, rank: int) -> str:

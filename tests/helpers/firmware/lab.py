@@ -119,6 +119,8 @@ def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
 NO_TFLITE_KERNELS = {
     *("compare_s16", "compare_plain_s8", "softmax_along_f32"),
     *("atan2_f32", "local_response_normalization_f32"),  # whole: test_c_uncommon.py
+    *(f"layer_normalization_{way}" for way in ("f32", "quotient_f32", "line_f32")),
+    *("layer_normalization_even_s8", "layer_normalization_even_u8"),
 }
 
 

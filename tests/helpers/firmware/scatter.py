@@ -49,19 +49,19 @@ enum { SCATTER_ROWS = 512 };
 static void scatter(memopt_kernel *kernel, const void *params, const memopt_rows *whole,
                     const void *const *in, void *out, void *scratch, int32_t element,
                     int32_t operands, const scatter_operand *operand, const int32_t (*needed)[3]) {
-  static uint8_t *blocks[2][SCATTER_ROWS];
-  const void *rows[2 * SCATTER_ROWS];
-  const int32_t odd = element == 1 ? 1 : 0;
-  int32_t count[2];
+  static uint8_t *blocks[3][SCATTER_ROWS];
+  static const void *rows[3 * SCATTER_ROWS];
+  int32_t count[3], odd[3];
   int32_t k, n, row;
   for (k = 0; k < operands; ++k) {
+    odd[k] = element == 1 && !operand[k].one ? 1 : 0;
     count[k] = operand[k].one ? 1 : (operand[k].bytes + whole->in_stride - 1) / whole->in_stride;
     for (n = count[k] - 1; n >= 0; --n) {
       const int32_t at = n * whole->in_stride;
       const int32_t rest = operand[k].bytes - at;
       const int32_t bytes = rest < whole->in_stride || operand[k].one ? rest : whole->in_stride;
-      blocks[k][n] = scatter_block((uint32_t)(bytes + odd));
-      memcpy(blocks[k][n] + odd, (const uint8_t *)in[k] + at, (size_t)bytes);
+      blocks[k][n] = scatter_block((uint32_t)(bytes + odd[k]));
+      memcpy(blocks[k][n] + odd[k], (const uint8_t *)in[k] + at, (size_t)bytes);
     }
   }
   for (row = whole->out_begin; row < whole->out_end; ++row) {
@@ -75,7 +75,7 @@ static void scatter(memopt_kernel *kernel, const void *params, const memopt_rows
       for (n = 0; n < one.in_count; ++n) {
         uint8_t *const block = operand[k].one ? blocks[k][0] : blocks[k][one.in_first + n];
         const int32_t unread = operand[k].one ? n > 0 : n % needed[row][2] != 0;
-        rows[k * one.in_count + n] = unread ? 0 : block + odd;
+        rows[k * one.in_count + n] = unread ? 0 : block + odd[k];
       }
     }
     kernel(params, &one, rows, memopt_out_row(whole, out, row), scratch);
@@ -127,7 +127,8 @@ def scatter(module: ModuleOp, source: Path, target: str) -> list[str]:
 
 
 def _serves_all(call: KernelCall, number: int) -> bool:
-    return dict(call.fields).get(f"{'ab'[number]}_row_step") == 0
+    fields = dict(call.fields)
+    return fields.get(f"{'abc'[number]}_row_step") == 0 or (number > 0 and "terms" in fields)
 
 
 def _by_element(call: KernelCall) -> bool:

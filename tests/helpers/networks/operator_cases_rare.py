@@ -136,6 +136,18 @@ def local_response(name: str, rng: Rng) -> Any:
     return made(name, [value(shape)], [tensor(shape)], radius=number(2), **properties)
 
 
+def layer_normalization(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng), int(rng.integers(1, 4))
+    terms = [value(shape[axis:], "") for _ in range(int(rng.integers(3)))]
+    form = ("", "quotient", "line")[int(rng.integers(3))]
+    ways: dict[str, Any] = {
+        "form": StringAttr(form) if form else None,
+        "around_zero": UnitAttr() if rng.random() < 0.5 else None,
+    }
+    ways |= {"axis": number(axis), "epsilon": real(float(rng.uniform(0.5, 1.5)))}
+    return made(name, [value(shape), *terms], [tensor(shape)], **ways)
+
+
 def spectrum(name: str, rng: Rng) -> Any:
     shape = image(rng)
     height, width = (2 ** int(v) for v in rng.integers(1, 4, 2))
@@ -228,6 +240,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "segment_sum": segments,
     "non_max_suppression": suppression,
     "local_response_normalization": local_response,
+    "layer_normalization": layer_normalization,
     "real_fft_2d": spectrum,
     **dict.fromkeys(("complex_abs", "real_part", "imaginary_part"), complex_part),
     "conv_3d": convolution_3d,

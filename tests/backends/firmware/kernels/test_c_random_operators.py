@@ -224,13 +224,27 @@ NO_TFLITE = """
 !b = tensor<1x5x4x3xi8>
 !r = tensor<1x5x4x3xf32>
 !t = tensor<1x5x4x3xi1>
-func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r) -> (!t, !t, !r, !r, !r) {
+!s = tensor<1x5x4x3xi8, #memgraph.encoding<scale = [1.0e-01], zero_point = [3]>>
+!u = tensor<1x5x4x3xui8, #memgraph.encoding<scale = [1.0e-01], zero_point = [3]>>
+!v = tensor<4x3xf32>
+!c = tensor<3xf32>
+func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r, %s: !s, %u: !u)
+    -> (!t, !t, !r, !r, !r, !r, !r, !r, !s, !u) {
   %0 = memgraph.less %v, %w : (!w, !w) -> !t
   %1 = memgraph.less %a, %b : (!b, !b) -> !t
   %2 = memgraph.softmax %x axis 2 beta 1.0 : (!r) -> !r
   %3 = memgraph.atan2 %x, %2 : (!r, !r) -> !r
   %4 = memgraph.local_response_normalization %x radius 1 bias 1.0 alpha 0.5 beta 0.75 : (!r) -> !r
-  func.return %0, %1, %2, %3, %4 : !t, !t, !r, !r, !r
+  %k = memgraph.constant dense<[0.5, -2.0, 3.0]> : !c
+  %m = memgraph.constant dense<[[0.5, -2.0, 3.0], [1, 2, 4], [1, 3, 9], [0, 1, 2]]> : !v
+  %5 = memgraph.layer_normalization %x, %k, %k axis 3 epsilon 0.1 : (!r, !c, !c) -> !r
+  %6 = memgraph.layer_normalization %x, %m axis 2 epsilon 0.1 form "quotient" : (!r, !v) -> !r
+  %7 = memgraph.layer_normalization %x axis 3 epsilon 0.1 form "line" around_zero : (!r) -> !r
+  %8 = memgraph.layer_normalization %s, %k, %k axis 3 epsilon 0.1 rounding<onnx_even>
+         : (!s, !c, !c) -> !s
+  %9 = memgraph.layer_normalization %u, %m axis 2 epsilon 0.1 rounding<onnx_even> : (!u, !v) -> !u
+  func.return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9
+    : !t, !t, !r, !r, !r, !r, !r, !r, !s, !u
 }
 """
 
