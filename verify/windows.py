@@ -65,10 +65,8 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     if not isinstance(operation, ComputeOp):
         return foreign_rows_read(operation, k, r)
     window = _property(operation, "window")
-    if window is not None and "transpose_conv" in operation.name:
-        return _reaching(window, r, rows) if k == 0 else None
     if window is not None:
-        return _window(reader, window, r, rows) if k == 0 else None
+        return _slid(reader, window, r, rows) if k == 0 else None
     if (block := _property(operation, "block")) is not None:
         size = block.value.data  # into channels as many rows, out of them a part of one
         into = operation.name.endswith("depth")
@@ -79,6 +77,8 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     if (starts := _property(operation, "starts")) is not None:
         r = int(starts.get_values()[1]) + r * int(_property(operation, "strides").get_values()[1])
         return range(r, r + 1)
+    if _property(operation, "heads") is not None:
+        return _own(k, r, rows)
     if "resize" in operation.name:
         return _resized(operation, r, rows)
     axis = _property(operation, "axis")
@@ -91,11 +91,18 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     return range(1) if rows == 1 and not reader.sums else range(r, r + 1)
 
 
+def _own(k: int, r: int, rows: int) -> range | None:
+    """Return a row of the queries, and of a mask that has one for each; all of keys and values."""
+    return range(r, r + 1) if k == 0 or (k == 3 and rows > 1) else None
+
+
 def _rank(value: SSAValue) -> int:
     return len(shape_of(value))
 
 
-def _window(reader: Reader, window: Any, r: int, rows: int) -> range:
+def _slid(reader: Reader, window: Any, r: int, rows: int) -> range:
+    if "transpose_conv" in reader.whole.name:
+        return _reaching(window, r, rows)
     kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
     if reader.sums:
         taps = [tap * dilation - pad for tap in range(kernel)]

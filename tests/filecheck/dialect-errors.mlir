@@ -615,3 +615,39 @@ func.func @normalized_nothing(%x: tensor<1x4x0xf32>) {
   %0 = memgraph.layer_normalization %x axis 2 epsilon 0.1 : (tensor<1x4x0xf32>) -> tensor<1x4x0xf32>
   func.return
 }
+// -----
+func.func @attention_heads(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor<1x3x6xf32>) {
+  // expected-error@+1 {{memgraph.attention: 0 heads of 0}}
+  %0 = memgraph.attention %x, %x, %x heads 0 scale 1.0 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
+func.func @attention_groups(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor<1x3x6xf32>) {
+  // expected-error@+1 {{memgraph.attention: 4 heads of 3}}
+  %0 = memgraph.attention %x, %x, %x heads 4 kv_heads 3 scale 1.0 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
+func.func @attention_rank(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor<1x3x6xf32>) {
+  // expected-error@+1 {{memgraph.attention: [1, places, channels]}}
+  %0 = memgraph.attention %m, %x, %x heads 2 scale 1.0 : (tensor<3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
+func.func @attention_depth(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor<1x3x6xf32>) {
+  // expected-error@+1 {{memgraph.attention: (1, 3, 4), (1, 3, 6) and (1, 3, 4) do not fit}}
+  %0 = memgraph.attention %x, %z, %x heads 2 scale 1.0 : (tensor<1x3x4xf32>, tensor<1x3x6xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
+func.func @attention_result(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor<1x3x6xf32>) {
+  // expected-error@+1 {{memgraph.attention: the result's shape must be (1, 3, 4)}}
+  %0 = memgraph.attention %x, %x, %x heads 2 scale 1.0 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x6xf32>
+  func.return
+}
+// -----
+func.func @attention_mask(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor<1x3x6xf32>) {
+  // expected-error@+1 {{memgraph.attention: the mask's shape must be (1, 3, 3)}}
+  %0 = memgraph.attention %x, %x, %x, %x heads 2 scale 1.0 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}

@@ -64,6 +64,13 @@ func.func @shapes(%x: tensor<2x6xf32>, %i: tensor<1x4x4x2xf32, #memgraph.encodin
   %f = memgraph.fully_connected %d, %w keep_dims activation<relu> : (tensor<2x6xf32>, tensor<3x6xf32>) -> tensor<2x3xf32>
   // CHECK: memgraph.softmax %{{.*}} axis 1 beta 1.000000e+00 :
   %s = memgraph.softmax %f axis 1 beta 1.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %akh = memgraph.reshape %d : (tensor<2x6xf32>) -> tensor<1x3x4xf32>
+  // CHECK: memgraph.attention %{{.*}}, %{{.*}}, %{{.*}} heads 2 scale 5.000000e-01 :
+  %akt = memgraph.attention %akh, %akh, %akh heads 2 scale 0.5 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  %aki = memgraph.reshape %d : (tensor<2x6xf32>) -> tensor<1x6x2xf32>
+  %akj = memgraph.reshape %w : (tensor<3x6xf32>) -> tensor<1x3x6xf32>
+  // CHECK: memgraph.attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} heads 2 kv_heads 1 scale 5.000000e-01 :
+  %aku = memgraph.attention %akh, %aki, %aki, %akj heads 2 kv_heads 1 scale 0.5 : (tensor<1x3x4xf32>, tensor<1x6x2xf32>, tensor<1x6x2xf32>, tensor<1x3x6xf32>) -> tensor<1x3x4xf32>
   // CHECK: memgraph.concat %{{.*}}, %{{.*}} axis 1 :
   %c = memgraph.concat %s, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
   // CHECK: memgraph.split %{{.*}} axis 1 : (tensor<2x6xf32>) -> (tensor<2x2xf32>, tensor<2x4xf32>)

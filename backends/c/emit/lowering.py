@@ -63,7 +63,8 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
 def _rows(kernel: Kernel, op: ComputeOp, constants: Constants) -> list[RowCall]:
     if kernel.rows is None:
         raise refuse(op, f"the kernel of {op.name} computes no rows, only the whole tensor")
-    if kernel.workspace is not None and kernel.workspace(op) and not kernel.fast:
+    in_scratch = kernel.workspace is not None and kernel.workspace(op)
+    if in_scratch and not kernel.fast and not kernel.by_row:
         raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
     if kernel.stays is not None and (what := kernel.stays(op)):
         raise refuse(op, what)

@@ -56,7 +56,8 @@ class Kernel:
     change), with the first operand in `layout` and with one of the `roundings` (none: it does not
     matter), on a core that has `isa`. `lower` makes its calls; `workspace` says the bytes of
     scratch that they need; `rows`, how it computes a row, None if it cannot, and `stays`, what of
-    an operation it cannot, nothing if it can; None: of all it can.
+    an operation it cannot, nothing if it can; None: of all it can. Where it works `by_row`, a row
+    needs that scratch as the whole does; others compute rows in none.
 
     `sums` are for results that are added up in one buffer, all others for those that are not. A
     `fast` one is for operations that are marked with `memgraph.fast`, in the form that the mark
@@ -76,10 +77,11 @@ class Kernel:
     fast: str | None
     where: Callable[[Any], bool] | None
     stays: Callable[[Any], str] | None
+    by_row: bool
 
     def computes_rows_of(self, op: Operation) -> bool:
-        """Return whether it computes single rows of an operation, in no scratch."""
-        if self.rows is None or (self.workspace and self.workspace(op)):
+        """Return whether it computes single rows of an operation."""
+        if self.rows is None or (self.workspace and not self.by_row and self.workspace(op)):
             return False
         return not (self.stays and self.stays(op))
 
@@ -108,6 +110,7 @@ def kernel(
     fast: str | None = None,
     where: Callable[[Any], bool] | None = None,
     stays: Callable[[Any], str] | None = None,
+    by_row: bool = False,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers each of `ops` to a kernel for each of `types`,
     which are separated by commas, see Kernel; to several, if its C has a form for each instruction
@@ -115,7 +118,7 @@ def kernel(
     roundings = (rounding,) if isinstance(rounding, str) else rounding
     given_ops = ops if isinstance(ops, tuple) else (ops,)
     isas = (isa,) if isinstance(isa, str) else isa
-    options = workspace, rows, sums, fast, where, stays
+    options = workspace, rows, sums, fast, where, stays, by_row
 
     def register(lower: Lower) -> Lower:
         _REGISTERED.extend(
@@ -205,17 +208,22 @@ def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
     """Bytes of scratch in which an operation would run, what it makes of what it reads included; 0
     if it needs none or there is no kernel: a plan is made all the same."""
     if isinstance(op, RowOp):
-        return row_scratch(op) or _fast_row(op, isa)
+        return row_scratch(op) or _row_workspace(op, isa)
     if reads_virtual(op):
         inlining = _inlining(op, isa)
         return 0 if inlining is None else inlining.scratch
     return own_workspace(op, isa)
 
 
-def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
-    """Bytes in which the fast kernel of a row works, if its operator is marked."""
-    runs = FAST in row.operation.attributes and not makes_virtual(row)
-    return own_workspace(row.whole, isa) if runs else 0
+def _row_workspace(row: RowOp, isa: tuple[str, ...]) -> int:
+    """Bytes in which the kernel of a row works: the fast one, if its operator is marked, or one
+    that works by row."""
+    if makes_virtual(row):
+        return 0
+    works = FAST in row.operation.attributes or any(
+        k.by_row for k in kernels_of(type(row.operation))
+    )
+    return own_workspace(row.whole, isa) if works else 0
 
 
 def can_inline(op: Operation, isa: tuple[str, ...]) -> bool:
@@ -240,11 +248,11 @@ def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
 
 
 def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
-    """Return whether the kernel that would run an operation computes single rows, in no scratch;
-    also if there is no kernel: a plan is made all the same. It makes rows of operands that are no
-    buffers itself."""
+    """Return whether the kernel that would run an operation computes single rows; also if there is
+    no kernel: a plan is made all the same. It makes rows of operands that are no buffers itself,
+    if it works in no scratch."""
     if isinstance(op, ComputeOp) and reads_virtual(op):
-        return can_make(op, partial(_computes_rows, isa=isa))
+        return not own_workspace(op, isa) and can_make(op, partial(_computes_rows, isa=isa))
     return _computes_rows(op, isa)
 
 

@@ -23,7 +23,6 @@ from memopt.backends.c.inline.inlined_rows import made_sums, makes_operands
 from memopt.backends.c.inline.sums import computed, sum_row_of
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
-from memopt.dialects.memgraph.plan import FAST
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, SplitRowsOp
@@ -114,10 +113,10 @@ def row_operators(
             )
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
         completes = not is_part and call.result not in {c.call.result for c in calls[number + 1 :]}
-        fast = FAST in rows[0].whole.attributes
-        scratch = scratch_of(layout, rows, partial(workspace_of, isa=isa)) if fast else ()
+        needed_by = partial(workspace_of, isa=isa)
+        works_at = () if inlined is not None else scratch_of(layout, rows, needed_by)
         operators.append(
-            RowOperator(name, row_call, rows, operands, results, completes, inlined, 0, scratch)
+            RowOperator(name, row_call, rows, operands, results, completes, inlined, 0, works_at)
         )
     return operators
 

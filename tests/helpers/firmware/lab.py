@@ -147,6 +147,7 @@ def row_kernels(quantized: bool) -> set[str]:
     whole += tuple(k for k in found if k.endswith("_i64"))  # test_c_onnx_integers.py
     found = {k for k in found if k not in whole}  # the same
     found -= NO_TFLITE_KERNELS  # test_c_random_operators.py, without forged files
+    found -= {"attention_f32"}  # of no file: test_c_attention.py
     found -= {"custom"}  # what the user writes: test_c_custom.py
     found = {k for k in found if not k.startswith("cmsis_")}  # whole: test_c_cmsis_nn.py
     found -= {"choose", "gather_nd", "broadcast"}  # whole: test_c_truth.py

@@ -223,6 +223,19 @@ def recurrent_rows(name: str, rng: Rng) -> Any:
     return made(name, operands, [tensor((batch, steps, units), "")], activation=bent)
 
 
+def attention(name: str, rng: Rng) -> Any:
+    queries, keys, groups, shared = (int(v) for v in rng.integers(1, 5, 4))
+    keys += 1  # of one the softmax is 1, whatever it is
+    mask = [value((1, queries if rng.random() < 0.7 else 1, keys), "")]
+    shapes = (queries, groups * shared * 3), (keys, groups * 3), (keys, groups * 2)
+    operands = [value((1, *shape), "") for shape in shapes] + mask * bool(rng.random() < 0.7)
+    heads = number(groups * shared), number(groups), real(0.5)
+    result = tensor((1, queries, groups * shared * 2), "")
+    return made(
+        name, operands, [result], **dict(zip(("heads", "kv_heads", "scale"), heads, strict=True))
+    )
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -237,6 +250,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "real_lstm": layer_of_reals,
     "sequence_rnn": recurrent_rows,
     "dynamic_update_slice": update,
+    "attention": attention,
     "segment_sum": segments,
     "non_max_suppression": suppression,
     "local_response_normalization": local_response,

@@ -1,0 +1,156 @@
+# pyright: basic
+"""Attention as exporters take it apart: found in each of their forms, and close to what onnxruntime
+computes."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+from qdq_pairs import results
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.rewrites import apply_rules
+
+FULL = 2000  # models
+
+
+class Model:
+    """Nodes and constants, with random choices; values have the names of their nodes."""
+
+    def __init__(self, seed: int):
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[Any] = []
+        self.constants: dict[str, Any] = {}
+        self.heads, self.places, self.depth = (int(n) for n in self.rng.integers(1, 6, 3))
+        self.places += 1
+        self.width = self.heads * self.depth
+
+    def const(self, array: Any) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants[name] = np.asarray(array)
+        return name
+
+    def add(self, kind: str, *operands: str, **attributes: Any) -> str:
+        name = f"n{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
+        return name
+
+    def reshaped(self, value: str, *shape: int) -> str:
+        return self.add("Reshape", value, self.const(np.array(shape, np.int64)))
+
+    def scaled(self, value: str, factor: float) -> str:
+        if self.rng.random() < 0.5:
+            return self.add("Mul", value, self.const(np.float32(factor)))
+        return self.add("Div", value, self.const(np.float32(1 / factor)))
+
+    def product(self, value: str, columns: int) -> str:
+        weights = self.rng.normal(size=(self.width, columns)) / self.width**0.5
+        value = self.add("MatMul", value, self.const(weights.astype(np.float32)))
+        bias = self.const(self.rng.normal(size=columns).astype(np.float32))
+        return self.add("Add", value, bias)
+
+    def data(self, last: str) -> bytes:
+        self.nodes.append(helper.make_node("Identity", [last], ["y"]))
+        shape = (1, self.places, self.width)
+        info = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
+        ends = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+        constants = [numpy_helper.from_array(v, k) for k, v in self.constants.items()]
+        graph = helper.make_graph(self.nodes, "g", info, ends, constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        return model.SerializeToString()
+
+
+def by_head(m: Model, value: str, turned: bool = False) -> str:
+    """Return heads before places, and the places last if `turned`, in one step or two."""
+    parts = m.reshaped(value, 1, m.places, m.heads, m.depth)
+    if turned and m.rng.random() < 0.5:
+        return m.add("Transpose", parts, perm=[0, 2, 3, 1])
+    value = m.add("Transpose", parts, perm=[0, 2, 1, 3])
+    return m.add("Transpose", value, perm=[0, 1, 3, 2]) if turned else value
+
+
+def places_first(m: Model, value: str, turned: bool) -> str:
+    """Return the same of [places, 1, channels], as torch.nn.MultiheadAttention has it."""
+    value = m.reshaped(value, m.places, m.heads, m.depth)
+    value = m.add("Transpose", value, perm=[1, 0, 2])
+    value = m.reshaped(value, 1, m.heads, m.places, m.depth)
+    return m.add("Transpose", value, perm=[0, 1, 3, 2]) if turned else value
+
+
+def joined(m: Model, product: str) -> list[str]:
+    """Return three parts of a product of all, each by head."""
+    first = m.rng.random() < 0.5
+    size = m.width
+    if m.rng.random() < 0.5:
+        names = [f"{product}_{k}" for k in range(3)]
+        m.nodes.append(helper.make_node("Split", [product, m.const([size] * 3)], names, axis=2))
+        parts = names
+    else:
+        product = m.reshaped(product, 1, m.places, 3, size)
+        product = m.add("Transpose", product, perm=[2, 0, 1, 3])
+        parts = [m.add("Gather", product, m.const(np.int64(k)), axis=0) for k in range(3)]
+    if first:
+        return [places_first(m, part, k == 1) for k, part in enumerate(parts)]
+    return [by_head(m, part, k == 1) for k, part in enumerate(parts)]
+
+
+def masked(m: Model, scores: str) -> str:
+    """Return scores with a mask of some shape: of keys, or of queries and keys, later ones far
+    below."""
+    n, kind = m.places, int(m.rng.integers(4))
+    if kind == 0:
+        return scores
+    mask = np.triu(np.full((n, n), -1e9), 1) if kind == 1 else m.rng.normal(size=(n, n))
+    mask = mask[:1] if kind == 3 else mask
+    shape = (1,) * int(m.rng.integers(3)) + mask.shape
+    operands = [scores, m.const(mask.reshape(shape).astype(np.float32))]
+    return m.add("Add", *(operands if m.rng.random() < 0.5 else operands[::-1]))
+
+
+def attention(m: Model) -> bytes:
+    if m.rng.random() < 0.5:
+        q, k, v = joined(m, m.product("x", 3 * m.width))
+    else:
+        q, k, v = (by_head(m, m.product("x", m.width), part == 1) for part in range(3))
+    factor, way = m.depth**-0.5, int(m.rng.integers(4))
+    if way == 1:
+        q = m.scaled(q, factor)
+    elif way == 2:
+        q, k = m.scaled(q, factor**0.5), m.scaled(k, factor**0.5)
+    scores = m.add("MatMul", q, k)
+    scores = m.scaled(scores, factor) if way == 3 else scores
+    parts = m.add("Softmax", masked(m, scores), axis=-1)
+    made = m.add("MatMul", parts, v)
+    if m.rng.random() < 0.5:
+        made = m.add("Transpose", made, perm=[0, 2, 1, 3])
+        made = m.reshaped(made, 1, m.places, m.width)
+    else:
+        made = m.add("Transpose", made, perm=[2, 0, 1, 3])
+        made = m.reshaped(made, m.places, m.width)
+    return m.data(made)
+
+
+def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float) -> None:
+    for seed in range(max(20, int(FULL * fuzz))):
+        m = Model(seed)
+        data = attention(m)
+        path = tmp_path / "m.onnx"
+        path.write_bytes(data)
+        module = load_model(path, {})
+        assert apply_rules(module, ("products-as-attention",)), seed
+        module.verify()
+        kinds = [op.name.removeprefix("memgraph.") for op in module.walk()]
+        assert kinds.count("attention") == 1, seed
+        assert not {"softmax", "batch_matmul"} & set(kinds), seed
+        x = m.rng.normal(size=(1, m.places, m.width)).astype(np.float32)
+        func = only_function(module)
+        last = func.get_return_op()
+        assert last is not None
+        got = evaluate(func, Weights.of(module), [x])[last.operands[0]]
+        want = results(data, {"x": x}, fused=False)
+        assert got.shape == want.shape
+        assert abs(got - want).max() <= 2e-5 * max(1, abs(want).max()), seed
