@@ -33,6 +33,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
+    "layer-normalization": {
+        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
+    },
     "power-as-square": {
         "is_two: exponents is not None": NARROWS,
         "rewrite_function: not powers": FASTER,
