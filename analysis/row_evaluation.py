@@ -34,13 +34,15 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
             operands.append(cast("Array", constants(value)))
             continue
         needed = operator.rows_needed(k, r)
-        if needed is None or operator.rows_mode == "part":
+        if needed is None or operator.rows_mode in ("part", "carried"):
             operands.append(waiting.pop(0))
         else:
             rows = [waiting.pop(0) for _ in needed]
             operands.append(_poisoned(value, needed, rows))
     if operator.rows_mode == "part":
         return _summed(operator, r, operands, waiting)
+    if operator.rows_mode == "carried":
+        return [operator.carried(operands, waiting[0] if waiting else None)]
     return [result[:, r : r + 1] for result in operator.evaluate(operands)]
 
 

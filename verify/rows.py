@@ -20,7 +20,7 @@ from memopt.dialects.memgraph.tensors import rows_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, StateOp
 from memopt.verify.sliding import check_kept
-from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_rows
+from memopt.verify.windows import Reader, Source, carries_rows, reader_of, rows_read, sums_rows
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _check_received(op: ReceiveOp, walk: Walk) -> None:
 
 def _check_all(op: RowKernelOp, walk: Walk) -> None:
     done, expected = walk.done.get(op.operator, []), list(_steps(op.operation))
-    if walk.slides and not sums_rows(op.operation):
+    if walk.slides and not (sums_rows(op.operation) or carries_rows(op.operation)):
         return  # what is recalled is not computed, and else nobody has a row that is not
     if done and done != expected:
         text = f"rows {done[0]} to {done[-1]} of {full_name(op.operation)}, not all {len(expected)}"
@@ -138,7 +138,9 @@ def _check_row(op: RowOp, walk: Walk) -> None:
     if reader.sums:
         _check_sum(op, list(waiting), walk)
         return
-    if next(waiting, None) is not None:
+    if reader.carries:
+        _check_carried(op, list(waiting), walk)
+    elif next(waiting, None) is not None:
         raise MemoptError(f"{_row_text(op)} reads more than it needs", place_of(op))
     pairs = zip(op.results, operation.results, strict=True)
     walk.source.update((v, (tensor, r)) for v, tensor in pairs)
@@ -176,6 +178,16 @@ def _check_sum(op: RowOp, before: list[SSAValue], walk: Walk) -> None:
         raise MemoptError(text, place_of(op))
     if last is not None and not last.has_one_use():
         raise MemoptError(f"the sum {name_of(last)} is read by others", place_of(op))
+    walk.sums[op.operator] = op.outputs[0]
+
+
+def _check_carried(op: RowOp, before: list[SSAValue], walk: Walk) -> None:
+    """A row takes the row before it of the same operator; the first takes none."""
+    r, last = op.index.data, walk.sums.get(op.operator)
+    if before != ([last] if last is not None else []) or (r > 0) != bool(before):
+        raise MemoptError(f"{_row_text(op)} does not take the row before it", place_of(op))
+    if last is not None and walk.source.get(last, (None, -1))[1] != r - 1:
+        raise MemoptError(f"{_row_text(op)} does not follow the row before it", place_of(op))
     walk.sums[op.operator] = op.outputs[0]
 
 

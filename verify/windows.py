@@ -36,19 +36,28 @@ def sums_rows(whole: Operation) -> bool:
     return out is None or len(whole.results[0].type.get_shape()) < 3  # type: ignore[attr-defined]
 
 
+def carries_rows(whole: Operation) -> bool:
+    """Return whether each row of the operator but the first is made of the one before it: it steps
+    through a sequence."""
+    return isinstance(whole, ComputeOp) and whole.name.endswith("_layer")
+
+
 @dataclass(frozen=True)
 class Reader:
-    """An operator, the rows of each of its operands, None of one without, and whether it sums over
-    those of operand 0: looked up once for all of its rows."""
+    """An operator, the rows of each of its operands, None of one without, whether it sums over
+    those of operand 0, and whether rows are made of each other: looked up once for all of its
+    rows."""
 
     whole: Operation
     rows: tuple[int | None, ...]
     sums: bool
+    carries: bool
 
 
 def reader_of(whole: Operation) -> Reader:
     """Return the facts about an operator that all of its rows share."""
-    return Reader(whole, tuple(rows_of(v) for v in whole.operands), sums_rows(whole))
+    rows = tuple(rows_of(v) for v in whole.operands)
+    return Reader(whole, rows, sums_rows(whole), carries_rows(whole))
 
 
 def windows_of(whole: Operation, k: int, r: int) -> range | None:
@@ -64,6 +73,9 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
         return None
     if not isinstance(operation, ComputeOp):
         return foreign_rows_read(operation, k, r)
+    if reader.carries:
+        turned = any(_property(operation, name) for name in ("reverse", "time_major"))
+        return None if k or turned else range(r, r + 1)
     window = _property(operation, "window")
     if window is not None:
         return _slid(reader, window, r, rows) if k == 0 else None

@@ -201,9 +201,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     @property
     def rows_mode(self) -> RowsMode | None:
-        """Return how a row is stored: fresh, in place of an operand's row, or as a part of the only
-        result; None if the operation is computed as a whole only."""
+        """Return how a row is stored: fresh, carried (fresh, and read by the row after it), in
+        place of an operand's row, or as a part of the only result; None if the operation is
+        computed as a whole only."""
         mode = rows_mode(self, self.name)
+        if mode == "fresh" and self.carries:
+            return "carried"
         if mode != "fresh" or not self.has_trait(Pointwise):
             return mode
         size, shape = bytes_of(self.results[0].type) or 0, shape_of(self.results[0])
@@ -242,6 +245,16 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
         """The results, from the accumulator of all rows; `operands` as for `part`."""
         raise unknown(self, "its rows are not summed")
+
+    @property
+    def carries(self) -> bool:
+        """Return whether row `r` of the only result is made of its row `r` - 1 too."""
+        return False
+
+    def carried(self, operands: Sequence[Array], before: Array | None) -> Array:
+        """A row of the result, from a row of each operand that has rows, and from the row before
+        it, None for the first."""
+        raise unknown(self, "its rows are not made of each other")
 
     def alike(self, r: int) -> bool:
         """Return whether row `r` of the results is the function of the rows it reads that others

@@ -7,7 +7,9 @@ from xdsl.ir import SSAValue
 
 from memopt.dialects.memgraph.tensors import rows_of
 
-RowsMode = Literal["fresh", "inplace", "part"]
+RowsMode = Literal["fresh", "inplace", "part", "carried"]
+UNKEPT: tuple[RowsMode | None, ...] = (None, "part", "carried")
+"""Modes of operators of which no row stays from run to run."""
 
 
 class Rowed(Protocol):

@@ -42,6 +42,7 @@ from memopt.dialects.memgraph.structure import NamesRows
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of
 from memopt.dialects.operators.base import INTS, ComputeOp
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
+from memopt.dialects.rows.questions import UNKEPT
 from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
 from memopt.dialects.rows.steps import row_type
 
@@ -90,7 +91,7 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         if isinstance(owner, Block):
             return self.of
         operator = owner.operation if isinstance(owner, RowKernelOp) else None
-        if not isinstance(operator, ComputeOp) or operator.rows_mode in (None, "part"):
+        if not isinstance(operator, ComputeOp) or operator.rows_mode in UNKEPT:
             raise VerifyException(f"{self.name}: rows are those of an argument or of an operator")
         if self.number.data >= len(operator.results):
             raise VerifyException(f"{self.name}: the operator has no result {self.number.data}")

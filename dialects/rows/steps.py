@@ -54,6 +54,8 @@ def row_types(op: Operation, r: int) -> tuple[list[Attribute], list[Attribute]] 
         rows = operator.rows_needed(k, r)
         taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
     if not operator.accumulates:
+        if r and operator.rows_mode == "carried":
+            taken.append(row_type(operator.results[0].type))
         return taken, [row_type(v.type) for v in operator.results]
     if is_read(range(r)):
         taken.append(operator.accumulator)

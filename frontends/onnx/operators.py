@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, StringAttr, UnitAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
-from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.binary import BinaryOp, DivOp
@@ -268,6 +268,20 @@ def convolution_3d(node: Node, kind: Kind) -> Operation:
     return build(kind, node.operands, (node.result,), properties)
 
 
+def recurrent_layer(node: Node, kind: Kind) -> Operation:
+    """Return the operation of an expanded GRU, LSTM or RNN: one direction, with known weights."""
+    floating(node)
+    bent = node.get("activation")
+    flags = ("time_major", "reverse", "linear_before_reset")
+    properties: dict[str, Attribute | None] = {
+        **{name: UnitAttr() if node.get(name) else None for name in flags},
+        "clip": real(node.get("clip")) if node.get("clip") else None,
+        "activation": ActivationAttr(bent) if bent else None,
+    }
+    operands = [*(node.operand(k) for k in range(4)), node.optional(4)]
+    return build(kind, operands, (node.result,), properties)
+
+
 def local_response(node: Node, kind: Kind) -> Operation:
     """Return the operation of an expanded LRN: along the last axis."""
     floating(node)
@@ -377,8 +391,11 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Where": Entry(choose, "choose"),
     "memopt.Conv3D": Entry(convolution_3d, "conv_3d"),
     "memopt.LayerNormalization": Entry(layer_normalization, "layer_normalization"),
+    "memopt.GruLayer": Entry(recurrent_layer, "gru_layer"),
     "memopt.LocalResponse": Entry(local_response, "local_response_normalization"),
+    "memopt.LstmLayer": Entry(recurrent_layer, "lstm_layer"),
     "memopt.OneHot": Entry(movement.one_hot, "one_hot"),
+    "memopt.RnnLayer": Entry(recurrent_layer, "rnn_layer"),
     "memopt.TreeEnsemble": Entry(trees, "tree_ensemble"),
 }
 """ONNX's operator -> what it becomes."""

@@ -270,7 +270,7 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
     _insert(before, kernel)
     operator, steps = required_operator(kernel.operation), steps_of(kernel.operation)
     assert steps is not None
-    sums = operator.accumulates
+    sums, carried = operator.accumulates, operator.rows_mode == "carried"
     types = [v.type if sums else row_type(v.type) for v in operator.results]
     parts: list[list[SSAValue]] = [[] for _ in op.results]
     last: SSAValue | None = None
@@ -289,7 +289,7 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
             aliases = ArrayAttr([AliasAttr(k, "virtual") for k in range(1, len(row.operands))])
             row.attributes[ALIAS] = ArrayAttr([aliases] * len(types))
         _insert(before, row)
-        if sums:
+        if sums or carried:
             last = row.outputs[0]
         for result, part in zip(parts, row.outputs, strict=True):
             result.append(part)

@@ -18,6 +18,7 @@ from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.tensors import MOST_ROWS, has_few_rows, rows_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
+from memopt.dialects.rows.questions import UNKEPT
 from memopt.dialects.rows.state import row_of
 from memopt.dialects.rows.steps import activations
 from memopt.passes.rows.expand import computing
@@ -143,7 +144,7 @@ def _of_input(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
 
 def _most_kept(op: ComputeOp, kept: dict[SSAValue, Kept], known: list[bool]) -> Kept | None:
     """The rows of an operator that are in the run before, at the distance that keeps most."""
-    if op.rows_mode in (None, "part"):
+    if op.rows_mode in UNKEPT:
         return None
     height = rows_of(op.results[0]) or 0
     best: Kept | None = None

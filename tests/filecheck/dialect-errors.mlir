@@ -651,3 +651,63 @@ func.func @attention_mask(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor
   %0 = memgraph.attention %x, %x, %x, %x heads 2 scale 1.0 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
   func.return
 }
+// -----
+func.func @layer_rank(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: a sequence has three dimensions}}
+  %0 = memgraph.rnn_layer %w, %w, %r, %b activation<tanh> : (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<3x3xf32>
+  func.return
+}
+// -----
+func.func @layer_steps(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: the result has other steps or batches}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b activation<tanh> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x5x3xf32>
+  func.return
+}
+// -----
+func.func @layer_vectors(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: a result of other than 1 vectors}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b activation<tanh> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x6xf32>
+  func.return
+}
+// -----
+func.func @layer_input(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: weights of another input}}
+  %0 = memgraph.rnn_layer %x, %r, %r, %b activation<tanh> : (tensor<1x4x2xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+func.func @layer_units(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.lstm_layer: weights of another input}}
+  %0 = memgraph.lstm_layer %x, %w, %r, %b : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x6xf32>
+  func.return
+}
+// -----
+func.func @layer_again(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: weights of other units}}
+  %0 = memgraph.rnn_layer %x, %w, %s, %b activation<tanh> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+func.func @layer_bias(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: a bias of other units}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %r activation<tanh> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+func.func @layer_initial(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: an initial state of another size}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b initial %s activation<tanh> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+func.func @layer_clip(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: a clip above zero}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b clip -1.0 activation<tanh> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+func.func @layer_activation(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: tanh or relu as activation}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b activation<relu6> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}

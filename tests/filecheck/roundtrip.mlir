@@ -298,3 +298,19 @@ func.func @normalized(%x: tensor<1x4x6xf32>, %s: tensor<6xf32>) {
   %2 = memgraph.layer_normalization %x axis 1 epsilon 0.0 form "line" around_zero rounding<onnx_even> {a} : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
   func.return
 }
+
+// Recurrent layers that begin at a given state.
+// CHECK: @layers(%x: tensor<1x4x2xf32>, %s: tensor<1x3xf32>)
+func.func @layers(%x: tensor<1x4x2xf32>, %s: tensor<1x3xf32>) {
+  %w = memgraph.constant dense<0.5> : tensor<9x2xf32>
+  %r = memgraph.constant dense<0.5> : tensor<9x3xf32>
+  %b = memgraph.constant dense<0.5> : tensor<12xf32>
+  // CHECK: memgraph.gru_layer %x, %w, %r, %b initial %s clip 2.000000e+00 linear_before_reset : (
+  %1 = memgraph.gru_layer %x, %w, %r, %b initial %s clip 2.0 linear_before_reset : (tensor<1x4x2xf32>, tensor<9x2xf32>, tensor<9x3xf32>, tensor<12xf32>, tensor<1x3xf32>) -> tensor<1x4x3xf32>
+  %v = memgraph.constant dense<0.5> : tensor<3x2xf32>
+  %t = memgraph.constant dense<0.5> : tensor<3x3xf32>
+  %c = memgraph.constant dense<0.5> : tensor<3xf32>
+  // CHECK: memgraph.rnn_layer %x, %v, %t, %c time_major reverse activation<relu> : (
+  %2 = memgraph.rnn_layer %x, %v, %t, %c time_major reverse activation<relu> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from memopt.backends.c.emit.call import C_TYPES, Constants, KernelCall, Table, element_kind, refuse
+from memopt.backends.c.emit.call import (
+    C_TYPES,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    element_kind,
+    refuse,
+)
 from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
@@ -110,6 +118,18 @@ def summed_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     if any(call.rows.end != 1 for call in calls):
         raise refuse(op, "rows that are summed, and what lies in them too")
     return [RowCall(replace(call, fields=(*call.fields, *parts)), operands) for call in calls]
+
+
+def carried_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """A call per row, of the operands that a row takes and of the row before, which the first call
+    does not look at."""
+    count = len(activations(op)) + (len(steps_of(op) or ()) > 1)
+    calls = lowered(op, constants)
+    row = Rows(1, 0, 0)
+    return [
+        RowCall(replace(call, fields=(*call.fields, ("in_rows", 1)), rows=row), tuple(range(count)))
+        for call in calls
+    ]
 
 
 def sum_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

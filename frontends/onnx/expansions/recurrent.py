@@ -1,10 +1,15 @@
-"""Networks with a memory, step by step, as ONNX defines them."""
+"""Networks with a memory: layers of known weights and of the usual activations as one operation
+for each direction, others step by step, as ONNX defines them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
-from memopt.frontends.onnx.scope import Scope
+from memopt.frontends.onnx.scope import FLOAT, Scope
+
+if TYPE_CHECKING:
+    from memopt.frontends.onnx.scope import Array
 
 STEPS = 4096  # operators would be some ten times as many
 
@@ -36,7 +41,9 @@ class Unrolled:
         """Return the part of an operand that is for this direction."""
         s = self.s
         axis = 1 if self.layout and index in (5, 6) else 0
-        cut = s.cut(s.input(index), self.d, self.d + 1, axis)
+        cut = s.input(index)
+        if s.shape(index)[axis] > 1:
+            cut = s.cut(cut, self.d, self.d + 1, axis)
         shape = [n for d, n in enumerate(s.shape(index)) if d != axis]
         return s.reshaped(cut, shape)
 
@@ -108,10 +115,108 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
         if any(n != unrolled[0].steps for n in lengths):
             s.lacks(f"sequence_lens = {lengths} (all {unrolled[0].steps} steps have one)")
             return None
-    if 0 < unrolled[0].steps <= STEPS:
+    if unrolled[0].steps > 0:
         return unrolled
-    s.lacks(f"{unrolled[0].steps} steps (1 to {STEPS} have one)")
+    s.lacks("no steps (1 has one)")
     return None
+
+
+def are_few(s: Scope, ways: Sequence[Unrolled]) -> bool:
+    """Return whether the steps are so few that each may become operators."""
+    steps = ways[0].steps
+    return steps <= STEPS or s.lacks(f"{steps} steps (1 to {STEPS} have one)")
+
+
+def layers(
+    s: Scope,
+    kind: str,
+    ways: Sequence[Unrolled],
+    totals: "Callable[[Array, int], Array]",
+    vectors: tuple[int, int],
+    **attributes: Any,
+) -> bool:
+    """Return whether weights and bias are known, and make an operation `kind` for each direction
+    then: `totals` makes of the bias, and of the number of hidden units, that of the operation. It
+    makes so many `vectors` in each step, and begins with so many."""
+    bias = s.known.array(s.input(3)) if s.has(3) else None
+    steady = s.is_constant(1) and s.is_constant(2) and (bias is not None or not s.has(3))
+    if not steady or (clip := s.get("clip", 0.0)) < 0:
+        return False
+    first = ways[0]
+    batch, steps, units = first.batch, first.steps, first.hidden
+    in_order = bool(first.layout) or batch == 1
+    lengths = (batch, steps) if in_order else (steps, batch)
+    x = s.x if s.shape()[:2] == lengths else s.reshaped(s.x, (*lengths, first.size))
+    if bias is None:
+        bias = np.zeros((len(ways), 2 * first.gates * units), np.float32)
+    sequences: list[str] = []
+    for way in ways:
+        operands = [x, way.part(1), way.part(2), s.const(totals(bias[way.d], units))]
+        if (initial := _initial(s, way, vectors[1])) is not None:
+            operands.append(initial)
+        shape = (*lengths, vectors[0] * units)
+        given = {"clip": clip or None, "reverse": int(way.reverse), **attributes}
+        sequences.append(
+            s.own(kind, FLOAT, shape, *operands, time_major=int(not in_order), **given)
+        )
+    _shown(s, ways, sequences, vectors[0], time=int(in_order))
+    return True
+
+
+def _initial(s: Scope, way: Unrolled, vectors: int) -> str | None:
+    """Return the states before the first step side by side, None if all are known to be zero."""
+    indices = (5, 6)[:vectors]
+    arrays = [s.known.array(s.input(k)) if s.has(k) else np.zeros(1) for k in indices]
+    if all(a is not None and not a.any() for a in arrays):
+        return None
+    starts = [way.start(k) for k in indices]
+    return starts[0] if vectors == 1 else s.add("Concat", *starts, axis=1)
+
+
+def _shown(
+    s: Scope, ways: Sequence[Unrolled], sequences: Sequence[str], vectors: int, time: int
+) -> None:
+    """Make the results of the node of what layers make, with steps along the dimension `time`."""
+    way = ways[0]
+    units, count = way.hidden, len(ways)
+    hidden = [s.cut(v, 0, units, 2) if vectors > 1 else v for v in sequences]
+    last_of_each: list[list[str]] = [[], []]
+    for k, first in ((0, 0), (1, units)):
+        if not s.returns(k + 1):
+            continue
+        for each, sequence in zip(ways, sequences, strict=True):
+            step = 0 if each.reverse else way.steps - 1
+            at = s.cut(sequence, step, step + 1, time)
+            last_of_each[k].append(s.cut(at, first, first + units, 2) if vectors > 1 else at)
+    if s.returns(0):
+        joined = s.add("Concat", *hidden, axis=2) if count > 1 else hidden[0]
+        if way.layout or way.batch == 1:
+            shape = (way.batch, way.steps, count, units)
+            shape = shape if way.layout else (way.steps, count, way.batch, units)
+            s.done("Identity", s.reshaped(joined, shape))
+        else:
+            split = s.reshaped(joined, (way.steps, way.batch, count, units))
+            s.done("Identity", s.add("Transpose", split, perm=[0, 2, 1, 3]))
+    for k, names in enumerate(last_of_each):
+        if names:
+            last(s, ways, names, k + 1)
+
+
+def _sums(bias: "Array", units: int) -> "Array":
+    """Return the sums of the biases of the input and of what is hidden."""
+    n = len(bias) // 2
+    return bias[:n] + bias[n:]
+
+
+def _gru_bias(bias: "Array", units: int) -> "Array":
+    """Return the sums of the biases of the gates, and both of the new values."""
+    n = 2 * units
+    both = bias[:n] + bias[3 * units : 3 * units + n]
+    return np.concatenate([both, bias[n : n + units], bias[-units:]])
+
+
+def _are(ways: Sequence[Unrolled], *kinds: str) -> bool:
+    return all(tuple(k for k, _ in way.kinds) == kinds for way in ways)
 
 
 def written(s: Scope, ways: Sequence[Unrolled], states: Sequence[Sequence[str]]) -> None:
@@ -150,6 +255,13 @@ def rnn(s: Scope) -> bool:
     ways = directions(s, 1, ["Tanh"])
     if ways is None:
         return False
+    alike = {way.kinds[0][0] for way in ways}
+    if alike in ({"Tanh"}, {"Relu"}):
+        bent = alike.pop().lower()
+        if layers(s, "RnnLayer", ways, _sums, (1, 1), activation=bent):
+            return True
+    if not are_few(s, ways):
+        return False
     states: list[list[str]] = []
     for way in ways:
         again = s.add("Transpose", way.part(2), perm=[1, 0])
@@ -173,8 +285,14 @@ def gru(s: Scope) -> bool:
     ways = directions(s, 3, ["Sigmoid", "Tanh"])
     if ways is None:
         return False
-    states: list[list[str]] = []
     after = bool(s.get("linear_before_reset", 0))
+    if _are(ways, "Sigmoid", "Tanh"):
+        totals, vectors = (_gru_bias, (1, 1)) if after else (_sums, (2, 1))
+        if layers(s, "GruLayer", ways, totals, vectors, linear_before_reset=int(after)):
+            return True
+    if not are_few(s, ways):
+        return False
+    states: list[list[str]] = []
     for way in ways:
         again = s.add("Transpose", way.part(2), perm=[1, 0])
         gates, third = way.columns(again, 0, 2), way.columns(again, 2)
@@ -205,6 +323,12 @@ def lstm(s: Scope) -> bool:
     """Gates i, o, f, c; with peepholes."""
     ways = directions(s, 4, ["Sigmoid", "Tanh", "Tanh"])
     if ways is None:
+        return False
+    is_plain = not s.has(7) and not s.get("input_forget", 0)
+    is_plain = is_plain and _are(ways, "Sigmoid", "Tanh", "Tanh")
+    if is_plain and layers(s, "LstmLayer", ways, _sums, (2, 2)):
+        return True
+    if not are_few(s, ways):
         return False
     states: list[list[str]] = []
     cells: list[str] = []

@@ -180,10 +180,11 @@ def test_recurrent_weights_that_stay_in_the_file(kind: str) -> None:
     rng = np.random.default_rng(0)
     shapes = {"w": (1, gates * hidden, 40), "r": (1, gates * hidden, hidden)}
     constants = {k: rng.normal(size=n).astype(np.float32) for k, n in shapes.items()}
-    nodes = [node(kind, ("x", "w", "r"), "y", hidden_size=hidden)]
+    bent = {"GRU": ["Softsign", "Tanh"], "LSTM": ["Softsign", "Tanh", "Tanh"], "RNN": ["Softsign"]}
+    nodes = [node(kind, ("x", "w", "r"), "y", hidden_size=hidden, activations=bent[kind])]
     module = load(make(nodes, (2, 1, 40), constants, (2, 1, 1, hidden)))
     made: set[SSAValue] = set(body_of(next(functions(module))).args)
     for op in body_of(next(functions(module))).ops:
         assert made >= set(op.operands), op
         made.update(op.results)
-    assert set(executing(module)) >= {"fully_connected", "tanh"}
+    assert "fully_connected" in executing(module)

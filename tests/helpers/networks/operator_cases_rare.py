@@ -236,6 +236,25 @@ def attention(name: str, rng: Rng) -> Any:
     )
 
 
+def recurrent_layer(name: str, rng: Rng) -> Any:
+    batch, steps, size, units = (int(v) for v in rng.integers(1, (3, 6, 4, 4)))
+    major = batch > 1 and rng.random() < 0.5
+    lengths = (steps, batch) if major else (batch, steps)
+    flags: dict[str, Any] = {"time_major": UnitAttr() if major else None}
+    flags["reverse"] = UnitAttr() if rng.random() < 0.3 else None
+    flags["clip"] = real(float(rng.uniform(20.0, 30.0))) if rng.random() < 0.5 else None
+    gates, vectors, states = {"rnn_layer": (1, 1, 1), "lstm_layer": (4, 2, 2)}.get(name, (3, 2, 1))
+    biases = gates
+    if name == "rnn_layer":
+        flags["activation"] = ActivationAttr(str(rng.choice(["tanh", "relu"])))
+    if name == "gru_layer" and rng.random() < 0.5:
+        flags["linear_before_reset"], vectors, biases = UnitAttr(), 1, 4
+    shapes = [(gates * units, size), (gates * units, units), (biases * units,)]
+    operands = [value((*lengths, size), ""), *(value(shape, "") for shape in shapes)]
+    operands += [value((batch, states * units), "")] if rng.random() < 0.5 else []
+    return made(name, operands, [tensor((*lengths, vectors * units), "")], **flags)
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -249,6 +268,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "lstm": recurrent,
     "real_lstm": layer_of_reals,
     "sequence_rnn": recurrent_rows,
+    **dict.fromkeys(("gru_layer", "lstm_layer", "rnn_layer"), recurrent_layer),
     "dynamic_update_slice": update,
     "attention": attention,
     "segment_sum": segments,

@@ -1,0 +1,30 @@
+/* A recurrent layer of one gate, as RNN of ONNX, float32. */
+#include "memopt_recurrent_f32.h"
+
+typedef struct {
+  memopt_recurrent_sizes sizes;
+  int32_t states; /* vectors that a step reads */
+  int32_t tanh;   /* else relu */
+  int32_t in_rows;
+} memopt_rnn_layer_f32_params;
+
+static inline void memopt_rnn_step(const memopt_rnn_layer_f32_params *p, const float *x,
+                                   const float *held, float *made) {
+  const memopt_recurrent_sizes *const z = &p->sizes;
+  int32_t unit, k;
+  for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
+    const int32_t last = z->units - 1 - unit;
+    float acc[MEMOPT_UNITS];
+    memopt_recurrent_bias(z->bias + unit, last, acc);
+    memopt_recurrent_gate(z, 0, unit, x, held, acc);
+    for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
+      const float sum = memopt_recurrent_clip(acc[k], z->clip);
+      made[unit + k] = p->tanh ? tanhf(sum) : sum < 0.0f ? 0.0f : sum;
+    }
+  }
+}
+
+MEMOPT_FAST
+KERNEL(scratch) {
+  MEMOPT_RECURRENT(memopt_rnn_step, p, p->in_rows);
+}

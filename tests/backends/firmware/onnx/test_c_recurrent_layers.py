@@ -1,0 +1,75 @@
+# pyright: basic
+"""Recurrent layers of ONNX as C, whole and in rows, close to onnxruntime."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_programs import compare
+from recurrent_networks import KINDS, layers
+from xdsl.context import Context
+
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.rows.operations import RowOp
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+from memopt.passes.rows.expand import NoRowsError
+
+pytest.importorskip("onnxruntime")
+FULL = 400
+FIRST = 6
+BOUND = 4e-6
+
+
+def test_layers_are_close_to_onnxruntime(tmp_path: Path, lab: Any, fuzz: float) -> None:
+    lab.need_tools("host")
+    for seed in range(max(FIRST, int(FULL * fuzz))):
+        path, given = layers(tmp_path / f"{seed}.onnx", seed)
+        compare(lab, path, given, BOUND, BOUND, ["--rewrite=all"])
+
+
+def run(lab: Any, path: Path, work: Path, target: str, given: dict[str, Any], rows: bool) -> bytes:
+    """What the C prints; in rows, if any operator is a layer that has them."""
+    module = load_model(path, {})
+    lab.ordered(module, target=target, alignment=4, inplace="on")
+    if rows:
+        MemgraphExpandRowsPass(("all",)).apply(Context(), module)
+        ops = [op for op in only_function(module).body.block.ops if isinstance(op, RowOp)]
+        if not any("_layer" in op.operation.name for op in ops):
+            raise NoRowsError("no layer", "")
+    lab.plan(module, "rpo", "best-fit")
+    flags = (lab.SANITIZE,) if target == "host" else ()
+    inputs = [v[None] for v in given.values()]
+    done = lab.run_project(lab.write(module, work, "net", target), inputs, *flags, trace=False)
+    assert done.code == 0, done.messages
+    return done.output
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", ["host", "cortex-m4"])
+def test_rows_have_the_bits_of_the_whole(
+    kind: str, target: str, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    lab.need_tools(target)
+    wanted, seed = max(2, int(40 * fuzz)), 0
+    while wanted:
+        seed += 1
+        path, given = layers(tmp_path / f"{seed}.onnx", seed, kind, "forward")
+        try:
+            got = run(lab, path, tmp_path / f"r{seed}", target, given, rows=True)
+        except NoRowsError:
+            continue
+        wanted -= 1
+        assert got == run(lab, path, tmp_path / f"w{seed}", target, given, rows=False), seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_board_computes_what_the_host_does(kind: str, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("cortex-m4")
+    path, given = layers(tmp_path / "m.onnx", 3, kind, "bidirectional")
+    host, board = (
+        np.frombuffer(run(lab, path, tmp_path / t, t, given, rows=False), np.float32)
+        for t in ("host", "cortex-m4")
+    )
+    assert abs(host - board).max() <= BOUND

@@ -1,0 +1,67 @@
+# pyright: basic
+"""Random recurrent layers of ONNX: one or two of a kind, of any direction, batch, first state, bias
+and clip, with whole sequences or last states as results."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, helper
+from onnx_programs import saved
+
+KINDS = ("GRU", "LSTM", "RNN")
+GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
+
+
+def layers(path: Path, seed: int, kind: str = "", way: str = "") -> tuple[Path, dict[str, Any]]:
+    """Write a network; return where it is and its inputs."""
+    rng = np.random.default_rng(seed)
+    kind = kind or str(rng.choice(KINDS))
+    steps, batch, size, units = (int(v) for v in rng.integers(1, (8, 3, 7, 10)))
+    way = way or str(rng.choice(["forward", "forward", "reverse", "bidirectional"]))
+    ways = 1 + (way == "bidirectional")
+    count = 1 + int(rng.integers(2)) * (ways == 1)
+    options: dict[str, Any] = {"hidden_size": units, "direction": way}
+    if kind == "GRU":
+        options["linear_before_reset"] = int(rng.integers(2))
+    if kind == "RNN" and rng.random() < 0.5:
+        options["activations"] = ["Relu"] * ways
+    if rng.random() < 0.3:
+        options["clip"] = 0.5
+    constants: dict[str, Any] = {}
+    given: dict[str, Any] = {"x": rng.normal(size=(steps, batch, size)).astype("f4")}
+    nodes: list[NodeProto] = []
+
+    def constant(*shape: int) -> str:
+        name = f"c{len(constants)}"
+        constants[name] = rng.normal(scale=0.7, size=shape).astype("f4")
+        return name
+
+    def state(k: int) -> str:
+        shape, how = (ways, batch, units), rng.integers(4)
+        if how == 0:
+            return ""
+        if how == 1:
+            given[f"h{len(given)}"] = rng.normal(size=shape).astype("f4")
+            return list(given)[-1]
+        name = constant(*shape)
+        constants[name] *= how == 2
+        return name
+
+    x = "x"
+    for k in range(count):
+        gates = GATES[kind] * units
+        read = [x, constant(ways, gates, size if k == 0 else units), constant(ways, gates, units)]
+        read += [constant(ways, 2 * gates) if rng.integers(2) else "", "", state(k)]
+        read += [state(k)] if kind == "LSTM" else []
+        last = k == count - 1
+        shown = [f"y{k}" if not last or rng.integers(2) else ""]
+        if last:
+            shown += [f"h_{k}" if rng.integers(2) or not shown[0] else ""]
+            shown += [f"c_{k}"] if kind == "LSTM" and rng.integers(2) else []
+        nodes.append(helper.make_node(kind, read, shown, **options))
+        if not last:
+            constants["axis"] = np.array([1])
+            nodes.append(helper.make_node("Squeeze", [f"y{k}", "axis"], [f"s{k}"]))
+            x = f"s{k}"
+    return saved(path, nodes, given, constants), given
