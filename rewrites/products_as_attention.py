@@ -15,7 +15,7 @@ Before:
       %6 = memgraph.transpose %5 permutation [0, 2, 1, 3] : (!h) -> !q
       %7 = memgraph.batch_matmul %2, %4 : (!q, !k) -> !s
       %c = memgraph.constant dense<0.25> : tensor<f32>
-      %8 = memgraph.mul %7, %c : (!s, tensor<f32>) -> !s
+      %8 = memgraph.mul %c, %7 : (tensor<f32>, !s) -> !s
       %9 = memgraph.add %8, %m : (!s, tensor<3x3xf32>) -> !s
       %10 = memgraph.softmax %9 axis 3 beta 1.0 : (!s) -> !s
       %11 = memgraph.batch_matmul %10, %6 : (!s, !q) -> !q
@@ -75,23 +75,65 @@ After:
       func.return %5 : !h
     }
 
+What is no such move, or not known before, comes before or after the attention.
+
+Before:
+    !q = tensor<2x4xf32>
+    !s = tensor<2x2xf32>
+    !y = tensor<2x8xf32>
+    func.func @main(%x: tensor<9xf32>, %q: !q, %i: tensor<2xi32>) -> (!q, !y) {
+      %1 = memgraph.slice %x starts [0] strides [1] : (tensor<9xf32>) -> tensor<8xf32>
+      %2 = memgraph.reshape %1 : (tensor<8xf32>) -> !q
+      %3 = memgraph.gather_along %q, %i axis 0 : (!q, tensor<2xi32>) -> !q
+      %4 = memgraph.relu %q : (!q) -> !q
+      %5 = memgraph.batch_matmul %3, %2 adj_y : (!q, !q) -> !s
+      %6 = memgraph.softmax %5 axis 1 beta 1.0 : (!s) -> !s
+      %7 = memgraph.batch_matmul %6, %4 : (!s, !q) -> !q
+      %8 = memgraph.relu %7 : (!q) -> !q
+      %9 = memgraph.batch_matmul %q, %q adj_y : (!q, !q) -> !s
+      %10 = memgraph.softmax %9 axis 1 beta 1.0 : (!s) -> !s
+      %11 = memgraph.batch_matmul %10, %q : (!s, !q) -> !q
+      %12 = memgraph.concat %11, %q axis 1 : (!q, !q) -> !y
+      func.return %8, %12 : !q, !y
+    }
+After:
+    !h = tensor<1x2x4xf32>
+    func.func @main(%x: tensor<9xf32>, %q: !q, %i: tensor<2xi32>) -> (!q, !y) {
+      %1 = memgraph.slice %x starts [0] strides [1] : (tensor<9xf32>) -> tensor<8xf32>
+      %3 = memgraph.gather_along %q, %i axis 0 : (!q, tensor<2xi32>) -> !q
+      %4 = memgraph.relu %q : (!q) -> !q
+      %5 = memgraph.reshape %3 : (!q) -> !h
+      %6 = memgraph.reshape %1 : (tensor<8xf32>) -> !h
+      %7 = memgraph.reshape %4 : (!q) -> !h
+      %8 = memgraph.attention %5, %6, %7 heads 1 scale 1.0 : (!h, !h, !h) -> !h
+      %9 = memgraph.reshape %8 : (!h) -> !q
+      %10 = memgraph.relu %9 : (!q) -> !q
+      %11 = memgraph.reshape %q : (!q) -> !h
+      %12 = memgraph.attention %11, %11, %11 heads 1 scale 1.0 : (!h, !h, !h) -> !h
+      %13 = memgraph.reshape %12 : (!h) -> !q
+      %14 = memgraph.concat %13, %q axis 1 : (!q, !q) -> !y
+      func.return %10, %14 : !q, !y
+    }
+
 Scores that something else reads; a softmax along another axis; a mask of each head:
 
 Left alone:
-    !q = tensor<2x3x4xf32>
-    !s = tensor<2x3x3xf32>
-    func.func @main(%q: !q, %m: !s) -> (!q, !s, !q, !q) {
+    !q = tensor<3x4xf32>
+    !s = tensor<3x3xf32>
+    !h = tensor<2x1x4xf32>
+    !t = tensor<2x1x1xf32>
+    func.func @main(%q: !q, %h: !h, %m: !t) -> (!q, !s, !q, !h) {
       %1 = memgraph.batch_matmul %q, %q adj_y : (!q, !q) -> !s
-      %2 = memgraph.softmax %1 axis 2 beta 1.0 : (!s) -> !s
+      %2 = memgraph.softmax %1 axis 1 beta 1.0 : (!s) -> !s
       %3 = memgraph.batch_matmul %2, %q : (!s, !q) -> !q
       %4 = memgraph.batch_matmul %q, %q adj_y : (!q, !q) -> !s
-      %5 = memgraph.softmax %4 axis 1 beta 1.0 : (!s) -> !s
+      %5 = memgraph.softmax %4 axis 0 beta 1.0 : (!s) -> !s
       %6 = memgraph.batch_matmul %5, %q : (!s, !q) -> !q
-      %7 = memgraph.batch_matmul %q, %q adj_y : (!q, !q) -> !s
-      %8 = memgraph.add %7, %m : (!s, !s) -> !s
-      %9 = memgraph.softmax %8 axis 2 beta 1.0 : (!s) -> !s
-      %10 = memgraph.batch_matmul %9, %q : (!s, !q) -> !q
-      func.return %3, %1, %6, %10 : !q, !s, !q, !q
+      %7 = memgraph.batch_matmul %h, %h adj_y : (!h, !h) -> !t
+      %8 = memgraph.add %7, %m : (!t, !t) -> !t
+      %9 = memgraph.softmax %8 axis 2 beta 1.0 : (!t) -> !t
+      %10 = memgraph.batch_matmul %9, %h : (!t, !h) -> !h
+      func.return %3, %1, %6, %10 : !q, !s, !q, !h
     }
 """
 
@@ -247,7 +289,7 @@ def parts_of(op: SoftmaxOp, constants: Constants) -> Parts | None:
     last, scores = only_reader(op.result), scores_of(op, constants)
     if scores is None or not isinstance(last, BatchMatmulOp) or last.lhs != op.result:
         return None
-    if last.adj_x is not None or last.rhs == op.result or not is_real(last.result):
+    if last.adj_x is not None:
         return None
     product = scores.product
     queries, depth, keys = product.sizes
@@ -274,7 +316,7 @@ def parts_of(op: SoftmaxOp, constants: Constants) -> Parts | None:
 def scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
     """Return the product that a softmax over the last axis is of, with all that is done to it."""
     shape = shape_of(op.input)
-    if len(shape) < 2 or op.axis.value.data != len(shape) - 1 or op.beta.value.data != 1:
+    if op.axis.value.data != len(shape) - 1 or op.beta.value.data != 1:
         return None
     value, factor, mask = op.input, 1.0, None
     while isinstance(value, OpResult) and is_real(value) and only_reader(value) is not None:
@@ -306,7 +348,7 @@ def is_mask(value: SSAValue, shape: Sequence[int]) -> bool:
     scores of that shape share."""
     own = (1,) * (len(shape) - len(shape_of(value))) + shape_of(value)
     shared = all(size == 1 for size in own[:-2])
-    return is_real(value) and shared and own[-1] == shape[-1] and own[-2] in (1, shape[-2])
+    return shared and own[-1] == shape[-1]
 
 
 def scaled_by(value: OpResult, constants: Constants) -> tuple[SSAValue, float] | None:
@@ -322,7 +364,7 @@ def scaled_by(value: OpResult, constants: Constants) -> tuple[SSAValue, float] |
     else:
         return None
     fits = shape_of(other) == shape_of(value) and "activation" not in op.properties
-    return (other, scale) if scale is not None and fits and is_real(value) else None
+    return (other, scale) if scale is not None and fits else None
 
 
 def divided_by(op: Operation, constants: Constants) -> tuple[SSAValue, float] | None:
@@ -394,11 +436,9 @@ def lying(index: Array, elements: int) -> tuple[int, int, int] | None:
     count, places, channels = index.shape
     width, first = elements // places, int(index[0, 0, 0])
     for heads in range(count, 0, -1):
-        if count % heads or width * places != elements:
-            continue
-        head, place, channel = np.ogrid[:count, :places, :channels]
-        lies = first + place * width + head // (count // heads) * channels + channel
-        if (lies == index).all():
+        head, place, channel = np.ogrid[:heads, :places, :channels]
+        lies = first + place * width + head * channels + channel
+        if width * places == elements and np.array_equal(lies.repeat(count // heads, 0), index):
             return width, first, heads
     return None
 

@@ -42,6 +42,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
+    "products-as-attention": {
+        "moves: isinstance(op, ComputeOp)": OURS,
+        "together: isinstance(reader, ComputeOp)": OURS,
+        "rewrite_function: not softmaxes": FASTER,
+        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
+    },
     "qdq-fold": {
         "is_one: source is not None": READING,
         "is_one: set(known) == {source}": READING,
