@@ -4,6 +4,7 @@ from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
+    Table,
     element_kind,
     per_tensor,
     refuse,
@@ -21,15 +22,19 @@ def _call(
     for term in op.terms:
         if element_kind(term) != "f32":
             raise refuse(op, f"scales and shifts of {element_kind(term)}, only of f32")
-    own: Fields = (
+    tables = [tensor_or_table(op, v, constants) for v in op.terms]
+    known = all(isinstance(table, Table) for table in tables)  # rows have one constant operand
+    numbers = [table if isinstance(table, Table) else 0 for table in tables]
+    own = (
         ("depth", op.length),
         ("epsilon", op.epsilon.value.data),
         ("around_zero", int(op.around_zero is not None)),
         ("terms", len(op.terms)),
+        *zip(("scale", "shift"), (*numbers, 0, 0) if known else (0, 0), strict=False),
     )
     form = f"{op.how}_" if op.how else ""
     kernel_name = f"layer_normalization_{name}{form}{element_kind(op.input)}"
-    operands = (op.input, *(tensor_or_table(op, v, constants) for v in op.terms))
+    operands = (op.input, *(() if known else tables))
     rows = Rows.of(op, op.vectors, op.length, op.length)
     return KernelCall(kernel_name, (*own, *fields), operands, rows)
 

@@ -14,7 +14,8 @@ typedef struct {
   int32_t depth;
   float epsilon;
   int32_t around_zero;
-  int32_t terms; /* 0; 1, a scale; 2, a scale and a shift */
+  int32_t terms;              /* 0; 1, a scale; 2, a scale and a shift */
+  const float *scale, *shift; /* null where they are operands */
 } memopt_layer_normalization_KIND_params;
 
 /* `output` may be `input`. */
@@ -25,8 +26,9 @@ KERNEL(scratch) {
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const float *input = (const float *)memopt_in_row(rows, in, 0, row);
     float *output = (float *)memopt_out_row(rows, out, row);
-    const float *scale = scale_step ? (const float *)in[1] : &one;
-    const float *shift = shift_step ? (const float *)in[2] : &nothing;
+    const float *scale = p->scale ? p->scale : scale_step ? (const float *)in[1] : &one;
+    const float *shift = p->shift ? p->shift
+                         : shift_step ? (const float *)in[2] : &nothing;
     float mean = 0.0f, sum = 0.0f;
     float root, factor;
     int32_t i;

@@ -17,7 +17,8 @@ typedef struct {
   int32_t depth; /* at most 2^16 */
   float epsilon; /* above 0 */
   int32_t around_zero;
-  int32_t terms; /* 0; 1, a scale; 2, a scale and a shift */
+  int32_t terms;              /* 0; 1, a scale; 2, a scale and a shift */
+  const float *scale, *shift; /* null where they are operands */
   float input_scale, spread_scale, output_scale;
   int32_t input_zero_point, output_zero_point;
 } memopt_layer_normalization_even_KIND_params;
@@ -32,8 +33,9 @@ KERNEL(scratch) {
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const TYPE *input = (const TYPE *)memopt_in_row(rows, in, 0, row);
     TYPE *output = (TYPE *)memopt_out_row(rows, out, row);
-    const float *scale = scale_step ? (const float *)in[1] : &one;
-    const float *shift = shift_step ? (const float *)in[2] : &nothing;
+    const float *scale = p->scale ? p->scale : scale_step ? (const float *)in[1] : &one;
+    const float *shift = p->shift ? p->shift
+                         : shift_step ? (const float *)in[2] : &nothing;
     uint32_t squares = 0;
     int32_t sum = 0;
     int64_t spread;

@@ -2,6 +2,7 @@
 """Normalization of the last dimensions in C: bit for bit what is evaluated, of stored integers as
 of reals, and close to onnxruntime."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from onnx_programs import compare, saved
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
+from memopt.cli import main
 from memopt.compile.driver import load_model, load_text, new_context
 from memopt.dialects.memgraph.functions import only_function
 from memopt.rewrites import apply_rules
@@ -142,14 +144,19 @@ def test_a_normalization_between_pairs_is_one_of_integers(tmp_path: Path, fuzz: 
         apply_rules(module, ("qdq-fold",))
         kinds = {op.name for op in module.walk()}
         assert "memgraph.layer_normalization" in kinds and "memgraph.dequantize" not in kinds
-        func = only_function(module)
-        last = func.get_return_op()
-        assert last is not None
-        got = evaluate(func, Weights.of(module), [x])[last.operands[0]]
+        got = result(module, x)
         apart = abs(got.astype(int) - want.astype(int))
         assert apart.max() <= 1, seed
         off, elements = off + int(apart.sum()), elements + apart.size
     assert off <= 1 + elements // 1000
+
+
+def result(module: Any, x: Any) -> Any:
+    """Return what the only result of a function of one argument is evaluated to."""
+    func = only_function(module)
+    last = func.get_return_op()
+    assert last is not None
+    return evaluate(func, Weights.of(module), [x])[last.operands[0]]
 
 
 def quantised(rng: np.random.Generator) -> tuple[bytes, Any]:
@@ -174,3 +181,94 @@ def quantised(rng: np.random.Generator) -> tuple[bytes, Any]:
     graph = helper.make_graph(nodes, "g", info[:1], info[1:], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return model.SerializeToString(), x
+
+
+# -- in rows, and taken apart ------------------------------------------------------------------
+
+
+def parts(rng: np.random.Generator, way: str, x: str, c: int) -> tuple[list[Any], dict[str, Any]]:
+    """Return a normalization as PyTorch's exporter writes it before opset 17, as language models
+    write theirs around zero, or as Keras does, and its constants."""
+    node = helper.make_node
+    constants = {
+        f"{x}e": np.float32(10 ** rng.uniform(-6, -2)),
+        f"{x}two": np.float32(2),
+        f"{x}one": np.float32(1),
+        f"{x}g": rng.normal(size=c).astype(np.float32),
+        f"{x}b": rng.normal(size=c).astype(np.float32),
+    }
+    mean, keep = "ReduceMean", {"axes": [-1], "keepdims": 1}
+    rest = [node(mean, [x], [f"{x}m"], **keep), node("Sub", [x, f"{x}m"], [f"{x}r"])]
+    centre = x if way == "language" else f"{x}r"
+    nodes = [] if way == "language" else rest
+    nodes += [
+        node("Pow", [centre, f"{x}two"], [f"{x}q"]),
+        node(mean, [f"{x}q"], [f"{x}v"], **keep),
+        node("Add", [f"{x}v", f"{x}e"], [f"{x}a"]),
+        node("Sqrt", [f"{x}a"], [f"{x}s"]),
+    ]
+    if way == "torch":
+        nodes += [node("Div", [f"{x}r", f"{x}s"], [f"{x}n"])]
+        nodes += [node("Mul", [f"{x}n", f"{x}g"], [f"{x}t"])]
+        return [*nodes, node("Add", [f"{x}t", f"{x}b"], [f"{x}y"])], constants
+    nodes += [node("Div", [f"{x}one", f"{x}s"], [f"{x}f"])]
+    if way == "language":
+        nodes += [node("Mul", [x, f"{x}f"], [f"{x}n"])]
+        return [*nodes, node("Mul", [f"{x}g", f"{x}n"], [f"{x}y"])], constants
+    nodes += [
+        node("Mul", [f"{x}f", f"{x}g"], [f"{x}l"]),
+        node("Mul", [x, f"{x}l"], [f"{x}n"]),
+        node("Mul", [f"{x}m", f"{x}l"], [f"{x}t"]),
+        node("Sub", [f"{x}b", f"{x}t"], [f"{x}u"]),
+        node("Add", [f"{x}n", f"{x}u"], [f"{x}y"]),
+    ]
+    return nodes, constants
+
+
+@pytest.mark.parametrize("way", ["torch", "language", "keras"])
+def test_what_exporters_take_apart_is_one_operator(way: str, tmp_path: Path, fuzz: float) -> None:
+    """And computes what its parts did, but for the order of sums, close to onnxruntime."""
+    for seed in range(max(5, int(FULL / 3 * fuzz))):
+        rng = np.random.default_rng(seed)
+        shape = (1, *(int(v) for v in rng.integers(1, 30, 2)))
+        x = (rng.normal(size=shape) * 10 ** rng.uniform(-1, 1)).astype(np.float32)
+        nodes, constants = parts(rng, way, "x", shape[-1])
+        path = saved(tmp_path / "m.onnx", nodes, {"x": x}, constants, 13)
+        module = load_model(path, {})
+        before = result(module, x)
+        assert apply_rules(module, ("power-as-square", "layer-normalization"))
+        module.verify()
+        kinds = [op.name for op in module.walk() if op.name.startswith("memgraph.")]
+        assert set(kinds) == {"memgraph.constant", "memgraph.layer_normalization"}, (seed, kinds)
+        off = 1e-4 * abs(before).max()
+        np.testing.assert_allclose(result(module, x), before, rtol=1e-4, atol=off)
+
+
+@pytest.mark.parametrize("target", ["host", "cortex-m4"])
+def test_rows_of_a_network_are_normalized_in_place(target: str, tmp_path: Path, lab: Any) -> None:
+    """What is normalized beside a residual: in rows one of its rows is there at a time."""
+    lab.need_tools(target)
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(1, 12, 64)).astype(np.float32)
+    first, constants = parts(rng, "torch", "h", 64)
+    nodes = [
+        helper.make_node("Relu", ["x"], ["h"]),
+        *first,
+        helper.make_node("SimplifiedLayerNormalization", ["hy", "hg"], ["k"], epsilon=1e-5),
+        helper.make_node("Add", ["x", "k"], ["y"]),
+    ]
+    types = dict.fromkeys("ky", (onnx.TensorProto.FLOAT, x.shape))
+    path = saved(tmp_path / "m.onnx", nodes, {"x": x}, constants, 13, types)
+    outputs: list[bytes] = []
+    arenas: list[int] = []
+    for rows in ("none", "auto"):
+        folder = tmp_path / rows
+        command = ["compile", str(path), f"--target={target}", f"--rows={rows}", "-o", str(folder)]
+        assert main(command) == 0
+        arenas.append(json.loads((folder / "report.json").read_text())["plan"]["arena"])
+        flags = lab.SANITIZE if target == "host" else "-O2"
+        run = lab.run_project(folder, [x[None]], flags, trace=False)
+        assert run.code == 0, run.messages
+        outputs.append(run.output)
+    assert outputs[0] == outputs[1]
+    assert arenas[0] == 2 * x.nbytes and arenas[1] <= x.nbytes + 2 * 64 * 4, arenas
