@@ -242,7 +242,7 @@ def last(s: Scope, ways: Sequence[Unrolled], states: Sequence[str], result: int)
     """The states after the last step, one direction after the other."""
     first = ways[0]
     parts = [s.reshaped(name, (1, first.batch, first.hidden)) for name in states]
-    final = s.add("Concat", *parts, axis=0)
+    final = s.add("Concat", *parts, axis=0) if len(parts) > 1 else parts[0]
     s.done("Identity", s.transposed(final, [1, 0, 2] if first.layout else [0, 1, 2]), result=result)
 
 

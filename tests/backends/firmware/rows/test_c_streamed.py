@@ -266,3 +266,34 @@ def test_compile_streamed(shared: Path, tmp_path: Path, capsys: pytest.CaptureFi
         assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) == code
         assert message in capsys.readouterr().err
         assert not (tmp_path / "no").exists()
+
+
+def test_recurrent_layers_take_steps_as_they_arrive(tmp_path: Path, lab: Any) -> None:
+    """Of a sequence no more is there than the step that has arrived and what layers hold."""
+    lab.need_tools("host")
+    text = """func.func @main(%x: tensor<1x6x3xf32>) -> tensor<1x1x4xf32> {
+  %w = memgraph.constant dense<0.5> : tensor<15x3xf32>
+  %r = memgraph.constant dense<-0.25> : tensor<15x5xf32>
+  %b = memgraph.constant dense<0.125> : tensor<20xf32>
+  %v = memgraph.constant dense<0.25> : tensor<8x5xf32>
+  %s = memgraph.constant dense<0.5> : tensor<8x2xf32>
+  %c = memgraph.constant dense<-0.5> : tensor<8xf32>
+  %h = memgraph.gru_layer %x, %w, %r, %b linear_before_reset : (tensor<1x6x3xf32>,
+      tensor<15x3xf32>, tensor<15x5xf32>, tensor<20xf32>) -> tensor<1x6x5xf32>
+  %y = memgraph.lstm_layer %h, %v, %s, %c : (tensor<1x6x5xf32>, tensor<8x5xf32>,
+      tensor<8x2xf32>, tensor<8xf32>) -> tensor<1x6x4xf32>
+  %z = memgraph.slice %y starts [0, 5, 0] strides [1, 1, 1] : (tensor<1x6x4xf32>)
+      -> tensor<1x1x4xf32>
+  func.return %z : tensor<1x1x4xf32>
+}"""
+    whole = lab.plan(load_text(new_context(), text, "n.mlir"), "source", target="host")
+    inputs = lab.random_inputs(whole, 3, 1)
+    want = lab.run_project(lab.write(whole, tmp_path / "w", "net", "host"), inputs, trace=False)
+    module = streamed(lab, load_text(new_context(), text, "n.mlir"))
+    plan = plan_of(only_function(module))
+    assert plan is not None
+    assert plan.peak.data <= 4 * (3 + 3 * 5 + 2 * 4)
+    project = lab.write(module, tmp_path / "rows", "net", "host")
+    got = lab.run_project(project, inputs, lab.SANITIZE, trace=False)
+    assert (want.code, got.code) == (0, 0), got.messages
+    assert got.output == want.output
