@@ -47,6 +47,9 @@ FIELDS = {
     "constant": """  const void *constant; /* the operand without places, if there is one */
   int32_t constant_row; /* bytes from its row to its row */
 """,
+    "constants": """  const void *constant[@operands@]; /* each operand without places */
+  int32_t constant_row[@operands@]; /* bytes from its row to its row */
+""",
     "scratch": """  const row_place *scratch_at; /* where each row works, if it does */
 """,
     "rows": """  const row_number *rows; /* those that are made */
@@ -145,6 +148,9 @@ WITH_CONSTANTS = f"""o->in_at[k] != NULL
             : (const void *)((const uint8_t *)o->constant +
                              (rows.in_first + r) * o->constant_row)"""
 
+WITH_SEVERAL = WITH_CONSTANTS.replace("constant +", "constant[k] +").replace("_row)", "_row[k])")
+PLACELESS = {"constant": WITH_CONSTANTS, "constants": WITH_SEVERAL}
+
 TRACED = """/* The rows of a tensor are traced one after the other. */
 #ifdef MEMOPT_TRACE
 static const struct {
@@ -203,7 +209,7 @@ def add_row_program(
         "pointers": str(max(1, pointers)),
         "moving": MOVING if moves else "",
         "row": f"o->rows[{how['next']}]" if "rows" in used else how["next"],
-        "operand": WITH_CONSTANTS if "constant" in used else OPERAND,
+        "operand": next((t for field, t in PLACELESS.items() if field in used), OPERAND),
         "aligned": ALIGNED if "aligned" in used else "",
         "scratch": SCRATCH if "scratch" in used else "NULL",
     }
@@ -213,8 +219,10 @@ def add_row_program(
 
 def _used(operators: Sequence[RowOperator], has_moves: bool) -> frozenset[str]:
     """The fields of the table of operators that some of them use."""
+    constants = max(sum(isinstance(p, ConstantRows) for p in o.operands) for o in operators)
     uses = {
-        "constant": any(isinstance(p, ConstantRows) for o in operators for p in o.operands),
+        "constant": constants == 1,
+        "constants": constants > 1,
         "scratch": any(o.works_at for o in operators),
         "rows": has_moves or not all(o.is_dense for o in operators),
         "aligned": any(o.aligned for o in operators),
@@ -238,9 +246,9 @@ def _types(numbers: Numbers, operators: Sequence[RowOperator], used: Set[str]) -
         "place": f"uint{numbers.place_bits}_t",
         "number": f"int{numbers.row_bits}_t",
         "operands": str(max(len(o.operands) for o in operators)),
-        "more_fields": "".join(text for field, text in FIELDS.items() if field in used),
     }
-    return filled(TYPES, values)
+    fields = "".join(text for field, text in FIELDS.items() if field in used)
+    return filled(TYPES.replace("@more_fields@", fields), values)
 
 
 def _pointers(o: RowOperator, call: RowsCalled) -> int:
@@ -268,11 +276,11 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
     scratch = table(o.works_at, "scratch_at") if o.works_at else "NULL"
     result = table(o.results, "out_at")
     operands: list[str] = []
-    constant = ("NULL", "0")
+    constants = [("NULL", "0")] * len(o.operands)
     for k, operand in enumerate(o.operands):
         if isinstance(operand, ConstantRows):
             name = table_name(out, operand.table, f"{o.prefix}_operand_{k}")
-            constant = (name, str(operand.row_bytes))
+            constants[k] = name, str(operand.row_bytes)
             operands.append("NULL")
         else:
             operands.append(table(operand, f"in_at_{k}"))
@@ -286,12 +294,15 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
         rows,
         1,
     )
+    placeless = max(constants, key=lambda one: one[0] != "NULL", default=("NULL", "0"))
+    if "constants" in used:
+        placeless = tuple("{" + ", ".join(column) + "}" for column in zip(*constants, strict=True))
     words = [
         f"memopt_{(o.inlined or call).kernel}",
         f"&{o.prefix}_params",
         "{" + ", ".join(operands) + "}",
         result,
-        *(constant if "constant" in used else ()),
+        *(placeless if {"constant", "constants"} & used else ()),
         *((scratch,) if "scratch" in used else ()),
         *((_row_numbers(out, o),) if "rows" in used else ()),
         *((str(o.aligned),) if "aligned" in used else ()),
