@@ -94,6 +94,17 @@ class FullyConnectedOp(WeighingOp):
         one_vector = elements_of(self.input) == shape_of(self.weights)[1]
         return rows_of(self.input) is not None and one_vector
 
+    @property
+    def keeps_rows(self) -> bool:
+        """Return whether each row of the result is made of the vectors in one of the input."""
+        rows = rows_of(self.input)
+        if not rows or self.accumulates or rows != rows_of(self.result):
+            return False
+        return elements_of(self.input) // rows % shape_of(self.weights)[1] == 0
+
+    def alike(self, r: int) -> bool:
+        return self.keeps_rows
+
     def reads_parts(self, operand: int) -> bool:
         """Return whether a row of the input is the channels of one pixel."""
         axis = channel_axis(self.input)
@@ -101,7 +112,8 @@ class FullyConnectedOp(WeighingOp):
         return operand == 0 and last and channels_of(self.input) == shape_of(self.weights)[1]
 
     def rows_read(self, operand: int, r: int) -> range | None:
-        return range(r, r + 1) if operand == 0 and self.accumulates else None
+        is_cut = operand == 0 and (self.accumulates or self.keeps_rows)
+        return range(r, r + 1) if is_cut else None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         total = (

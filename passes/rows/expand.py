@@ -30,6 +30,7 @@ from memopt.dialects.memgraph.interface import is_constant_value
 from memopt.dialects.memgraph.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.memgraph.plan import (
     ALIAS,
+    SCRATCH,
     drop_plan,
     inlined_by,
     is_virtual,
@@ -121,15 +122,16 @@ def cut(func: FuncOp, positions: Collection[int], deadline: float | None = None)
     wanted = {k: running[k] for k in sorted(positions) if not makes_virtual(running[k])}
     together = _cut_together(running, frozenset(wanted.values()), target)
     wanted = {k: op for k, op in wanted.items() if op not in together}
-    if virtual := any(map(makes_virtual, running)):
-        forget_scratch(func)  # who reads them in rows makes rows of them in scratch
+    works = any(SCRATCH in op.attributes for op in wanted.values())
+    if in_scratch := works or any(map(makes_virtual, running)):
+        forget_scratch(func)  # rows work in it; who reads virtual rows makes them there
     for op in wanted.values():
         if computes_rows(op, target):
             _read_image(op)
     chosen = {k: _with_rows(op, target) for k, op in wanted.items() if op.parent}
     _expand(func, [op for cut_operations in chosen.values() for op in cut_operations], deadline)
     _drop_image(func)
-    if virtual:
+    if in_scratch:
         ask_scratch(func)
     return tuple(k for k, cut_operations in chosen.items() if cut_operations)
 
