@@ -80,9 +80,7 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     if window is not None:
         return _slid(reader, window, r, rows) if k == 0 else None
     if (block := _property(operation, "block")) is not None:
-        size = block.value.data  # into channels as many rows, out of them a part of one
-        into = operation.name.endswith("depth")
-        return range(r * size, (r + 1) * size) if into else range(r // size, r // size + 1)
+        return _in_blocks(operation, block.value.data, r)
     if (before := _property(operation, "before")) is not None:
         r -= int(before.get_values()[1])
         return range(r, r + 1) if 0 <= r < rows else range(0)
@@ -101,6 +99,12 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     if len(operation.operands) > 1 and _rank(operation.operands[k]) < _rank(operation.results[0]):
         return None  # broadcast from the last dimension on: its second is no height
     return range(1) if rows == 1 and not reader.sums else range(r, r + 1)
+
+
+def _in_blocks(operation: Operation, size: int, r: int) -> range:
+    """Return as many rows where they become channels, a part of one where channels become rows."""
+    into = operation.name.endswith("depth")
+    return range(r * size, (r + 1) * size) if into else range(r // size, r // size + 1)
 
 
 def _own(k: int, r: int, rows: int) -> range | None:
