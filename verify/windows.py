@@ -74,8 +74,7 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     if not isinstance(operation, ComputeOp):
         return foreign_rows_read(operation, k, r)
     if reader.carries:
-        turned = any(_property(operation, name) for name in ("reverse", "time_major"))
-        return None if k or turned else range(r, r + 1)
+        return _of_step(operation, k, r)
     window = _property(operation, "window")
     if window is not None:
         return _slid(reader, window, r, rows) if k == 0 else None
@@ -110,6 +109,12 @@ def _in_blocks(operation: Operation, size: int, r: int) -> range:
 def _own(k: int, r: int, rows: int) -> range | None:
     """Return a row of the queries, and of a mask that has one for each; all of keys and values."""
     return range(r, r + 1) if k == 0 or (k == 3 and rows > 1) else None
+
+
+def _of_step(whole: Operation, k: int, r: int) -> range | None:
+    """Return the rows of step `r` of a sequence, of which only the first operand has any."""
+    turned = any(_property(whole, name) for name in ("reverse", "time_major"))
+    return None if k or turned else range(r, r + 1)
 
 
 def _rank(value: SSAValue) -> int:

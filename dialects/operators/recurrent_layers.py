@@ -156,8 +156,8 @@ class RnnLayerOp(RecurrentLayerOp):
     def _step(self, products: Array, held: Array, recurrent: Array, bias: Array) -> Array:
         total = products + real_products(held, recurrent) + bias.reshape(-1)
         is_tanh = self.activation.data == "tanh"
-        made = self._tanh(total) if is_tanh else np.maximum(self._clipped(total), 0)
-        return made.astype(np.float32)
+        shown = self._tanh(total) if is_tanh else np.maximum(self._clipped(total), 0)
+        return shown.astype(np.float32)
 
 
 @irdl_op_definition
@@ -192,8 +192,8 @@ class GruLayerOp(RecurrentLayerOp):
             return ((1 - z) * self._tanh(source) + z * held).astype(np.float32)
         reset = (r * held).astype(np.float32)
         source = source + real_products(reset, recurrent[2 * n :])
-        made = ((1 - z) * self._tanh(source) + z * held).astype(np.float32)
-        return np.concatenate([made, reset], 1)
+        shown = ((1 - z) * self._tanh(source) + z * held).astype(np.float32)
+        return np.concatenate([shown, reset], 1)
 
 
 @irdl_op_definition

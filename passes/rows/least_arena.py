@@ -6,9 +6,10 @@ No rows have an arena below the peak of all rows, unless whole operators have it
 left whole as long as that peak is kept (`minimise.py`), and the choice of the fewest calls that is
 placed in so many bytes is taken. Choices are held against that in numbers before they are cut, and
 CP-SAT is asked about them, or about smoother orders, only where that saves more calls than it takes
-time. Where nothing fits, all rows are placed as the pipeline would place them, and the goal is the
-smaller arena of theirs and of whole operators. When the time is over the smallest arena that is
-known by then is handed over.
+time. Where nothing fits, the fewest rows are placed as the pipeline would place them, if they are
+far fewer; where they do not fit either, so are all rows, and the goal is the smallest arena of
+these and of whole operators. When the time is over the smallest arena that is known by then is
+handed over.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,12 @@ from memopt.solvers.joint import Joint, solve
 from memopt.solvers.joint.capacity import asked, nearest
 from memopt.solvers.joint.smooth_profile import smoother_orders
 from memopt.solvers.placement import place
-from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges, profile
+from memopt.solvers.problems.memory_graph import (
+    MemoryGraph,
+    Schedule,
+    live_ranges,
+    profile,
+)
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.methods.auto import heuristics
 from memopt.solvers.theory.bounds import flow_bound, trivial
@@ -48,8 +54,9 @@ QUICK = (
     "greedy-by-breadth",
 )  # what fits at once most often fits by these
 NUMBERS = 1 / 100  # of the arena: by which what is counted in numbers alone may be too much
-# Parts of the time that is left: for whole operators, for the order of all rows, for what is cut.
-WHOLE, ORDER, FEWER = 1 / 6, 1 / 3, 1 / 3
+# Parts of the time that is left: for whole operators, for the order of all rows, for what is cut,
+# for the places of the fewest rows.
+WHOLE, ORDER, FEWER, FEW = 1 / 6, 1 / 3, 1 / 3, 1 / 2
 
 
 class Candidate(NamedTuple):
@@ -238,15 +245,43 @@ def _in_some_rows(
     every = every or _all_rows(cuts, rows, ordered, None)
     if every.arena <= goal:
         return (fewest(goal, CALLS) if len(rows.graph) > MANY_CALLS else None) or every
+    few = _few_rows(cuts, rows, ordered, deadline)
+    if few is not None:
+        tried.append(few := _solved(few, _until(deadline, FEW)))
+        if few.arena <= goal:
+            return few
     every = _solved(every, deadline)
     if every.arena > goal and every.candidate.rows is not rows and not clock.late(deadline):
-        other = _solved(_standing(rows, ordered, deadline), deadline)
-        every = min(every, other, key=lambda p: p.cost)
+        other = _standing(rows, ordered, deadline)
+        if not _are_alike(every, other):
+            every = min(every, _solved(other, deadline), key=lambda p: p.cost)
     best = min([*known, every, *tried], key=lambda p: p.cost)
     if clock.late(deadline) or (best.arena <= goal and len(rows.graph) <= MANY_CALLS):
         return best
     answer = fewest(best.arena, CALLS)
     return best if answer is None else min(best, answer, key=lambda p: p.cost)
+
+
+def _are_alike(placed: Placed, other: Placed) -> bool:
+    """Return whether two functions that stand are the same but for names, and so are their
+    places."""
+    assert placed.stands is not None and other.stands is not None
+    return _unnamed(placed.stands.graph) == _unnamed(other.stands.graph)
+
+
+def _unnamed(graph: MemoryGraph) -> MemoryGraph:
+    groups = tuple([replace(group, name="") for group in graph.groups])
+    return replace(graph, names=("",) * len(graph), groups=groups)
+
+
+def _few_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None) -> Placed | None:
+    """Return the choice of the fewest calls of the peak of all `rows`, in its order; None if its
+    calls are hardly fewer: it is no sooner placed than all rows."""
+    few = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls=0)[-1]
+    small = cuts.of_until(few.positions, deadline)
+    if small is None or not _pays_to_ask(len(rows.graph) - few.calls, len(rows.graph)):
+        return None
+    return _standing(small, _proven(small.graph, few.order, clock.left(deadline)), deadline)
 
 
 def _pays_to_ask(saved: int, calls: int) -> bool:

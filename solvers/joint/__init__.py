@@ -147,9 +147,11 @@ def _among_calm(
 ) -> Joint:
     """The best of these orders within `peak` bytes.
 
-    Each is asked to fit into the peak, then, but for the order in hand, into less and less between
-    that and the best arena, if that is worth it; then the order in hand for the peak again, with
-    more work and any offset, and at last all are repaired where they fail (`repair.py`).
+    Each is asked to fit into the peak, then all are repaired where they fail, the calmest first
+    (`repair.py`). Where none is found to fit, all but the order in hand are asked for less and less
+    between the peak and the best arena, as long as that is worth it. With a time limit the order in
+    hand is then asked for the peak again, with more work and any offset, and all are repaired with
+    more patience.
     """
     coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
     spent = 0.0
@@ -165,31 +167,37 @@ def _among_calm(
 
     own, calm = best.order, list[tuple[int, ...]]()
     for order in orders:
-        calm.append(order)
-        if order != best.order:
+        if order != own:
+            calm.append(order)
             best = replace(best, schedules=best.schedules + 1)
             quick = _without_search(live_ranges(graph, order), clock.left(deadline))
             best = _better(best, order, quick)
-        least = height = peak
-        failures = 0
-        most_failures = 1 if order == own else FAILURES  # a calmer one fits into less
-        while height < best.placement.arena and failures < most_failures:
+        if best.placement.arena > peak:
+            best = asked(best, order, peak)
+        if best.placement.arena <= peak:
+            return best
+    if clock.late(deadline):
+        return best
+
+    def repaired(best: Joint, end: float | None, thorough: bool) -> Joint:
+        if not calm or best.placement.arena <= peak:  # no other order is as low
+            return best
+        repair: Any = import_module(f"{__name__}.repair")
+        mended = repair.repaired(graph, [*calm, own], peak, end, thorough)
+        return _better(best, *mended) if mended else best
+
+    best = repaired(best, clock.deadline(clock.left(deadline, 0.5)), thorough=False)
+    for order in calm:
+        least, failures = peak, 1
+        while best.placement.arena - least >= peak * CLOSE and failures < FAILURES:
+            height = (least + best.placement.arena) // 2
             before, best = best, asked(best, order, height)
             if best == before:
                 least, failures = height, failures + 1
-            if best.placement.arena - least < peak * CLOSE:
-                break
-            height = (least + best.placement.arena) // 2
         if best.placement.arena <= peak:
             return best
     if best.placement.arena > peak and deadline is not None:
-        best = asked(best, own, peak, LONG)
-    if clock.late(deadline):
-        return best
-    if calm and best.placement.arena > peak:  # none where no other order is as low
-        repair: Any = import_module(f"{__name__}.repair")
-        mended = repair.repaired(graph, calm, peak, deadline)
-        best = _better(best, *mended) if mended else best
+        best = repaired(asked(best, own, peak, LONG), deadline, thorough=True)
     return best
 
 

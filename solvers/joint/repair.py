@@ -25,23 +25,23 @@ FAR = 256  # steps that a window goes back where nobody knows whether it fits
 MARGINS = (0, 2, 4, 8)  # operators before and behind a stretch that move, too
 REPAIRS = 20
 EACH = 6  # questions about an operator that moves; the orders of ten are millions
-# CP-SAT's deterministic time for a question; more, with a time limit, where that was too little for
-# all orders. A tenth of it is about two seconds.
-PATIENCE = (0.03, 0.1, 0.3)
-# The same of all questions without a time limit, with what it does not count: sending a question to
-# the worker process, some ms however small it is, and reading it, for a square of its pieces.
-LEFT, SENDING, READING = 1.0, 0.005, 5e-7
+# CP-SAT's deterministic time for a question, more of it where that was too little to decide whether
+# an order fits; the most only where it is thorough. A tenth of it is about two seconds.
+PATIENCE = (0.03, 0.06, 0.3)
+# The same of all questions unless it is thorough, with what it does not count: sending a question
+# to the worker process, some ms however small it is, and reading it, for a square of its pieces.
+LEFT, SENDING, READING = 0.8, 0.005, 5e-7
 
 
 @dataclass
 class Asking:
-    """Questions to CP-SAT whether what is live fits below `height` bytes, at multiples of
-    `unit`: until `deadline` (`clock.now`), and while there is something `left` of all their work,
-    if that is limited. Each may take `work` in CP-SAT's deterministic time; `questions` counts
-    them."""
+    """Questions to CP-SAT whether what is live fits below `height` bytes, at multiples of a
+    `unit`, that of an order: until `deadline` (`clock.now`), and while there is something `left` of
+    all their work, if that is limited. Each may take `work` in CP-SAT's deterministic time;
+    `questions` counts them."""
 
     height: int
-    unit: int
+    unit: int = 1
     deadline: float | None = None
     left: float | None = None
     work: float = PATIENCE[0]
@@ -78,34 +78,38 @@ def repaired(
     orders: Sequence[Sequence[int]],
     height: int,
     deadline: float | None = None,
+    thorough: bool = False,
 ) -> tuple[tuple[int, ...], Placement] | None:
     """An order near one of `orders` (at least one, no step of theirs above `height` bytes) whose
     buffers fit below that, with a placement, verified; None if none was found.
 
-    Ends at `deadline` (`clock.now`); without one the work is bounded.
+    Ends at `deadline` (`clock.now`); the work is bounded unless it is `thorough`.
     """
-    items = [i for i in live_ranges(graph, orders[0]).items if i.pieces]
-    unit = next(reversed(coarse.units(items)), 1)  # none where nothing has a byte
-    asking = Asking(height, unit, deadline, LEFT if deadline is None else None)
-    for asking.work in PATIENCE if deadline is not None else PATIENCE[:1]:
-        for order in orders:
-            answer = _repaired(graph, order, asking)
-            if answer is not None:
-                return answer
+    asking = Asking(height, deadline=deadline, left=None if thorough else LEFT)
+    for order in orders:
+        answer = _repaired(graph, order, asking)
+        if answer is not None:
+            return answer
     return None
 
 
 def _repaired(
     graph: MemoryGraph, order: Sequence[int], asking: Asking
 ) -> tuple[tuple[int, ...], Placement] | None:
-    current = tuple(order)
+    current, patience = tuple(order), iter(PATIENCE if asking.left is None else PATIENCE[:-1])
+    asking.work = next(patience)
     for _ in range(REPAIRS):
         problem = live_ranges(graph, current)
+        items = [i for i in problem.items if i.pieces]
+        asking.unit = coarse.widest_unit(items, asking.height)
         outcome = _fitting(problem, len(current), asking)
         if isinstance(outcome, Placement):
             return current, outcome
         if outcome is None:
-            return None
+            asking.work = next(patience, 0.0)
+            if not asking.work or asking.ended:
+                return None
+            continue
         lower, upper = outcome
         for margin in MARGINS:
             first, last = max(0, lower - margin), min(len(current), upper + margin)
@@ -155,11 +159,15 @@ def _fitting(
                 return coarse.placed(problem, [at[i.index] for i in problem.items if i.pieces])
             lower, upper, back = upper - STRIDE, min(upper + STRIDE, steps), STRIDE
             continue
-        if back == STRIDE and (asking.ask(items) if pinned else answer).fits is False:
+        if back == STRIDE and pinned:
+            answer = asking.ask(items)
+        if back == STRIDE and answer.fits is False:
             return _shortest_misfit(problem, lower, upper, asking)
-        if asking.ended or lower == 0 or (answer.fits is None and back >= FAR):
+        # what is undecided is easier only where less of it is pinned
+        undecided = answer.fits is None and (back == STRIDE or back >= FAR)
+        if asking.ended or lower == 0 or undecided:
             return None
-        back *= 2
+        back = FAR if answer.fits is None else 2 * back
         lower = max(0, upper - STRIDE - back)
 
 

@@ -13,6 +13,7 @@ That finds, and proves nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import gcd, lcm
 from typing import Any
 
@@ -92,6 +93,32 @@ def units(items: Sequence[Item]) -> tuple[int, ...]:
     coarse = gcd(*(n for n in numbers if n[0] not in dropped for n in n))
     fine = gcd(*(n for pair in numbers for n in pair))
     return tuple(dict.fromkeys(unit for unit in (coarse, fine) if unit))
+
+
+def widest_unit(items: Sequence[Item], capacity: int) -> int:
+    """Return the coarsest unit of what is largest in byte-steps to which all else is rounded up
+    with a load of at most `capacity` bytes; that of all sizes where there is none, 1 of no
+    items."""
+    area: dict[int, int] = {}
+    numbers: dict[int, int] = {}
+    for item in items:
+        for p in item.pieces:
+            area[p.size] = area.get(p.size, 0) + p.size * (p.upper - p.lower)
+            numbers[p.size] = gcd(numbers.get(p.size, p.size), p.at)
+    largest_first = sorted(area, key=lambda size: (-area[size], size))
+    finer = list(dict.fromkeys(accumulate((numbers[size] for size in largest_first), gcd)))
+    fitting = (unit for unit in finer if _load(items, unit) <= capacity)
+    return next(fitting, finer[-1] if finer else 1)
+
+
+def _load(items: Sequence[Item], unit: int) -> int:
+    """Return the most bytes that are live together, rounded up to units."""
+    changes: dict[int, int] = {}
+    for item in items:
+        for lower, upper, _, size in _rectangles(item, unit):
+            changes[lower] = changes.get(lower, 0) + size
+            changes[upper] = changes.get(upper, 0) - size
+    return unit * max(accumulate(changes[step] for step in sorted(changes)), default=0)
 
 
 def _stride(item: Item, unit: int) -> int:

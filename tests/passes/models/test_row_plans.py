@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.tables.rows import INT8_IO, planned
+from places import ROOT
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
@@ -16,6 +18,8 @@ from memopt.compile.driver import build_pipeline, load_model, new_context
 from memopt.dialects.arithmetic.stored import dtype_of
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.tensors import shape_of
+from memopt.passes.rows import least_arena
+from memopt.passes.rows.stream_input import receive_rows
 
 ROWS = "memgraph-rewrite{rules=pad-into-window},memgraph-model{inplace=on%s},memgraph-expand-rows"
 PEAKS = {
@@ -104,6 +108,68 @@ def test_another_order_fits_into_the_peak(
         assert run(model, steps, "--stats=json", "-o", str(tmp_path / "plan.mlir")) == 0
         stats = json.loads(capsys.readouterr().err.splitlines()[-1])
         assert (stats["peak"], stats["arena"]) == (peak, peak), name
+
+
+FIGURES = re.findall(
+    r"^\| (\w+)( `--int8-io`)? \|" + r" ([\d,]+) \|" * 4 + "$",
+    (ROOT / "docs/reference/figures.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+SECONDS = 120  # more than any takes, beside other work too
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("name", "border", "whole", "rows", "calls", "streamed"), FIGURES)
+def test_the_page_of_figures_says_what_rows_save(
+    name: str, border: str, whole: str, rows: str, calls: str, streamed: str, shared: Path
+) -> None:
+    path = shared / "models" / f"{name}.tflite"
+    int8_io = border.strip(" `") == INT8_IO.strip()
+    cut, steps = planned(path, "auto", SECONDS, int8_io)
+    assert (f"{cut.arena:,}", f"{steps:,}") == (rows, calls)
+    assert cut.arena == cut.arena_lower_bound.data
+    assert f"{planned(path, 'none', SECONDS, int8_io)[0].arena:,}" == whole
+    received, _ = planned(path, "auto stream-input=true", SECONDS, int8_io)
+    assert f"{received.arena:,}" == streamed
+
+
+def test_the_table_of_figures_is_read() -> None:
+    assert [row[2:5] for row in FIGURES if row[1]] == [("161,472", "20,880", "411")]
+
+
+@pytest.mark.parametrize(
+    ("name", "border", "streamed", "calls"),
+    [
+        ("mcunet_vww_int8", "memgraph-int8-io,", False, [411, 762]),
+        ("dscnn_kws_int8", "", True, [301]),
+    ],
+)
+def test_the_fewest_rows_are_placed_first_and_none_twice(
+    name: str,
+    border: str,
+    streamed: bool,
+    calls: list[int],
+    shared: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where nothing fits at once: all rows come next, and those that are whole in a single row are
+    the same in numbers."""
+    solved: list[int] = []
+
+    def hardly(placed: least_arena.Placed, deadline: float | None) -> least_arena.Placed:
+        solved.append(placed.calls)
+        return placed
+
+    monkeypatch.setattr(least_arena, "_solved", hardly)
+    module = load_model(shared / "models" / f"{name}.tflite", {})
+    before_rows = ROWS.rpartition(",")[0] % " alignment=4"
+    for step in build_pipeline(border + before_rows):
+        step.apply(new_context(), module)
+    func = only_function(module)
+    if streamed:
+        receive_rows(func)
+    least_arena.choose_rows(func, streamed=streamed)
+    assert solved == calls
 
 
 @pytest.mark.parametrize("name", ["resnet8_int8", "tinymaix_mnist_resnet_int8", "resnet8_float"])

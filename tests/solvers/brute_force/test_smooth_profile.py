@@ -91,6 +91,20 @@ def test_what_is_small_is_rounded_up_to_the_unit_of_the_rest() -> None:
     assert all(offset % 384 == 0 for offset in found.offsets)
 
 
+def test_the_widest_unit_is_one_with_which_the_load_still_fits() -> None:
+    """What is small is rounded up only where there is room for it."""
+    rows = problem((384, 0, 90), (768, 10, 100), (384, 20, 95), (700, 99, 100))
+    items = rows.items
+    assert rows.load == 1_536
+    assert coarse.widest_unit(items, rows.load) == 384
+    assert coarse.widest_unit(items, rows.load - 1) == 4
+    above = problem((384, 0, 90), (768, 10, 100), (384, 20, 90), (700, 94, 95))
+    assert coarse.widest_unit(above.items, above.load) == 384
+    above = problem((384, 0, 90), (768, 10, 100), (384, 20, 95), (700, 94, 95))
+    assert coarse.widest_unit(above.items, above.load) == 4
+    assert coarse.widest_unit((), 8) == 1
+
+
 def test_what_does_not_fit_in_units_may_fit_in_bytes() -> None:
     tight = problem((384, 0, 90), (768, 10, 100), (2, 10, 11))
     assert coarse.fits(tight, 1_154, work=1.0) is None

@@ -8,42 +8,44 @@ typedef struct {
   int32_t in_rows;
 } memopt_gru_layer_f32_params;
 
-static inline void memopt_gru_step(const memopt_gru_layer_f32_params *p, const float *x,
-                                   const float *held, float *made) {
+static void memopt_gru_step(const memopt_gru_layer_f32_params *p, const float *x,
+                            const float *held, float *made) {
   const memopt_recurrent_sizes *const z = &p->sizes;
   float *const reset = made + z->units; /* what is held, times r, unless it is linear before */
+  const int32_t linear = p->linear_before_reset;
   int32_t unit, k;
-  for (unit = 0; !p->linear_before_reset && unit < z->units; unit += MEMOPT_UNITS) {
+  for (unit = 0; !linear && unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float acc[MEMOPT_UNITS];
-    memopt_recurrent_bias(z->bias + z->units + unit, last, acc);
-    memopt_recurrent_gate(z, 1, unit, x, held, acc);
+    float r[MEMOPT_UNITS];
+    memopt_recurrent_bias(z->bias + z->units + unit, last, r);
+    memopt_recurrent_gate(z, 1, unit, x, held, r);
+    memopt_logistic_of(r, MEMOPT_UNITS, 1.0f, z->clip);
     for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
-      const float r = memopt_recurrent_logistic(acc[k], z->clip);
-      reset[unit + k] = held ? r * held[unit + k] : 0.0f;
+      reset[unit + k] = held ? r[k] * held[unit + k] : 0.0f;
     }
   }
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float kept[MEMOPT_UNITS], made_new[MEMOPT_UNITS];
-    memopt_recurrent_bias(z->bias + unit, last, kept);
-    memopt_recurrent_gate(z, 0, unit, x, held, kept);
-    memopt_recurrent_bias(z->bias + 2 * z->units + unit, last, made_new);
-    memopt_recurrent_gate(z, 2, unit, x, p->linear_before_reset ? 0 : reset, made_new);
-    if (p->linear_before_reset) {
-      float r[MEMOPT_UNITS], again[MEMOPT_UNITS];
+    float gates[2 * MEMOPT_UNITS], value[MEMOPT_UNITS], again[MEMOPT_UNITS];
+    float *const r = gates + MEMOPT_UNITS;
+    memopt_recurrent_bias(z->bias + unit, last, gates);
+    memopt_recurrent_gate(z, 0, unit, x, held, gates);
+    memopt_recurrent_bias(z->bias + 2 * z->units + unit, last, value);
+    memopt_recurrent_gate(z, 2, unit, x, linear ? 0 : reset, value);
+    if (linear) {
       memopt_recurrent_bias(z->bias + z->units + unit, last, r);
       memopt_recurrent_gate(z, 1, unit, x, held, r);
       memopt_recurrent_bias(z->bias + 3 * z->units + unit, last, again);
       memopt_recurrent_gate(z, 2, unit, 0, held, again);
-      for (k = 0; k < MEMOPT_UNITS; ++k) {
-        made_new[k] += memopt_recurrent_logistic(r[k], z->clip) * again[k];
-      }
     }
+    memopt_logistic_of(gates, linear ? 2 * MEMOPT_UNITS : MEMOPT_UNITS, 1.0f, z->clip);
+    for (k = 0; linear && k < MEMOPT_UNITS; ++k) {
+      value[k] += r[k] * again[k];
+    }
+    memopt_recurrent_tanh(value, z->clip);
     for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
-      const float share = memopt_recurrent_logistic(kept[k], z->clip);
-      const float value = (1.0f - share) * memopt_recurrent_tanh(made_new[k], z->clip);
-      made[unit + k] = held ? value + share * held[unit + k] : value;
+      const float added = (1.0f - gates[k]) * value[k];
+      made[unit + k] = held ? added + gates[k] * held[unit + k] : added;
     }
   }
 }

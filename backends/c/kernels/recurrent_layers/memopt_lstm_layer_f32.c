@@ -7,25 +7,31 @@ typedef struct {
   int32_t in_rows;
 } memopt_lstm_layer_f32_params;
 
-static inline void memopt_lstm_step(const memopt_lstm_layer_f32_params *p, const float *x,
-                                    const float *held, float *made) {
+static void memopt_lstm_step(const memopt_lstm_layer_f32_params *p, const float *x,
+                             const float *held, float *made) {
   const memopt_recurrent_sizes *const z = &p->sizes;
   int32_t unit, k, gate;
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float acc[4][MEMOPT_UNITS];
+    float gates[4 * MEMOPT_UNITS], cell[MEMOPT_UNITS]; /* i, o, f and new values */
     for (gate = 0; gate < 4; ++gate) {
-      memopt_recurrent_bias(z->bias + gate * z->units + unit, last, acc[gate]);
-      memopt_recurrent_gate(z, gate, unit, x, held, acc[gate]);
+      float *const sums = gates + gate * MEMOPT_UNITS;
+      memopt_recurrent_bias(z->bias + gate * z->units + unit, last, sums);
+      memopt_recurrent_gate(z, gate, unit, x, held, sums);
     }
-    for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
-      float cell = memopt_recurrent_logistic(acc[0][k], z->clip) *
-                   memopt_recurrent_tanh(acc[3][k], z->clip);
+    memopt_logistic_of(gates, 3 * MEMOPT_UNITS, 1.0f, z->clip);
+    memopt_recurrent_tanh(gates + 3 * MEMOPT_UNITS, z->clip);
+    for (k = 0; k < MEMOPT_UNITS; ++k) {
+      const int32_t number = k < last ? k : last;
+      cell[k] = gates[k] * gates[3 * MEMOPT_UNITS + k];
       if (held) {
-        cell += memopt_recurrent_logistic(acc[2][k], z->clip) * held[z->units + unit + k];
+        cell[k] += gates[2 * MEMOPT_UNITS + k] * held[z->units + unit + number];
       }
-      made[z->units + unit + k] = cell;
-      made[unit + k] = memopt_recurrent_logistic(acc[1][k], z->clip) * tanhf(cell);
+      made[z->units + unit + number] = cell[number];
+    }
+    memopt_recurrent_tanh(cell, 0.0f);
+    for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
+      made[unit + k] = gates[MEMOPT_UNITS + k] * cell[k];
     }
   }
 }

@@ -8,7 +8,7 @@ typedef struct {
   int32_t in_rows;
 } memopt_rnn_layer_f32_params;
 
-static inline void memopt_rnn_step(const memopt_rnn_layer_f32_params *p, const float *x,
+static void memopt_rnn_step(const memopt_rnn_layer_f32_params *p, const float *x,
                                    const float *held, float *made) {
   const memopt_recurrent_sizes *const z = &p->sizes;
   int32_t unit, k;
@@ -17,9 +17,12 @@ static inline void memopt_rnn_step(const memopt_rnn_layer_f32_params *p, const f
     float acc[MEMOPT_UNITS];
     memopt_recurrent_bias(z->bias + unit, last, acc);
     memopt_recurrent_gate(z, 0, unit, x, held, acc);
+    if (p->tanh) {
+      memopt_recurrent_tanh(acc, z->clip);
+    }
     for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
-      const float sum = memopt_recurrent_clip(acc[k], z->clip);
-      made[unit + k] = p->tanh ? tanhf(sum) : sum < 0.0f ? 0.0f : sum;
+      const float sum = p->tanh ? acc[k] : memopt_recurrent_clip(acc[k], z->clip);
+      made[unit + k] = p->tanh || sum > 0.0f ? sum : 0.0f;
     }
   }
 }
