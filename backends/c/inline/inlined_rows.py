@@ -21,13 +21,14 @@ from dataclasses import dataclass
 from xdsl.ir import OpResult, SSAValue
 
 from memopt.backends.c.emit.call import scratch_rounded
-from memopt.backends.c.rows.row_calls import window_under
+from memopt.backends.c.rows.row_calls import reached_under, window_under
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.pooling import PoolBase
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.rows.operations import RowOp
 from memopt.dialects.rows.steps import activations, steps_of
@@ -79,7 +80,9 @@ def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
     read = [v for v in op.operands if not is_constant_expression(v, GENERIC)]
     if isinstance(op, ConvBase | PoolBase):
         return op.window.sizes[2][0] == 1  # rows between the taps are not there to be made of
-    return _has_one(op, least=len(read) > 1)
+    if isinstance(op, TransposeConv2DOp) and reached_under(op).size > 1:
+        return False
+    return _has_one(op, least=len(read) > 1 or isinstance(op, TransposeConv2DOp))
 
 
 def _can_be_epilogue(op: ComputeOp) -> bool:

@@ -56,6 +56,8 @@ FIELDS = {
 """,
     "aligned": """  row_number aligned; /* operands behind those, read at the row itself */
 """,
+    "per": """  row_number per; /* divides the first row, rounded down */
+""",
 }
 """Fields that row operators have if one of them uses them."""
 
@@ -66,7 +68,7 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
   for (call = from; call < to@condition@; ++call) {
 @moving@@split@    const row_operator *const o = &operators[@number@];
     const int32_t row = @row@;
-    const int32_t top = row * o->step - o->before;
+    const int32_t top = @top@;
     memopt_rows rows = {row, row + o->out_rows@more@, o->out_stride, top, 0, o->in_stride};
     const void **pointer = in;
     memopt_valid_taps(top, o->in_rows, o->size@under@, 1, &begin, &end);
@@ -142,6 +144,8 @@ PAIRS = {
 }
 SCRATCH = """
               o->scratch_at != NULL ? ROW_AT(o->scratch_at[row]) : NULL"""
+FIRST = "row * o->step - o->before"
+DIVIDED = """(row * o->step - o->before + o->per * o->size) / o->per - o->size"""
 OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
 WITH_CONSTANTS = f"""o->in_at[k] != NULL
             ? {OPERAND}
@@ -210,6 +214,7 @@ def add_row_program(
         "moving": MOVING if moves else "",
         "row": f"o->rows[{how['next']}]" if "rows" in used else how["next"],
         "operand": next((t for field, t in PLACELESS.items() if field in used), OPERAND),
+        "top": DIVIDED if "per" in used else FIRST,
         "aligned": ALIGNED if "aligned" in used else "",
         "scratch": SCRATCH if "scratch" in used else "NULL",
     }
@@ -226,6 +231,7 @@ def _used(operators: Sequence[RowOperator], has_moves: bool) -> frozenset[str]:
         "scratch": any(o.works_at for o in operators),
         "rows": has_moves or not all(o.is_dense for o in operators),
         "aligned": any(o.aligned for o in operators),
+        "per": any(w.per > 1 for o in operators if (w := o.call.window) is not None),
     }
     return frozenset(field for field, is_used in uses.items() if is_used)
 
@@ -306,6 +312,7 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
         *((scratch,) if "scratch" in used else ()),
         *((_row_numbers(out, o),) if "rows" in used else ()),
         *((str(o.aligned),) if "aligned" in used else ()),
+        *((str(window.per if window else 1),) if "per" in used else ()),
         *map(int_literal, under or own),
         str(call.rows.in_stride),
         str(call.rows.out_stride),

@@ -26,16 +26,19 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import PoolBase
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.rows.steps import activations, row_type, steps_of
 
 
 @dataclass(frozen=True)
 class Window:
-    """Row r reads rows [r * step - before, r * step - before + size), those that there are."""
+    """Row r reads `size` rows from (r * step - before) / per on, rounded down, those that there
+    are."""
 
     step: int
     before: int
     size: int
+    per: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,20 @@ def rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[
     costs."""
     one_pixel = shape_of(op.results[0])[2:3] == (1,)
     return [replace(c, by_twos=one_pixel) for c in window_rows(op, constants, lowered)]
+
+
+def reached_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Transposed convolutions: the rows of which a tap reaches row r."""
+    assert isinstance(op, TransposeConv2DOp)
+    window = reached_under(op)
+    return [RowCall(call, (0,), window) for call in lowered(op, constants)]
+
+
+def reached_under(op: TransposeConv2DOp) -> Window:
+    """Return the rows of which a tap may reach a row; its last may reach none."""
+    kernel, stride, dilation, pad = (v[0] for v in op.window.sizes)
+    span = (kernel - 1) * dilation
+    return Window(1, span - pad - (stride - 1), span // stride + 1, stride)
 
 
 def window_under(op: ComputeOp) -> Window | None:

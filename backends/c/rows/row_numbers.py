@@ -56,7 +56,7 @@ def numbers_of(
     for o in operators:
         counts.append(o.call.call.rows.end)
         if (w := o.call.window) is not None:
-            counts += (w.step, w.before, w.size)
+            counts += (w.step, w.before, w.size, w.per)
     above = len(operators) + bool(moves)  # a row to be received
     pair = 1 << above.bit_length()
     return Numbers(

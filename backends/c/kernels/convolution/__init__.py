@@ -26,7 +26,7 @@ from memopt.backends.c.emit.int16 import wide_sums
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.inline.sums import part_of, real_part
-from memopt.backends.c.rows.row_calls import rows_in_turn, window_rows
+from memopt.backends.c.rows.row_calls import reached_rows, rows_in_turn, window_rows
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -125,7 +125,7 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
     return _stored(op, "s8", (("weights", Table("int8_t", weights)), *sums))
 
 
-@kernel(TransposeConv2DOp, "s8", "nhwc", rounding=ROUNDINGS)
+@kernel(TransposeConv2DOp, "s8", "nhwc", rounding=ROUNDINGS, rows=reached_rows)
 def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
     """With a multiplier per channel. Not every tap reaches every pixel, so that the zero point of
     the input is not folded into the bias."""
@@ -142,7 +142,7 @@ def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelC
 
 
 @kernel(BOTH, "u8", "nhwc", rounding="tflm_double", workspace=_kept, rows=window_rows)
-@kernel(TransposeConv2DOp, "u8", "nhwc", rounding="tflm_double")
+@kernel(TransposeConv2DOp, "u8", "nhwc", rounding="tflm_double", rows=reached_rows)
 def conv_2d_u8(op: Filtered, constants: Constants) -> KernelCall:
     """With one multiplier, which kernels have per channel."""
     axes, channels = weight_axes(op), shape_of(op.result)[3]
@@ -151,7 +151,7 @@ def conv_2d_u8(op: Filtered, constants: Constants) -> KernelCall:
 
 
 @kernel(BOTH, "s16", "nhwc", rounding="tflm_double", workspace=_kept, rows=window_rows)
-@kernel(TransposeConv2DOp, "s16", "nhwc", rounding="tflm_double")
+@kernel(TransposeConv2DOp, "s16", "nhwc", rounding="tflm_double", rows=reached_rows)
 def conv_2d_s16(op: Filtered, constants: Constants) -> KernelCall:
     """With int8 weights."""
     if isinstance(op, DepthwiseConv2DOp) and op.in_place is not None:
@@ -162,7 +162,7 @@ def conv_2d_s16(op: Filtered, constants: Constants) -> KernelCall:
 
 
 @kernel(BOTH, "f32", "nhwc", workspace=_kept, rows=window_rows)
-@kernel(TransposeConv2DOp, "f32", "nhwc")
+@kernel(TransposeConv2DOp, "f32", "nhwc", rows=reached_rows)
 def conv_2d_f32(op: Filtered, constants: Constants) -> KernelCall:
     """Return the call that takes images one after the other."""
     weight_axes(op)

@@ -45,7 +45,6 @@ REFUSED = (
     "rows of a pad of 3 dimensions",
     "rows of a transpose that moves the first dimension",
     "the broadcast ",  # of a row with slopes of fewer axes
-    "the kernel of memgraph.transpose_conv_2d computes no rows",
 )
 
 
@@ -206,7 +205,6 @@ def test_every_kernel_computes_rows(
     refused: set[str] = set()
     # strided is whole but of some: test_c_moves.py; the other of vectors alone: test_c_int16.py
     wanted = lab.row_kernels(quantized) - {"fully_connected_s16"}
-    wanted = {name for name in wanted if not name.startswith("transpose_conv_")}
     for seed in range(max(20, int(40 * fuzz))):
         if seed >= max(3, int(40 * fuzz)) and wanted <= ran:
             break
