@@ -43,6 +43,7 @@ def attention(path: Path) -> Path:
     words = n.add("Transpose", [tall], perm=[0, 2, 1])
     squares = n.add("Pow", [words, n.values("two", np.float32(2))])
     spread = n.add("ReduceMean", [squares], axes=[2], keepdims=1)
+    spread = n.add("Add", [spread, n.values("least", np.float32(1e-5))])
     words = n.add("Div", [words, n.add("Sqrt", [spread])])
     q, k, v = (n.add("MatMul", [words, n.constant(f"p{i}", width, width)]) for i in range(3))
     scores = n.add("MatMul", [q, n.add("Transpose", [k], perm=[0, 2, 1])])

@@ -36,6 +36,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "layer-normalization": {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
     },
+    "gather-as-slice": {
+        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
+    },
     "power-as-square": {
         "is_two: exponents is not None": NARROWS,
         "rewrite_function: not powers": FASTER,

@@ -18,9 +18,9 @@ from memopt.rewrites import RULES
 SITES = {
     "densenet.onnx": (
         *("channels-last", "constants-into-weights", "difference-as-sum", "gather"),
-        "normalization-as-product",
+        *("normalization-as-product", "reshape-of-reshape"),
     ),
-    "attention.onnx": ("division-as-product", "power-as-square"),
+    "attention.onnx": ("division-as-product", "layer-normalization", "power-as-square"),
     "googlenet.onnx": ("dead-operators", "relu-by-convention"),
     "nasnet.onnx": ("channel-wise", "equal-operators", "kernel-wise"),
     "mobilenet.onnx": ("depthwise-in-place",),
@@ -34,17 +34,23 @@ ALONE = {
     "constant-channels": "models/person_detect_int8.tflite",
     "function-by-readers": "nasnet.onnx",
     "pad-into-window": "models/mcunet_vww_int8.tflite",
+    "gather-as-slice": "models/families/gru2.onnx",
+    "products-as-attention": "models/families/kwt.onnx",
     "sequences-as-images": "models/families/tcn.onnx",
+    "transpose-as-view": "models/families/gru2.onnx",
     "relu-into-producer": "models/selfie_segmentation.tflite",
     "residual-epilogue": "models/tinymaix_mnist_resnet_int8.tflite",
     "slice-as-view": "models/swiftnet_cell_vww_uint8.tflite",
     "slice-by-readers": "graphs/darts_imagenet.onnx",
 }
 
+BEHIND = {"transpose-of-transpose": ("channels-last", "models/families/crnn.onnx")}
+
 
 def test_every_rule_has_one() -> None:
     assert set(RULES) == {rule for rules in SITES.values() for rule in rules} | {
         *ALONE,
+        *BEHIND,
         AS_IT_WAS,
     }
 
@@ -71,6 +77,12 @@ def test_rules_alone(rule: str, shared: Path, tmp_path: Path) -> None:
     in_bytes = path.suffix == ".onnx"
     fired = _fired(path, (rule,), 1 if in_bytes else 16, "on" if in_bytes else "off")
     assert fired == {rule}
+
+
+@pytest.mark.parametrize("rule", BEHIND)
+def test_rules_behind_another(rule: str, shared: Path) -> None:
+    before, name = BEHIND[rule]
+    assert _fired(shared / name, (before, rule), 1, "on") == {before, rule}
 
 
 def _fired(path: Path, rules: tuple[str, ...], alignment: int, inplace: str) -> set[str]:
