@@ -133,6 +133,36 @@ After:
       func.return %5, %7, %9, %13 : !y, !z, !u, !m
     }
 
+Every element of a transposed convolution meets the weights of a filter, too; a bias of zeros, which
+exporters share, is none.
+
+Before:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x2x1x1xi8, #memgraph.encoding<iohw, scale = [0.5, 2.], zero_point = [0], axis = 1>>
+    !b = tensor<2xi32, #memgraph.encoding<scale = [7.0], zero_point = [0]>>
+    !y = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [2.0e+00], zero_point = [-128]>>
+    !f = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
+    !g = tensor<2x2x1x1xf32, #memgraph.encoding<iohw>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1]], [[-2]]], [[[30]], [[4]]]]> : !w
+      %b = memgraph.constant dense<0> : !b
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %2 = memgraph.dequantize %w : (!w) -> !g
+      %3 = memgraph.dequantize %b : (!b) -> tensor<2xf32>
+      %4 = memgraph.transpose_conv_2d %1, %2, %3 window<[1, 1]> groups 1
+             : (!f, !g, tensor<2xf32>) -> !f
+      %5 = memgraph.quantize %4 rounding<onnx_even> : (!f) -> !y
+      func.return %5 : !y
+    }
+After:
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1]], [[-2]]], [[[30]], [[4]]]]> : !w
+      %b = memgraph.constant dense<0> : !b
+      %5 = memgraph.transpose_conv_2d %x, %w window<[1, 1]> groups 1 rounding<onnx_even>
+             : (!x, !w) -> !y
+      func.return %5 : !y
+    }
+
 Views of real numbers are those of integers, as around what is computed over one dimension.
 
 Before:
@@ -163,8 +193,8 @@ After:
     }
 
 Not where the real numbers have another reader, an operand is none of stored integers, weights have
-a zero point or other scales behind a view, a bias is of other steps than the sums, or no integers
-are divided.
+a zero point or other scales behind a view, a bias of other steps than the sums is not zero, each
+group of a transposed convolution has filters of the same scales, or no integers are divided.
 
 Left alone:
     !x = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
@@ -212,52 +242,57 @@ Left alone:
       func.return %3, %5, %8, %12, %14, %2, %16, %18, %21, %23, %24, %28 :
         !x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x
     }
+
+Left alone:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x2x1x1xi8, #memgraph.encoding<iohw, scale = [0.5, 2.], zero_point = [0], axis = 1>>
+    !y = tensor<1x4x2x2xi8, #memgraph.encoding<nchw, scale = [2.0e+00], zero_point = [-128]>>
+    !f = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
+    !r = tensor<1x4x2x2xf32, #memgraph.encoding<nchw>>
+    !g = tensor<2x2x1x1xf32, #memgraph.encoding<iohw>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<1> : !w
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %2 = memgraph.dequantize %w : (!w) -> !g
+      %3 = memgraph.transpose_conv_2d %1, %2 window<[1, 1]> groups 2 : (!f, !g) -> !r
+      %4 = memgraph.quantize %3 rounding<onnx_even> : (!r) -> !y
+      func.return %4 : !y
+    }
 """
 
-from dataclasses import dataclass
-from itertools import cycle
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
+from memopt.analysis.stored_operands import (
+    EVEN,
+    Stored,
+    as_stored,
+    is_of_sums,
+    is_zero,
+    like,
+    operand,
+    requantized,
+)
+from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.attributes.operators import EncodingAttr, RoundingAttr
 from memopt.dialects.memgraph.names import is_named, name_of, rename
 from memopt.dialects.memgraph.plan import ALIAS
-from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
-from memopt.dialects.operators.reordering import reordered_type
 from memopt.dialects.operators.traits import Folds, ReadsReals, RealsOnly, View
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes
-EVEN = RoundingAttr("onnx_even")
-CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may differ
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Operand of a `dequantize`, and the operation behind it: a transposition of constants, or a
-    view."""
-
-    value: SSAValue
-    moved: ComputeOp | None = None
-
-    @property
-    def encoding(self) -> EncodingAttr:
-        """Return that of the integers, where they are read."""
-        if self.moved is None:
-            return encoding_of(self.value)
-        return cast("EncodingAttr", moved_type(self.value, self.moved).encoding)
+SUMS = (WeighingOp, TransposeConv2DOp)
 
 
 class QdqFold(Rule):
@@ -300,13 +335,15 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     if None in after or None in sources or not is_integer_form(op, read, writes):
         return None
     properties: dict[str, Attribute] = dict(op.properties)
+    if isinstance(op, SUMS) and not is_of_sums(read):
+        read = read[:2]  # without a bias of zeros
     operands = [operand(v, op, rewriter) for v in read]
     if op.takes_stored:
         operands = [as_stored(v, writes[0].result, op, rewriter) for v in operands]
     else:
         properties["rounding"] = EVEN
     new = type(op).create(
-        operands=[*operands, *op.operands[len(operands) :]],
+        operands=[*operands, *op.operands[len(sources) :]],
         result_types=[q.result.type for q in writes],
         properties=properties,
         attributes={k: v for k, v in op.attributes.items() if k != ALIAS},
@@ -407,55 +444,6 @@ def keeps_axis(value: SSAValue, moved: ComputeOp) -> bool:
     return same or not moved.has_trait(View)
 
 
-def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
-    """The integers, transposed or of another shape if need be, before `op`."""
-    if found.moved is None:
-        return found.value
-    moved = type(found.moved).create(
-        operands=[found.value],
-        result_types=[moved_type(found.value, found.moved)],
-        properties=found.moved.properties,
-    )
-    rewriter.insert(moved, InsertPoint.before(op))
-    return moved.results[0]
-
-
-def moved_type(value: SSAValue, moved: ComputeOp) -> AnyTensor:
-    """The type of a tensor, transposed as another is, or of its shape."""
-    if isinstance(moved, TransposeOp):
-        order = [int(i) for i in moved.permutation.get_values()]
-        return reordered_type(value, order, encoding_of(moved.result).layout.data)
-    return like(value, moved.results[0])
-
-
-def like(stored: SSAValue, other: SSAValue) -> AnyTensor:
-    """The type of a tensor that is stored as one is, and lies as another does."""
-    old = encoding_of(stored)
-    encoding = EncodingAttr(
-        encoding_of(other).layout.data, old.scales, old.zero_points, old.axis.data
-    )
-    return TensorType(element_of(stored), shape_of(other), encoding)
-
-
-def as_stored(
-    value: SSAValue, pattern: SSAValue, op: Operation, rewriter: PatternRewriter
-) -> SSAValue:
-    """The integers in the quantization of another tensor, before `op`."""
-    if element_of(value) == element_of(pattern) and numbers_of(value) == numbers_of(pattern):
-        return value
-    return requantized(value, like(pattern, value), op, rewriter)
-
-
-def requantized(
-    value: SSAValue, type_: Attribute, op: Operation, rewriter: PatternRewriter
-) -> SSAValue:
-    """The integers as another type has them, before `op`."""
-    properties = {"rounding": EVEN}
-    new = QuantizeOp.create(operands=[value], result_types=[type_], properties=properties)
-    rewriter.insert(new, InsertPoint.before(op))
-    return new.result
-
-
 def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
     """Return whether the operation has a meaning of these integers."""
     if op.takes_stored:
@@ -465,34 +453,28 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
     known = op.get_irdl_definition().properties
     if op.has_trait(RealsOnly) or "rounding" not in known or "rounding" in op.properties:
         return False
-    if not isinstance(op, WeighingOp):
+    if not isinstance(op, SUMS):
         return all(per_tensor(v.value) for v in read)
     source, result = read[0].value, made[0].result
     alike = per_tensor(source) and element_of(source) == element_of(result)
     return alike and has_weights(op, read)
 
 
-def has_weights(op: WeighingOp, read: list[Stored]) -> bool:
+def has_weights(op: WeighingOp | TransposeConv2DOp, read: list[Stored]) -> bool:
     """Return whether weights are constant integers around zero, of a scale or one per filter, and
-    the bias is of the sums' steps."""
-    source, weights, *bias = read
+    the bias is of the sums' steps, or zeros."""
+    _, weights, *bias = read
     kind, encoding = integer_type(element_of(weights.value)), weights.encoding
     middle = HALF if kind == (8, True) and len(encoding.scales) == 1 else 0
     if kind is None or kind[0] != 8 or any(z != middle for z in encoding.zero_points):
         return False
     if encoding.axis.data not in (-1, op.filter_axis):
         return False
+    if isinstance(op, TransposeConv2DOp) and encoding.axis.data != -1 and op.groups.value.data > 1:
+        return False  # a scale for the filters of each group
     if not all(is_constant_expression(v.value, GENERIC) for v in (weights, *bias)):
         return False
-    if not bias:
-        return True
-    steps = encoding_of(bias[0].value)
-    if integer_type(element_of(bias[0].value)) != (32, False) or any(steps.zero_points):
-        return False
-    step = encoding_of(source.value).scales[0]
-    wanted = [multiplier(step, s, 1.0) for s in encoding.scales]
-    pairs = zip(cycle(steps.scales), cycle(wanted), range(max(len(steps.scales), len(wanted))))
-    return all(abs(a - b) <= CLOSE * b for a, b, _ in pairs)
+    return is_of_sums(read) or is_zero(bias[0])
 
 
 def folds(op: Operation) -> bool:

@@ -52,6 +52,11 @@ class TransposeConv2DOp(FilteringOp):
         of_filters = encoding_of(self.weights).axis.data >= 0
         return None if of_filters and self.groups.value.data > 1 else self.properties
 
+    @property
+    def filter_axis(self) -> int:
+        """Return the dimension of the weights along which channels of a group's result stand."""
+        return 1 if encoding_of(self.weights).layout.data == "iohw" else 0
+
     def _dimensions(self, weights: tuple[int, ...]) -> tuple[int, tuple[int, ...], int]:
         """(channels in, height and width, channels out of one group) of the weights."""
         if encoding_of(self.weights).layout.data == "iohw":

@@ -54,9 +54,9 @@ class Pairs:
         self.nodes.append(helper.make_node("DequantizeLinear", [like[1], *like], ["v_f"]))
         return "v_f"
 
-    def weights(self, *shape: int, axis: int = 0) -> tuple[str, Any]:
+    def weights(self, *shape: int, axis: int = 0, by_filter: float = 0.6) -> tuple[str, Any]:
         """Constant weights as real numbers, and their scales, one per filter or one in all."""
-        count = shape[axis] if self.rng.random() < 0.6 else 1
+        count = shape[axis] if self.rng.random() < by_filter else 1
         scales = self.rng.uniform(0.001, 0.02, count).astype(np.float32)
         stored, middle = np.int8, 0
         if count == 1 and self.stored is np.uint8 and self.rng.random() < 0.3:
@@ -72,8 +72,11 @@ class Pairs:
 
     def bias(self, scales: Any, channels: int) -> str:
         steps = (np.float32(self.scales[0]) * scales).astype(np.float32)
+        most = 3000
+        if self.rng.random() < 0.2:  # zeros, of steps of their own, which exporters share
+            steps, most = steps[:1] * np.float32(7), 0
         names = [
-            self.constant("b", self.rng.integers(-3000, 3000, channels).astype(np.int32)),
+            self.constant("b", self.rng.integers(-most, most + 1, channels).astype(np.int32)),
             self.constant("b_s", steps if len(steps) > 1 else steps[0]),
             self.constant("b_z", np.zeros(len(steps), np.int32) if len(steps) > 1 else np.int32(0)),
         ]
@@ -111,6 +114,17 @@ def convolution(p: Pairs) -> bytes:
     attributes = {"strides": p.rng.integers(1, 3, 2).tolist(), "group": groups}
     pads = [int(v) for k in (0, 1, 0, 1) for v in [p.rng.integers(0, kernel[k])]]
     p.add("Conv", [x, w, *bias], kernel_shape=kernel, pads=pads, **attributes)
+    return p.model(None, 4.0)
+
+
+def transposed(p: Pairs) -> bytes:
+    groups, size = int(p.rng.choice((1, 1, 2))), p.rng.integers(2, 6, 2)
+    kernel = [int(k) for k in p.rng.integers(1, 4, 2)]
+    x = p.tensor("x", 1, 4, *size.tolist())
+    w, scales = p.weights(4, 2, *kernel, axis=1, by_filter=0.6 if groups == 1 else 0.0)
+    bias = [p.bias(scales, 2 * groups)] if p.rng.random() < 0.7 else []
+    attributes = {"strides": p.rng.integers(1, 4, 2).tolist(), "group": groups}
+    p.add("ConvTranspose", [x, w, *bias], kernel_shape=kernel, **attributes)
     return p.model(None, 4.0)
 
 
@@ -192,13 +206,14 @@ def mean(p: Pairs) -> bytes:
 FAMILIES: dict[str, tuple[Callable[[Pairs], bytes], int]] = {
     "convolution": (convolution, 0),
     "over_time": (over_time, 0),
+    "transposed": (transposed, 1),
     "matrix": (matrix, 0),
     "element_wise": (element_wise, 0),
     "moved": (moved, 0),
     "mean": (mean, 1),
 }
-"""How a model is made, and by how much an element may differ: means are added up in float32 by
-onnxruntime, exactly here."""
+"""How a model is made, and by how much an element may differ: means, and what transposed
+convolutions add, are added up in float32 by onnxruntime, exactly here."""
 
 
 def results(data: bytes, feeds: dict[str, Any], fused: bool) -> Any:
