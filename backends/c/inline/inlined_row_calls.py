@@ -97,6 +97,8 @@ def inlined_rows(
             sources.append(given(numbered(layout, values, made.call.in_offset)))
             continue
         assert isinstance(number, int)
+        if number not in slots:  # several rows of one operand, of which a row is made at a time
+            raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no virtual row")
         operand_slots = slots[number]
         sources.append(operand_slots[-1].at + made.call.in_offset)
         chains = {n: made_for(v) for n, v in values.items() if isinstance(v, OpResult)}
