@@ -189,11 +189,14 @@ def prove(
         near = neighbours_of(items, deadline)
     except clock.TimeIsOverError:
         return Proven(start, floor)
+    began = clock.now()
     program = Program(items, model, near, start.arena, at, pruning)
     arena = program.build(floor, deadline)
     if arena is None:
         return Proven(start, floor)
     program.hint(arena, [start.offsets[i.members[0]] for i in items])
+    # it is sent and its answer read, too, which takes no longer than stating it
+    deadline = clock.sooner(deadline, clock.now() - began)
     answer = model.minimize(arena, clock.left(deadline), seed)
     best = start
     if answer.found:
