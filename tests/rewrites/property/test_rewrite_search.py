@@ -5,9 +5,11 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import pytest
 from channel_networks import INT8, bottleneck, mixed, sparse_network, sparse_text
 from row_steps import convolution, copied, cropped, same, side_by_side, strided
 from row_text import Rng, Text
+from rule_examples import examples, parsed
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -29,10 +31,14 @@ FULL = 13_000  # networks
 LEAST = 500  # of every rule, in the full count
 CLAIMED = tuple(r for r in RULES if rule_of(r).applied in ("safe", "search"))
 """The rules that say that they never raise the least peak."""
+PARTS = "layer-normalization"
 MADE = tuple(
-    r for r in CLAIMED if r not in ("computed-shapes", "division-as-product", "power-as-square")
+    r
+    for r in CLAIMED
+    if r not in ("computed-shapes", "division-as-product", "power-as-square", PARTS)
 )
-"""Those that change something here: no network computes a shape, divides or takes a power."""
+"""Those that change something here: no network computes a shape, divides, takes a power or
+normalizes."""
 
 
 def rectified(net: Text) -> None:
@@ -166,6 +172,23 @@ def test_no_rule_raises_the_least_peak(fuzz: float, record_property: Any) -> Non
     record_property("operations left", dict(left))
     assert lower > 3 and all(fired[rule] > 0 for rule in MADE), fired
     assert fuzz < 1 or min(fired[rule] for rule in MADE) >= LEAST, fired
+
+
+@pytest.mark.parametrize("inplace", ["on", "off"])
+def test_nor_does_a_normalization_instead_of_its_parts(inplace: str) -> None:
+    """Where the operand dies, and where it is read again."""
+    checked = 0
+    for example in examples(PARTS):
+        if not example.after:
+            continue
+        module = parsed(example.before)
+        MemgraphModelPass("generic", alignment=4, inplace=inplace).apply(Context(), module)
+        after = module.clone()
+        MemgraphRewritePass((PARTS,)).apply(Context(), after)
+        assert rewrites_of(only_function(after))
+        assert least_peak(after) <= least_peak(module), example.before
+        checked += 1
+    assert checked
 
 
 def test_what_never_raises_it_is_exact_to_the_bit() -> None:
