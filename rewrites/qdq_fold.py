@@ -163,6 +163,29 @@ After:
       func.return %5 : !y
     }
 
+Before:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x2x1x1xi8, #memgraph.encoding<iohw, scale = [0.5], zero_point = [0]>>
+    !y = tensor<1x4x2x2xi8, #memgraph.encoding<nchw, scale = [2.0e+00], zero_point = [-128]>>
+    !f = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
+    !r = tensor<1x4x2x2xf32, #memgraph.encoding<nchw>>
+    !g = tensor<2x2x1x1xf32, #memgraph.encoding<iohw>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<1> : !w
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %2 = memgraph.dequantize %w : (!w) -> !g
+      %3 = memgraph.transpose_conv_2d %1, %2 window<[1, 1]> groups 2 : (!f, !g) -> !r
+      %4 = memgraph.quantize %3 rounding<onnx_even> : (!r) -> !y
+      func.return %4 : !y
+    }
+After:
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<1> : !w
+      %1 = memgraph.transpose_conv_2d %x, %w window<[1, 1]> groups 2 rounding<onnx_even>
+             : (!x, !w) -> !y
+      func.return %1 : !y
+    }
+
 Views of real numbers are those of integers, as around what is computed over one dimension.
 
 Before:
@@ -241,22 +264,6 @@ Left alone:
       %28 = memgraph.quantize %27 rounding<onnx_even> : (!f) -> !x
       func.return %3, %5, %8, %12, %14, %2, %16, %18, %21, %23, %24, %28 :
         !x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x
-    }
-
-Left alone:
-    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
-    !w = tensor<2x2x1x1xi8, #memgraph.encoding<iohw, scale = [0.5, 2.], zero_point = [0], axis = 1>>
-    !y = tensor<1x4x2x2xi8, #memgraph.encoding<nchw, scale = [2.0e+00], zero_point = [-128]>>
-    !f = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
-    !r = tensor<1x4x2x2xf32, #memgraph.encoding<nchw>>
-    !g = tensor<2x2x1x1xf32, #memgraph.encoding<iohw>>
-    func.func @main(%x: !x) -> !y {
-      %w = memgraph.constant dense<1> : !w
-      %1 = memgraph.dequantize %x : (!x) -> !f
-      %2 = memgraph.dequantize %w : (!w) -> !g
-      %3 = memgraph.transpose_conv_2d %1, %2 window<[1, 1]> groups 2 : (!f, !g) -> !r
-      %4 = memgraph.quantize %3 rounding<onnx_even> : (!r) -> !y
-      func.return %4 : !y
     }
 """
 

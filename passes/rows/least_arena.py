@@ -276,7 +276,9 @@ def _unnamed(graph: MemoryGraph) -> MemoryGraph:
 
 def _few_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None) -> Placed | None:
     """Return the choice of the fewest calls of the peak of all `rows`, in its order; None if its
-    calls are hardly fewer: it is no sooner placed than all rows."""
+    calls are hardly fewer, or those of all rows are few: it is no sooner placed than these."""
+    if len(rows.graph) <= MANY_CALLS:
+        return None
     few = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls=0)[-1]
     small = cuts.of_until(few.positions, deadline)
     if small is None or not _pays_to_ask(len(rows.graph) - few.calls, len(rows.graph)):
