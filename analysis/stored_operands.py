@@ -6,23 +6,19 @@ from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import OpResult, SSAValue
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import weights_of
 from memopt.dialects.arithmetic.even_rounding import multiplier
-from memopt.dialects.arithmetic.stored import element_of, integer_type, numbers_of
+from memopt.dialects.arithmetic.stored import element_of, integer_type
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.attributes.operators import EncodingAttr, RoundingAttr
+from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.movement import TransposeOp
-from memopt.dialects.operators.quantization import QuantizeOp
 from memopt.dialects.operators.reordering import reordered_type
 
-EVEN = RoundingAttr("onnx_even")
 CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may differ
 
 
@@ -42,19 +38,6 @@ class Stored:
         return cast("EncodingAttr", moved_type(self.value, self.moved).encoding)
 
 
-def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
-    """The integers, transposed or of another shape if need be, before `op`."""
-    if found.moved is None:
-        return found.value
-    moved = type(found.moved).create(
-        operands=[found.value],
-        result_types=[moved_type(found.value, found.moved)],
-        properties=found.moved.properties,
-    )
-    rewriter.insert(moved, InsertPoint.before(op))
-    return moved.results[0]
-
-
 def moved_type(value: SSAValue, moved: ComputeOp) -> AnyTensor:
     """The type of a tensor, transposed as another is, or of its shape."""
     if isinstance(moved, TransposeOp):
@@ -70,25 +53,6 @@ def like(stored: SSAValue, other: SSAValue) -> AnyTensor:
         encoding_of(other).layout.data, old.scales, old.zero_points, old.axis.data
     )
     return TensorType(element_of(stored), shape_of(other), encoding)
-
-
-def as_stored(
-    value: SSAValue, pattern: SSAValue, op: Operation, rewriter: PatternRewriter
-) -> SSAValue:
-    """The integers in the quantization of another tensor, before `op`."""
-    if element_of(value) == element_of(pattern) and numbers_of(value) == numbers_of(pattern):
-        return value
-    return requantized(value, like(pattern, value), op, rewriter)
-
-
-def requantized(
-    value: SSAValue, type_: Attribute, op: Operation, rewriter: PatternRewriter
-) -> SSAValue:
-    """The integers as another type has them, before `op`."""
-    properties = {"rounding": EVEN}
-    new = QuantizeOp.create(operands=[value], result_types=[type_], properties=properties)
-    rewriter.insert(new, InsertPoint.before(op))
-    return new.result
 
 
 def is_zero(bias: Stored) -> bool:

@@ -218,53 +218,6 @@ After:
 Not where the real numbers have another reader, an operand is none of stored integers, weights have
 a zero point or other scales behind a view, a bias of other steps than the sums is not zero, each
 group of a transposed convolution has filters of the same scales, or no integers are divided.
-
-Left alone:
-    !x = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    !w = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
-    !z = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [1]>>
-    !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
-    !v = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    !p = tensor<2x8xi8, #memgraph.encoding<scale = [0.5, 1.0], zero_point = [0, 0], axis = 0>>
-    !f = tensor<1x4xf32>
-    !g = tensor<4x4xf32>
-    !r = tensor<4xf32>
-    func.func @main(%x: !x, %y: !f, %u: !f) -> (!x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x) {
-      %w = memgraph.constant dense<1> : !w
-      %z = memgraph.constant dense<1> : !z
-      %b = memgraph.constant dense<1> : !b
-      %p = memgraph.constant dense<1> : !p
-      %1 = memgraph.dequantize %x : (!x) -> !f
-      %2 = memgraph.mul %1, %1 : (!f, !f) -> !f
-      %3 = memgraph.quantize %2 rounding<onnx_even> : (!f) -> !x
-      %4 = memgraph.mul %1, %y : (!f, !f) -> !f
-      %5 = memgraph.quantize %4 rounding<onnx_even> : (!f) -> !x
-      %6 = memgraph.dequantize %z : (!z) -> !g
-      %7 = memgraph.fully_connected %1, %6 : (!f, !g) -> !f
-      %8 = memgraph.quantize %7 rounding<onnx_even> : (!f) -> !x
-      %9 = memgraph.dequantize %w : (!w) -> !g
-      %10 = memgraph.dequantize %b : (!b) -> tensor<4xf32>
-      %11 = memgraph.fully_connected %1, %9, %10 : (!f, !g, tensor<4xf32>) -> !f
-      %12 = memgraph.quantize %11 rounding<onnx_even> : (!f) -> !x
-      %13 = memgraph.div %1, %1 : (!f, !f) -> !f
-      %14 = memgraph.quantize %13 rounding<onnx_even> : (!f) -> !x
-      %15 = memgraph.reshape %2 : (!f) -> !r
-      %16 = memgraph.quantize %15 rounding<onnx_even> : (!r) -> !v
-      %17 = memgraph.reshape %u : (!f) -> !r
-      %18 = memgraph.quantize %17 rounding<onnx_even> : (!r) -> !v
-      %19 = memgraph.div %1, %1 : (!f, !f) -> !f
-      %20 = memgraph.div %19, %1 : (!f, !f) -> !f
-      %21 = memgraph.quantize %20 rounding<onnx_even> : (!f) -> !x
-      %22 = memgraph.div %1, %1 : (!f, !f) -> !f
-      %23 = memgraph.reshape %22 : (!f) -> !r
-      %24 = memgraph.quantize %23 rounding<onnx_even> : (!r) -> !v
-      %25 = memgraph.dequantize %p : (!p) -> tensor<2x8xf32>
-      %26 = memgraph.reshape %25 : (tensor<2x8xf32>) -> !g
-      %27 = memgraph.fully_connected %1, %26 : (!f, !g) -> !f
-      %28 = memgraph.quantize %27 rounding<onnx_even> : (!f) -> !x
-      func.return %3, %5, %8, %12, %14, %2, %16, %18, %21, %23, %24, %28 :
-        !x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x
-    }
 """
 
 from typing import ClassVar
@@ -274,19 +227,11 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
-from memopt.analysis.stored_operands import (
-    EVEN,
-    Stored,
-    as_stored,
-    is_of_sums,
-    is_zero,
-    like,
-    operand,
-    requantized,
-)
+from memopt.analysis.stored_operands import Stored, is_of_sums, is_zero, like, moved_type
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.names import is_named, name_of, rename
 from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
@@ -297,6 +242,8 @@ from memopt.dialects.operators.traits import Folds, ReadsReals, RealsOnly, View
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
+
+EVEN = RoundingAttr("onnx_even")
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes
 SUMS = (WeighingOp, TransposeConv2DOp)
@@ -465,6 +412,38 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
     source, result = read[0].value, made[0].result
     alike = per_tensor(source) and element_of(source) == element_of(result)
     return alike and has_weights(op, read)
+
+
+def operand(stored: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
+    """The integers, transposed or of another shape if need be, before `op`."""
+    if stored.moved is None:
+        return stored.value
+    moved = type(stored.moved).create(
+        operands=[stored.value],
+        result_types=[moved_type(stored.value, stored.moved)],
+        properties=stored.moved.properties,
+    )
+    rewriter.insert(moved, InsertPoint.before(op))
+    return moved.results[0]
+
+
+def as_stored(
+    value: SSAValue, pattern: SSAValue, op: Operation, rewriter: PatternRewriter
+) -> SSAValue:
+    """The integers in the quantization of another tensor, before `op`."""
+    if element_of(value) == element_of(pattern) and numbers_of(value) == numbers_of(pattern):
+        return value
+    return requantized(value, like(pattern, value), op, rewriter)
+
+
+def requantized(
+    value: SSAValue, type_: Attribute, op: Operation, rewriter: PatternRewriter
+) -> SSAValue:
+    """The integers as another type has them, before `op`."""
+    properties = {"rounding": EVEN}
+    new = QuantizeOp.create(operands=[value], result_types=[type_], properties=properties)
+    rewriter.insert(new, InsertPoint.before(op))
+    return new.result
 
 
 def has_weights(op: WeighingOp | TransposeConv2DOp, read: list[Stored]) -> bool:

@@ -57,7 +57,6 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.traits import IsTerminator
 
-from memopt.analysis.stored_operands import requantized
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.stored import element_of, integer_type
 from memopt.dialects.attributes.model import GENERIC
@@ -69,7 +68,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.traits import Moves
 from memopt.rewrites import Applied, Exact, FunctionRule
-from memopt.rewrites.qdq_fold import HALF, per_tensor
+from memopt.rewrites.qdq_fold import HALF, per_tensor, requantized
 
 
 class SignedBytes(FunctionRule):
