@@ -1,6 +1,7 @@
 """Numbers brought to mean 0 and variance 1 over the last dimensions."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -89,10 +90,7 @@ class LayerNormalizationOp(ComputeOp):
     @property
     def vectors(self) -> int:
         """Return how often elements are normalized."""
-        vectors = 1
-        for size in shape_of(self.input)[: self.axis.value.data]:
-            vectors *= size
-        return vectors
+        return prod(shape_of(self.input)[: self.axis.value.data])
 
     def may_overwrite(self, operand: int) -> bool:
         return operand == 0

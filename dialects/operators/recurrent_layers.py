@@ -1,6 +1,7 @@
 """Recurrent layers over a sequence that begin at a given state: gated recurrent units, long
 short-term memory, and one gate alone, of real numbers, as ONNX defines them."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -121,9 +122,9 @@ class RecurrentLayerOp(ComputeOp):
         each = elements_of(self.weights) + elements_of(self.recurrent) + self.GATES * self.units
         return self.batches * self.steps * each
 
+    @abstractmethod
     def _step(self, products: Array, held: Array, recurrent: Array, bias: Array) -> Array:
         """Return what a step makes of the products of the input, and of what is held."""
-        raise NotImplementedError
 
     def _clipped(self, values: Array) -> Array:
         if self.clip is None:

@@ -30,12 +30,7 @@ from memopt.solvers.joint import Joint, solve
 from memopt.solvers.joint.capacity import asked, nearest
 from memopt.solvers.joint.smooth_profile import smoother_orders
 from memopt.solvers.placement import place
-from memopt.solvers.problems.memory_graph import (
-    MemoryGraph,
-    Schedule,
-    live_ranges,
-    profile,
-)
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges, profile
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.methods.auto import heuristics
 from memopt.solvers.theory.bounds import flow_bound, trivial

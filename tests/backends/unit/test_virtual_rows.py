@@ -32,7 +32,7 @@ func.func @main(%x: tensor<1x3x9x4xf32>) -> !y {
 
 
 def test_a_resize_between_two_rows() -> None:
-    """Of which a row is made at a time."""
+    """A virtual row is made for one reader at a time, and a resize reads two."""
     module = Parser(new_context(), RESIZED).parse_module()
     options = SettledOptions(
         target="host", rows="all", rewrite="all", optimize="balanced", io="caller", alignment=4

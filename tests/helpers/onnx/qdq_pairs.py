@@ -72,11 +72,11 @@ class Pairs:
 
     def bias(self, scales: Any, channels: int) -> str:
         steps = (np.float32(self.scales[0]) * scales).astype(np.float32)
-        most = 3000
+        largest = 3000
         if self.rng.random() < 0.2:  # zeros, of steps of their own, which exporters share
-            steps, most = steps[:1] * np.float32(7), 0
+            steps, largest = steps[:1] * np.float32(7), 0
         names = [
-            self.constant("b", self.rng.integers(-most, most + 1, channels).astype(np.int32)),
+            self.constant("b", self.rng.integers(-largest, largest + 1, channels).astype(np.int32)),
             self.constant("b_s", steps if len(steps) > 1 else steps[0]),
             self.constant("b_z", np.zeros(len(steps), np.int32) if len(steps) > 1 else np.int32(0)),
         ]

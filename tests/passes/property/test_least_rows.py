@@ -156,7 +156,7 @@ func.func @main(%x: !x) -> !p {
 
 
 def test_what_is_no_step_has_no_rows_that_could_stay_whole() -> None:
-    """Of a virtual concatenation each row is made by who reads it."""
+    """Each row of a virtual concatenation is made by who reads it."""
     module = Parser(new_context(), VIRTUAL).parse_module()
     options = SettledOptions(
         target="host", rows="auto", rewrite="all", optimize="balanced", io="caller", alignment=4

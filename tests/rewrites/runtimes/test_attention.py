@@ -124,14 +124,14 @@ def attention(m: Model) -> bytes:
     scores = m.add("MatMul", q, k)
     scores = m.scaled(scores, factor) if way == 3 else scores
     parts = m.add("Softmax", masked(m, scores), axis=-1)
-    made = m.add("MatMul", parts, v)
+    result = m.add("MatMul", parts, v)
     if m.rng.random() < 0.5:
-        made = m.add("Transpose", made, perm=[0, 2, 1, 3])
-        made = m.reshaped(made, 1, m.places, m.width)
+        result = m.add("Transpose", result, perm=[0, 2, 1, 3])
+        result = m.reshaped(result, 1, m.places, m.width)
     else:
-        made = m.add("Transpose", made, perm=[2, 0, 1, 3])
-        made = m.reshaped(made, m.places, m.width)
-    return m.data(made)
+        result = m.add("Transpose", result, perm=[2, 0, 1, 3])
+        result = m.reshaped(result, m.places, m.width)
+    return m.data(result)
 
 
 def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float) -> None:

@@ -36,7 +36,7 @@ def random_problem(random: Random, most: int, least: int = 0) -> PlacementProble
 def test_free_objects_are_found_alike_one_by_one_and_all_at_once(
     fuzz: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many sizes as `LOOKS` are looked at before all objects are."""
+    """Sizes are looked at one by one up to `LOOKS`, then all objects are."""
     random = Random(17)
     for _ in range(max(60, int(CASES * fuzz))):
         problem = random_problem(random, 40, 10)

@@ -92,7 +92,7 @@ def test_what_is_small_is_rounded_up_to_the_unit_of_the_rest() -> None:
 
 
 def test_the_widest_unit_is_one_with_which_the_load_still_fits() -> None:
-    """What is small is rounded up only where there is room for it."""
+    """Small sizes are rounded up only where there is room for it."""
     rows = problem((384, 0, 90), (768, 10, 100), (384, 20, 95), (700, 99, 100))
     items = rows.items
     assert rows.load == 1_536

@@ -11,6 +11,20 @@ typedef struct {
   int32_t masked, mask_step; /* whether there is a mask, and elements to the next query's row of it */
 } memopt_attention_f32_params;
 
+/* Four sums, or the first ones. */
+static inline void attention_f32_store(float a, float b, float c, float d, int32_t count, float *to) {
+  to[0] = a;
+  if (count > 1) {
+    to[1] = b;
+  }
+  if (count > 2) {
+    to[2] = c;
+  }
+  if (count > 3) {
+    to[3] = d;
+  }
+}
+
 /* Products of a query with four keys, or the last ones, `step` apart. */
 static inline void attention_f32_products(const float *query, const float *key, int32_t step,
                                           int32_t depth, int32_t count, float *to) {
@@ -26,16 +40,7 @@ static inline void attention_f32_products(const float *query, const float *key, 
     c += x * third[i];
     d += x * fourth[i];
   }
-  to[0] = a;
-  if (count > 1) {
-    to[1] = b;
-  }
-  if (count > 2) {
-    to[2] = c;
-  }
-  if (count > 3) {
-    to[3] = d;
-  }
+  attention_f32_store(a, b, c, d, count, to);
 }
 
 /* The scores become their softmax. */
@@ -69,16 +74,7 @@ static inline void attention_f32_weighed(const float *parts, const float *value,
     d += x * value[fourth];
     value += step;
   }
-  to[0] = a;
-  if (count > 1) {
-    to[1] = b;
-  }
-  if (count > 2) {
-    to[2] = c;
-  }
-  if (count > 3) {
-    to[3] = d;
-  }
+  attention_f32_store(a, b, c, d, count, to);
 }
 
 /* `output` may be `query`: of a head nothing is read any more when it is written. */

@@ -23,7 +23,7 @@ def _call(
         if element_kind(term) != "f32":
             raise refuse(op, f"scales and shifts of {element_kind(term)}, only of f32")
     tables = [tensor_or_table(op, v, constants) for v in op.terms]
-    known = all(isinstance(table, Table) for table in tables)  # rows have one constant operand
+    known = all(isinstance(table, Table) for table in tables)  # else they are operands
     numbers = [table if isinstance(table, Table) else 0 for table in tables]
     own = (
         ("depth", op.length),

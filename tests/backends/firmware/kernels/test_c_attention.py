@@ -38,21 +38,21 @@ def random_operator(rng: np.random.Generator, number: int) -> tuple[str, list[st
         types.append(kind(1, queries if mask == 1 else 1, keys))
     names = ", ".join(f"%x{number}_{k}" for k in range(len(types)))
     ways = f"heads {heads} " + f"kv_heads {groups} " * (shared > 1)
-    made = kind(1, queries, heads * width)
+    result = kind(1, queries, heads * width)
     line = f"  %y{number} = memgraph.attention {names} {ways}scale {rng.uniform(0.1, 2):e}"
-    return f"{line} : ({', '.join(types)}) -> {made}\n", types, made
+    return f"{line} : ({', '.join(types)}) -> {result}\n", types, result
 
 
 def program(seed: int) -> str:
     rng = np.random.default_rng(seed)
-    found = [random_operator(rng, number) for number in range(EACH)]
+    operators = [random_operator(rng, number) for number in range(EACH)]
     arguments = ", ".join(
         f"%x{number}_{k}: {t}"
-        for number, (_, types, _) in enumerate(found)
+        for number, (_, types, _) in enumerate(operators)
         for k, t in enumerate(types)
     )
-    results = ", ".join(made for _, _, made in found)
-    body = "".join(text for text, _, _ in found)
+    results = ", ".join(result for _, _, result in operators)
+    body = "".join(text for text, _, _ in operators)
     names = ", ".join(f"%y{number}" for number in range(EACH))
     head = f"func.func @main({arguments}) -> ({results}) {{\n"
     return f"{head}{body}  func.return {names} : {results}\n}}\n"
@@ -87,10 +87,10 @@ def check(seed: int, inputs: list[Any], output: bytes) -> None:
 def test_random_operators_are_what_evaluate_computes(fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in range(max(2, int(FULL / EACH * fuzz))):
-        found = outputs(seed, "host", False, lab.SANITIZE, tmp_path / f"{seed}w", lab)
-        check(seed, *found)
+        computed = outputs(seed, "host", False, lab.SANITIZE, tmp_path / f"{seed}w", lab)
+        check(seed, *computed)
         by_row = outputs(seed, "host", True, lab.SANITIZE, tmp_path / f"{seed}r", lab)
-        assert by_row[1] == found[1], seed
+        assert by_row[1] == computed[1], seed
 
 
 @pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m55"]))

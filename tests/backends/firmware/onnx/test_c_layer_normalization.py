@@ -39,7 +39,7 @@ def random_operator(rng: np.random.Generator, number: int) -> tuple[str, str, st
         for k in range(2):
             scale, zero = 10 ** rng.uniform(-3, 0), int(rng.integers(*zeros))
             types[k] += f", #memgraph.encoding<scale = [{scale:e}], zero_point = [{zero}]>"
-    read, made = (f"{t}>" for t in types)
+    read, result = (f"{t}>" for t in types)
     last = "x".join(map(str, shape[axis:])) + "xf32"
     text, names, kinds = "", [f"%x{number}"], [read]
     for k in range(int(rng.integers(3))):
@@ -50,15 +50,15 @@ def random_operator(rng: np.random.Generator, number: int) -> tuple[str, str, st
     ways = f"axis {axis} epsilon {10 ** rng.uniform(-7, -2):e}{FORMS[int(rng.integers(3))]}"
     ways += " around_zero" * int(rng.integers(2)) + " rounding<onnx_even>" * (element != "f32")
     text += f"  %y{number} = memgraph.layer_normalization {', '.join(names)} {ways}"
-    return f"{text} : ({', '.join(kinds)}) -> {made}\n", read, made
+    return f"{text} : ({', '.join(kinds)}) -> {result}\n", read, result
 
 
 def program(seed: int) -> str:
     rng = np.random.default_rng(seed)
-    found = [random_operator(rng, k) for k in range(EACH)]
-    arguments = ", ".join(f"%x{k}: {read}" for k, (_, read, _) in enumerate(found))
-    results = [made for _, _, made in found]
-    body = "".join(text for text, _, _ in found)
+    operators = [random_operator(rng, k) for k in range(EACH)]
+    arguments = ", ".join(f"%x{k}: {read}" for k, (_, read, _) in enumerate(operators))
+    results = [result for _, _, result in operators]
+    body = "".join(text for text, _, _ in operators)
     names = ", ".join(f"%y{k}" for k in range(EACH))
     return (
         f"func.func @main({arguments}) -> ({', '.join(results)}) {{\n{body}"
@@ -122,11 +122,11 @@ def test_nodes_are_close_to_onnxruntime(first: int, fuzz: float, tmp_path: Path,
     lab.need_tools("host")
     for seed in range(first, max(first + 1, int(FULL / EACH * fuzz)), 4):
         rng = np.random.default_rng(seed)
-        found = [normalized(rng, k) for k in range(EACH)]
-        given = {f"x{k}": x for k, (_, x, _) in enumerate(found)}
-        constants = {k: v for _, _, c in found for k, v in c.items()}
-        nodes = [node for node, _, _ in found]
-        types = {f"y{k}": (onnx.TensorProto.FLOAT, x.shape) for k, (_, x, _) in enumerate(found)}
+        layers = [normalized(rng, k) for k in range(EACH)]
+        given = {f"x{k}": x for k, (_, x, _) in enumerate(layers)}
+        constants = {k: v for _, _, c in layers for k, v in c.items()}
+        nodes = [node for node, _, _ in layers]
+        types = {f"y{k}": (onnx.TensorProto.FLOAT, x.shape) for k, (_, x, _) in enumerate(layers)}
         path = saved(tmp_path / f"{seed}.onnx", nodes, given, constants, declared=types)
         compare(lab, path, given, rtol=1e-4, atol=1e-4)
 
@@ -250,7 +250,7 @@ def test_what_exporters_take_apart_is_one_operator(way: str, tmp_path: Path, fuz
 def test_rows_of_a_network_are_normalized_in_place(
     target: str, table: type, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is normalized beside a residual: in rows one of its rows is there at a time. Where the
+    """Rows beside a residual, of which one is there at a time. Where the
     kernel knows no table, each row reads two constant operands."""
     lab.need_tools(target)
     monkeypatch.setattr(normalization, "Table", table)

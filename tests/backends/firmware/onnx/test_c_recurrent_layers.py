@@ -30,7 +30,7 @@ def test_layers_are_close_to_onnxruntime(tmp_path: Path, lab: Any, fuzz: float) 
 
 
 def run(lab: Any, path: Path, work: Path, target: str, given: dict[str, Any], rows: bool) -> bytes:
-    """What the C prints; in rows, if any operator is a layer that has them."""
+    """Return what the C prints; in rows, if any operator is a layer that has them."""
     module = load_model(path, {})
     lab.ordered(module, target=target, alignment=4, inplace="on")
     if rows:

@@ -25,7 +25,7 @@ def tensor(shape: str, scale: float, zero_point: int) -> str:
 
 
 def network(rng: np.random.Generator, number: int) -> str:
-    """Of all pairs, of equal bytes, and of one byte and all."""
+    """All pairs, equal bytes, and one byte beside all."""
     zero_points = [int(z) for z in rng.choice([-128, -7, 0, 127], 2)]
     x, y = (tensor("256x256", s, z) for s, z in zip((A, B), zero_points, strict=True))
     r, o = tensor("256", A, zero_points[0]), tensor("1", A, zero_points[0])
@@ -35,9 +35,9 @@ def network(rng: np.random.Generator, number: int) -> str:
         scale = (A * B if name == "mul" else A) * np.exp(rng.uniform(-1, 5 if name == "mul" else 2))
         scale = TIES.get(i, float(scale))
         z = tensor("256x256", scale, int(rng.choice([-128, 0, 5])))
-        left, kind = (("%x", x), ("%r", r), ("%o", o))[0 if i in TIES else i // 3 % 3]
+        operand, kind = (("%x", x), ("%r", r), ("%o", o))[0 if i in TIES else i // 3 % 3]
         lines.append(
-            f"  %{i} = memgraph.{name} {left}, %y{ACTIVATIONS[i // 2 % 3]} rounding<onnx_even>"
+            f"  %{i} = memgraph.{name} {operand}, %y{ACTIVATIONS[i // 2 % 3]} rounding<onnx_even>"
             f" : ({kind}, {y}) -> {z}"
         )
         results.append(f"%{i}")

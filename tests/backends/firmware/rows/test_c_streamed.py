@@ -269,7 +269,7 @@ def test_compile_streamed(shared: Path, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_recurrent_layers_take_steps_as_they_arrive(tmp_path: Path, lab: Any) -> None:
-    """Of a sequence no more is there than the step that has arrived and what layers hold."""
+    """No more of a sequence is there than the step that has arrived and what layers hold."""
     lab.need_tools("host")
     text = """func.func @main(%x: tensor<1x6x3xf32>) -> tensor<1x1x4xf32> {
   %w = memgraph.constant dense<0.5> : tensor<15x3xf32>
