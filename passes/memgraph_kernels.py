@@ -3,9 +3,10 @@
 A fast kernel reads its windows from scratch, where they lie as its instructions want them; in its
 narrow form it takes less scratch, and more time. `ram` takes those whose scratch fits between what
 lies in the arena while they run: neither the peak nor the arena rise, nothing moves. `balanced`
-does the same in RAM that is more by six parts in a hundred, `speed` takes all; both drop the order
-and the places if that helps, which the passes behind find again, for what they had proven was of
-other scratch.
+does the same in RAM that is more by six parts in a hundred, `speed` takes all. Nothing moves there
+either if the arena with the scratch is proven to be the smallest of all orders; else both drop the
+order and the places, which the passes behind find again, for what they had proven was of other
+scratch.
 
 Before:  %y = memgraph.conv_2d %x, %w {memgraph.order = 0 : i64, memgraph.offset = [512 : i64]} ...
 After:   %y = memgraph.conv_2d %x, %w {memgraph.fast, memgraph.order = 0 : i64,
@@ -37,9 +38,10 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.dialects.rows.operations import RowOp
-from memopt.passes.plan.extract import Extracted
+from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
+from memopt.solvers.theory.bounds import flow_bound
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
@@ -73,6 +75,8 @@ class MemgraphKernelsPass(PlanningPass):
         if _forms(wanted) == _forms(fitting):
             _mark(fitting)
             return Planned(extracted.again(), facts) if fitting else planned
+        if (kept := _kept(planned, facts, wanted)) is not None:
+            return kept
         model = extracted.model
         drop_plan(func)
         func.attributes[MODEL] = model
@@ -96,6 +100,27 @@ class MemgraphKernelsPass(PlanningPass):
 def may_become(size: int) -> int:
     """Return the bytes that `balanced` may make of an arena, or peak, of so many bytes."""
     return size + (size + BESIDE) * PERCENT // 100
+
+
+def _kept(planned: Planned, facts: Facts, wanted: Sequence["Choice"]) -> Planned | None:
+    """Return the plan with what is wanted and all else where it is, if no order has a smaller arena
+    with that scratch."""
+    arena = max([facts.arena, *(room.offset + room.held for _, room in wanted)])
+    if arena > max([facts.peak, *(room.level for _, room in wanted)]):
+        return None
+    copy = planned.func.clone()
+    alike = dict(zip(planned.func.walk(), copy.walk(), strict=True))
+    _mark([(replace(s, op=alike[s.op], marked=alike[s.marked]), room) for s, room in wanted])
+    model = planned.extracted.model
+    drop_plan(copy)
+    copy.attributes[MODEL] = model
+    graph = extract(copy).graph
+    bound = flow_bound(graph, [range(len(graph))], enough=arena)
+    if bound.value < arena:
+        return None
+    _mark(wanted)
+    proven = replace(facts, peak=arena, lower_bound=arena, proof=bound.proof)
+    return Planned(planned.extracted.again(), proven.in_one_arena(arena, arena))
 
 
 def _placed(func: FuncOp) -> Planned | None:

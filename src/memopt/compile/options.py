@@ -204,7 +204,7 @@ class PlanOptions:
         sets=("memgraph-kernels.optimize",),
         shorthand=Shorthand(
             "kernels that take scratch to be faster: where there is room for it, where a sixteenth "
-            "more makes room, or all; after the last two order and places have to be found again",
+            "more makes room, or all; the last two drop order and places that are not the best then",
             of="|".join(HOW),
             wrong=f"--optimize={{1}}: {', '.join(HOW[:-1])} or {HOW[-1]}",
         ),
