@@ -204,7 +204,7 @@ class PlanOptions:
         sets=("memgraph-kernels.optimize",),
         shorthand=Shorthand(
             "kernels that take scratch to be faster: where there is room for it, where a sixteenth "
-            "more makes room, or all; the last two drop order and places that are not the best then",
+            "more makes room, or all; the last two drop places that are no longer the best",
             of="|".join(HOW),
             wrong=f"--optimize={{1}}: {', '.join(HOW[:-1])} or {HOW[-1]}",
         ),
