@@ -580,6 +580,30 @@ func.func @unknown(%x: tensor<1x8x8x4xf32>) {
   func.return
 }
 // -----
+func.func @permuted_groups(%x: tensor<1x4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.channel_permutation: 6 channels in 4 groups}}
+  %0 = memgraph.channel_permutation %x groups 4 : (tensor<1x4x4x6xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}
+// -----
+func.func @permuted_in_no_group(%x: tensor<1x4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.channel_permutation: 6 channels in 0 groups}}
+  %0 = memgraph.channel_permutation %x groups 0 : (tensor<1x4x4x6xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}
+// -----
+func.func @permuted_shape(%x: tensor<1x4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.channel_permutation: shapes differ}}
+  %0 = memgraph.channel_permutation %x groups 2 : (tensor<1x4x4x6xf32>) -> tensor<1x4x6x4xf32>
+  func.return
+}
+// -----
+func.func @permuted_layout(%x: tensor<1x4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.channel_permutation: layouts differ}}
+  %0 = memgraph.channel_permutation %x groups 2 : (tensor<1x4x4x6xf32>) -> tensor<1x4x4x6xf32, #memgraph.encoding<nchw>>
+  func.return
+}
+// -----
 func.func @normalized_axis(%x: tensor<1x4x6xf32>) {
   // expected-error@+1 {{memgraph.layer_normalization: axis 3 out of range}}
   %0 = memgraph.layer_normalization %x axis 3 epsilon 0.1 : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>

@@ -314,3 +314,11 @@ func.func @layers(%x: tensor<1x4x2xf32>, %s: tensor<1x3xf32>) {
   %2 = memgraph.rnn_layer %x, %v, %t, %c time_major reverse activation<relu> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
   func.return
 }
+
+// Channels in turn.
+// CHECK: @permuted(%x: tensor<1x4x4x6xf32>)
+func.func @permuted(%x: tensor<1x4x4x6xf32>) {
+  // CHECK: %0 = memgraph.channel_permutation %x groups 2 {a} : (tensor<1x4x4x6xf32>) -> tensor<1x4x4x6xf32>
+  %0 = memgraph.channel_permutation %x groups 2 {a} : (tensor<1x4x4x6xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}

@@ -291,6 +291,12 @@ def depth_to_space(name: str, rng: Rng) -> Any:
     return made(name, [source], [result], **properties)
 
 
+def channel_permutation(name: str, rng: Rng) -> Any:
+    shape, groups = image(rng), int(rng.integers(1, 4))
+    wide = (*shape[:3], shape[3] * groups)
+    return made(name, [value(wide)], [tensor(wide)], groups=number(groups))
+
+
 def take(name: str, rng: Rng) -> Any:
     shape, axis = image(rng), int(rng.integers(1, 4))
     count = int(rng.integers(1, shape[axis] + 1))
@@ -407,6 +413,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "gather_along": gathered,
     "transpose_conv_2d": transposed,
     "depth_to_space": depth_to_space,
+    "channel_permutation": channel_permutation,
     "leaky_relu": leaky_relu,
     "softmax": softmax,
     "space_to_depth": space_to_depth,

@@ -152,6 +152,27 @@ def group_norm(path: Path) -> Path:
     return path
 
 
+def shufflenet(path: Path) -> Path:
+    """Ma et al. 2018, a unit of the second version, as PyTorch exports it: half of the channels
+    stay, and the channels of both halves are taken in turn."""
+    n = Layers(7)
+    name = n.add("Relu", [n.conv("x", 3, 16, 3, 2)])
+    size = (1, 16, 8, 8)
+    halves = [
+        n.add("Slice", [name, *(n.values(f"{end}{k}", np.array([at])) for end, at in ends)])
+        for k, ends in enumerate(
+            (("begin", 8 * k), ("end", 8 * k + 8), ("axis", 1)) for k in range(2)
+        )
+    ]
+    deep = n.add("Relu", [n.conv(halves[1], 8, 8, 1)])
+    deep = n.add("Relu", [n.conv(n.conv(deep, 8, 8, 3, 1, 8), 8, 8, 1)])
+    name = n.add("Concat", [halves[0], deep], axis=1)
+    name = n.add("Reshape", [name, n.values("grouped", np.array([1, 2, 8, *size[2:]]))])
+    name = n.add("Transpose", [name], perm=[0, 2, 1, 3, 4])
+    name = n.add("Reshape", [name, n.values("whole", np.array(size))])
+    return saved(n, classifier(n, n.conv(name, 16, 16, 3), 16), 10, path)
+
+
 def lenet(path: Path) -> Path:
     """LeCun et al. 1998, as a graph that a program of somebody's own writes: of operators that are
     names, and tensors that are bytes."""
@@ -196,4 +217,5 @@ PUBLISHED: dict[str, Any] = {
     "group_norm.tflite": group_norm,
     "keras_head.tflite": keras_head,
     "lenet.json": lenet,
+    "shufflenet.onnx": shufflenet,
 }

@@ -271,6 +271,15 @@ def deep_to_wide(net: Text) -> None:
     net.add(f"depth_to_space {name} block {block}{order}", [net.last], made)
 
 
+def shuffled(net: Text) -> None:
+    """Channels of two groups in turn, of two copies where they have no half."""
+    name, shape = net.last
+    if shape[3] % 2:
+        net.add(f"concat {name}, {name} axis 3", [net.last] * 2, (*shape[:3], 2 * shape[3]))
+    name, shape = net.last
+    net.add(f"channel_permutation {name} groups 2", [net.last], shape)
+
+
 def less_or_more(net: Text) -> None:
     """Differences of two tensors, or the smaller or larger elements."""
     name, shape = net.last
@@ -314,7 +323,7 @@ KEEPING = (same, function, broadcast, copied, stored_and_real)
 
 KERNELS = (
     *(convolution, depthwise, pool, border, function, stored_and_real, two, broadcast, gate),
-    *(cropped, apart, turned, reshaped, copied),
+    *(cropped, apart, turned, reshaped, copied, shuffled),
 )
 """Steps of operators that C has kernels for."""
 

@@ -28,6 +28,7 @@ SITES = {
     "temporal.tflite": ("frames-as-rows",),
     "keras_head.tflite": ("computed-shapes",),
     "group_norm.tflite": ("reduction-in-turn",),
+    "shufflenet.onnx": ("channel-shuffle",),
 }
 AS_IT_WAS = "opaque-reshape-as-view"  # counts no site: what it changes is in no file
 ALONE = {

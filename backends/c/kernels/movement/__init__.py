@@ -20,7 +20,8 @@ from memopt.backends.c.emit.strided import strided_call
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.stored import need_same_numbers
 from memopt.dialects.memgraph.structure import AssignVariableOp
-from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
+from memopt.dialects.memgraph.tensors import bytes_of, channels_of, elements_of, rows_of, shape_of
+from memopt.dialects.operators.channel_permutation import ChannelPermutationOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
@@ -155,13 +156,27 @@ def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     sizes, in_n = four(out), 0
     if permutation[: len(shape) - 2] == tuple(range(len(shape) - 2)):  # rows of the same number
         in_n, strides = sizes[2] * sizes[3], (0, 0, *strides[2:])
+    rows = Rows.of(op, sizes[0] * sizes[1], in_n, sizes[2] * sizes[3])
+    return _transpose_call(op, sizes[1:], strides, rows)
+
+
+@kernel(ChannelPermutationOp, "s8, u8, s16, f32", "nhwc", rows=own_rows)
+def channel_permutation(op: ChannelPermutationOp, constants: Constants) -> KernelCall:
+    """Transpose groups and the channels in them, pixel by pixel."""
+    need_same_numbers(op, op.input, op.result)
+    channels, groups = channels_of(op.input), op.groups.value.data
+    each = channels // groups
+    rows = Rows.of(op, elements_of(op.input) // channels, channels, channels)
+    return _transpose_call(op, (1, each, groups), (0, 0, 1, each), rows)
+
+
+def _transpose_call(
+    op: TransposeOp | ChannelPermutationOp,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    rows: Rows,
+) -> KernelCall:
+    size, stride = ("{" + ", ".join(map(str, v)) + "}" for v in (sizes, strides))
     kind = element_kind(op.input)
-    return KernelCall(
-        f"transpose_{'s8' if kind == 'u8' else kind}",
-        (
-            ("size", "{" + ", ".join(map(str, sizes[1:])) + "}"),
-            ("stride", "{" + ", ".join(map(str, strides)) + "}"),
-        ),
-        (op.input,),
-        Rows.of(op, sizes[0] * sizes[1], in_n, sizes[2] * sizes[3]),
-    )
+    name = f"transpose_{'s8' if kind == 'u8' else kind}"
+    return KernelCall(name, (("size", size), ("stride", stride)), (op.input,), rows)
