@@ -124,6 +124,29 @@ After:
       func.return %3 : !y
     }
 
+Weights that nothing is multiplied with may have other readers:
+
+Before:
+    !x = tensor<3x2xf32>
+    !c = tensor<2xf32>
+    !w = tensor<2x2xf32>
+    func.func @main(%x: !x) -> !x {
+      %w = memgraph.constant dense<[[1.0, 2.0], [4.0, 0.1]]> : !w
+      %c = memgraph.constant dense<[0.3, -5.0]> : !c
+      %1 = memgraph.fully_connected %x, %w : (!x, !w) -> !x
+      %2 = memgraph.add %c, %1 : (!c, !x) -> !x
+      %3 = memgraph.fully_connected %2, %w : (!x, !w) -> !x
+      func.return %3 : !x
+    }
+After:
+    func.func @main(%x: !x) -> !x {
+      %w = memgraph.constant dense<[[1.0, 2.0], [4.0, 0.1]]> : !w
+      %c = memgraph.constant dense<[0.3, -5.0]> : !c
+      %2 = memgraph.fully_connected %x, %w, %c : (!x, !w, !c) -> !x
+      %3 = memgraph.fully_connected %2, %w : (!x, !w) -> !x
+      func.return %3 : !x
+    }
+
 Somebody else reads what is multiplied, also the caller; it is clamped before; it is no sum of
 products; the other operand is not constant, or has a number of each pixel, of each row, or so many
 that the result is larger; what divides a constant:
@@ -167,8 +190,8 @@ Left alone:
       func.return %1, %2, %4, %6, %8, %10, %12, %14, %16 : !x, !x, !x, !x, !x, !x, !x, !z, !x
     }
 
-Weights that somebody else reads too, for there would be two of them; that only the run time knows;
-that are stored in fewer bytes; a bias that is not constant; one number that is added where there is
+Weights that are multiplied and that somebody else reads too, for there would be two of them; that
+only the run time knows; that are stored in fewer bytes; a bias that is not constant; one number that is added where there is
 no bias; a result that is laid out in another way; a matrix that makes several pixels at once:
 
 Left alone:
@@ -341,9 +364,9 @@ class Site:
         )
         if not reals or not is_constant_expression(constant, GENERIC):
             return None
-        if not is_kept_once(weights) or (
-            bias is not None and not is_constant_expression(bias, GENERIC)
-        ):
+        if op.OF_CONSTANT.LINEAR and not is_kept_once(weights):
+            return None
+        if bias is not None and not is_constant_expression(bias, GENERIC):
             return None
         has_all = bias is not None or op.OF_CONSTANT.LINEAR
         if (elements_of(constant) == 1 and has_all) or is_of_filters(constant, producer):

@@ -17,7 +17,7 @@ Before:
       %k = memgraph.constant dense<3.0> : tensor<f32>
       %s = memgraph.mul %2, %k : (!s, tensor<f32>) -> !s
       %3 = memgraph.mul %s, %c : (!s, !c) -> !s
-      %4 = memgraph.mean %3 axes [2] : (!s) -> tensor<1x2xf32>
+      %4 = memgraph.mean %3 axes [2] {memgraph.names = ["m"]} : (!s) -> tensor<1x2xf32>
       %5 = memgraph.concat %1, %3 axis 1 {memgraph.names = ["y"]} : (!s, !s) -> !y
       %6 = memgraph.sub %3, %m : (!s, tensor<2x5xf32>) -> !s
       %7, %8 = memgraph.split %6 axis 1 {memgraph.names = ["p", "q"]} : (!s) -> (!t, !t)
@@ -36,7 +36,7 @@ After:
       %s = memgraph.mul %2, %k : (!x, tensor<f32>) -> !x
       %l = memgraph.reshape %c : (!c) -> !k
       %3 = memgraph.mul %s, %l : (!x, !k) -> !x
-      %4 = memgraph.mean %3 axes [2, 3] : (!x) -> tensor<1x2xf32>
+      %4 = memgraph.mean %3 axes [2, 3] {memgraph.names = ["m"]} : (!x) -> tensor<1x2xf32>
       %5 = memgraph.concat %x, %3 axis 1 {memgraph.names = ["y_image"]} : (!x, !x) -> !z
       %6 = memgraph.reshape %5 {memgraph.names = ["y"]} : (!z) -> !y
       %n = memgraph.reshape %m : (tensor<2x5xf32>) -> !n
@@ -112,7 +112,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -147,7 +147,7 @@ class SequencesAsImages(Rule):
         if properties is None or not (any(map(image_of, op.operands)) or feeds_images(op)):
             return
         new = type(op).create(
-            operands=[self.widened(v, op, rewriter) for v in op.operands],
+            operands=[reshaped(v, wide_type(v), op, rewriter) for v in op.operands],
             result_types=[wide_type(r) if is_sequence(r) else r.type for r in op.results],
             properties=dict(properties),
             attributes=dict(op.attributes),
@@ -156,22 +156,8 @@ class SequencesAsImages(Rule):
         rewriter.insert(new, InsertPoint.before(op))
         self.changed(new, rewriter)
         sources = list(op.operands)
-        rewriter.replace(op, [], [self.narrowed(new, old, op, rewriter) for old in op.results])
+        rewriter.replace(op, [], [shown_as(old, new, "image", rewriter) for old in op.results])
         erase_flat(sources, rewriter)
-
-    def narrowed(
-        self, new: ComputeOp, old: OpResult, op: ComputeOp, rewriter: PatternRewriter
-    ) -> SSAValue:
-        """Return a result for who read it as a sequence; what is returned has the name."""
-        result = new.results[old.index]
-        result.name_hint = old.name_hint
-        if result.type == old.type:
-            return result
-        back = self.reshaped(result, old.type, op, rewriter)
-        if is_named(old) and any(isinstance(use.operation, ReturnOp) for use in old.uses):
-            rename(back.op, {0: name_of(old)})
-            rename(new, {old.index: f"{name_of(old)}_image"})
-        return back
 
     def skip(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
         """Let who reads a reshaped image as the image that it was read that."""
@@ -182,17 +168,29 @@ class SequencesAsImages(Rule):
             rewriter.replace(op, [], [image])
             erase_flat([flat], rewriter)
 
-    def widened(self, value: SSAValue, op: ComputeOp, rewriter: PatternRewriter) -> SSAValue:
-        """Return an operand as it stands beside images."""
-        type_ = wide_type(value)
-        return value if type_ == value.type else self.reshaped(value, type_, op, rewriter)
 
-    def reshaped(
-        self, value: SSAValue, type_: Attribute, op: ComputeOp, rewriter: PatternRewriter
-    ) -> OpResult:
-        reshape = ReshapeOp.create(operands=[value], result_types=[type_])
-        rewriter.insert(reshape, InsertPoint.before(op))
-        return reshape.result
+def shown_as(old: OpResult, new: Operation, what: str, rewriter: PatternRewriter) -> SSAValue:
+    """Return the same result of an operation that takes the place of another, for who reads it with
+    its old shape; what is returned has the name."""
+    result = new.results[old.index]
+    result.name_hint = old.name_hint
+    back = reshaped(result, old.type, old.op, rewriter)
+    is_returned = any(isinstance(use.operation, ReturnOp) for use in old.uses)
+    if isinstance(back, OpResult) and back is not result and is_named(old) and is_returned:
+        rename(back.op, {0: name_of(old)})
+        rename(new, {old.index: f"{name_of(old)}_{what}"})
+    return back
+
+
+def reshaped(
+    value: SSAValue, type_: Attribute, before: Operation, rewriter: PatternRewriter
+) -> SSAValue:
+    """Return a value with another shape, which it gets before an operation."""
+    if value.type == type_:
+        return value
+    reshape = ReshapeOp.create(operands=[value], result_types=[type_])
+    rewriter.insert(reshape, InsertPoint.before(before))
+    return reshape.result
 
 
 def takes_sequences(op: ComputeOp) -> bool:

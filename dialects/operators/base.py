@@ -191,6 +191,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         so. Weights lie as the trait says."""
         return self.properties if self.has_trait(Pointwise) or self.has_trait(Spatial) else None
 
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        """The properties of the operation where the vectors along the last dimension of operand 0
+        and the results, of all operands if it is pointwise or joins them, stand in other
+        dimensions, `rank` with the last one; None where it does not work vector by vector."""
+        return self.properties if self.has_trait(Pointwise) else None
+
     def rows_needed(self, operand: int, r: int) -> range | None:
         """The rows of an operand that step `r` reads, None if it needs all of the operand.
 

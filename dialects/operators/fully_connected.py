@@ -1,8 +1,9 @@
 """Matrix times vector."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -110,6 +111,11 @@ class FullyConnectedOp(WeighingOp):
         axis = channel_axis(self.input)
         last = axis == len(shape_of(self.input)) - 1
         return operand == 0 and last and channels_of(self.input) == shape_of(self.weights)[1]
+
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        sizes = *shape_of(self.input)[-1:], *shape_of(self.result)[-1:]
+        fits = sizes == shape_of(self.weights)[::-1]
+        return {**self.properties, "keep_dims": UnitAttr()} if fits else None
 
     def rows_read(self, operand: int, r: int) -> range | None:
         is_cut = operand == 0 and (self.accumulates or self.keeps_rows)

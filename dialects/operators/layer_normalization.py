@@ -1,6 +1,6 @@
 """Numbers brought to mean 0 and variance 1 over the last dimensions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -36,6 +37,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.reordering import with_last_axis
 from memopt.dialects.operators.traits import Alike, KeepsDimensions, ReadsReals
 
 FORMS = ("quotient", "line")
@@ -94,6 +96,9 @@ class LayerNormalizationOp(ComputeOp):
 
     def may_overwrite(self, operand: int) -> bool:
         return operand == 0
+
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        return with_last_axis(self, rank, len(shape_of(self.input)))
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if operand == 0 and self.axis.value.data > 1 else None

@@ -70,6 +70,9 @@ class BatchNormalizationOp(NormalizingOp):
     def reordered(self, order: Sequence[int]) -> None:
         """Channels are always in dimension 1."""
 
+    def over_vectors(self, rank: int) -> None:
+        """Channels are always in dimension 1."""
+
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if operand == 0 else None
 

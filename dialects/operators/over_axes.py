@@ -59,6 +59,10 @@ class OverAxesOp(OfOneOp):
         new_axes = sorted(order.index(a) for a in axes)
         return {**self.properties, "axes": numbers(new_axes)}
 
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        last = self.numbers == (len(shape_of(self.input)) - 1,)
+        return {**self.properties, "axes": numbers([rank - 1])} if last and self.keep_dims else None
+
     def rows_read(self, operand: int, r: int) -> range | None:
         """Without the images' dimension the rows of the result are others."""
         drops_images = 0 in self.axes.get_values() and self.keep_dims is None

@@ -46,6 +46,14 @@ def with_axis(op: Operation, order: Sequence[int]) -> Mapping[str, Attribute]:
     return {**op.properties, "axis": IntegerAttr(order.index(axis), i64)}
 
 
+def with_last_axis(op: Operation, rank: int, before: int) -> Mapping[str, Attribute] | None:
+    """The properties with the last of `rank` dimensions as `axis`, which was the last of `before`;
+    None where it was another one."""
+    axis = cast("IntegerAttr[Any]", op.properties["axis"]).value.data
+    last = IntegerAttr(rank - 1, i64)
+    return {**op.properties, "axis": last} if axis == before - 1 else None
+
+
 def with_entries(
     op: Operation, names: Sequence[str], order: Sequence[int]
 ) -> Mapping[str, Attribute] | None:

@@ -47,7 +47,7 @@ from memopt.dialects.operators.base import (
     OfOneOp,
     Places,
 )
-from memopt.dialects.operators.reordering import with_axis, with_entries
+from memopt.dialects.operators.reordering import with_axis, with_entries, with_last_axis
 from memopt.dialects.operators.traits import (
     Alike,
     ByPixel,
@@ -86,6 +86,9 @@ class JoiningOp(ComputeOp):
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
         return with_axis(self, order)
+
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        return with_last_axis(self, rank, len(shape_of(self.result)))
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         axis, source = channel_axis(self.result), self.inputs[operand]
@@ -177,6 +180,9 @@ class SplitOp(ComputeOp):
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
         return with_axis(self, order)
 
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        return with_last_axis(self, rank, len(shape_of(self.input)))
+
     def begins_at(self, result: int, operand: int) -> int | None:
         if prod(shape_of(self.input)[: self.axis.value.data]) != 1:
             return None
@@ -243,6 +249,18 @@ class SliceOp(OfOneOp):
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         return with_entries(self, ("starts", "strides"), order)
+
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        """Return one that takes parts of all vectors."""
+        starts, strides = (list(v.get_values()) for v in (self.starts, self.strides))
+        is_whole = shape_of(self.input)[:-1] == shape_of(self.result)[:-1] and not any(starts[:-1])
+        if not starts or not is_whole:
+            return None
+        first, steps = [0] * (rank - 1), [1] * (rank - 1)
+        return {
+            "starts": numbers([*first, *starts[-1:]]),
+            "strides": numbers([*steps, *strides[-1:]]),
+        }
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         """Return the channels where all are taken, in their order."""

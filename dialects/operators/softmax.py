@@ -30,7 +30,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
-from memopt.dialects.operators.reordering import with_axis
+from memopt.dialects.operators.reordering import with_axis, with_last_axis
 from memopt.dialects.operators.traits import Alike, KeepsDimensions
 
 
@@ -51,6 +51,9 @@ class SoftmaxOp(OfOneOp):
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
         return with_axis(self, order)
+
+    def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
+        return with_last_axis(self, rank, len(shape_of(self.input)))
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if self.axis.value.data == 1 else range(r, r + 1)

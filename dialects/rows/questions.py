@@ -37,14 +37,14 @@ def rows_needed(whole: Rowed, name: str, operand: int, r: int) -> range | None:
 
 
 def rows_mode(whole: Rowed, name: str) -> RowsMode | None:
-    """Return how a row is stored, fresh or as a part of the only result; None without rows."""
-    if rows_of(whole.operands[0]) is None:
-        return None
-    if whole.accumulates:
+    """Return how a row is stored, fresh or as a part of the only result; None without rows, which
+    the first operand that has some must be read in."""
+    if whole.accumulates and rows_of(whole.operands[0]) is not None:
         return "part"
-    if not rows_of(whole.results[0]) or rows_needed(whole, name, 0, 0) is None:
+    first = next((k for k, v in enumerate(whole.operands) if rows_of(v) is not None), None)
+    if first is None or not rows_of(whole.results[0]):
         return None
-    return "fresh"
+    return "fresh" if rows_needed(whole, name, first, 0) is not None else None
 
 
 def taps(kernel: int, stride: int, dilation: int, pad: int, rows: int, r: int) -> range:

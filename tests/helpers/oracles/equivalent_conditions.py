@@ -27,6 +27,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: isinstance(v, OpResult)": NARROWS,
         "_claim: ChannelsAttr(channels_of(v))": DEFAULT,
     },
+    "vectors-as-rows": {
+        "_on_rows: rows is None": NARROWS,
+        "_on_rows: properties is None": NARROWS,
+    },
+    "sequences-as-images": {
+        "shown_as: isinstance(back, OpResult)": NARROWS,
+    },
     "division-as-product": {
         "are_powers_of_two: divisors is None": NARROWS,
         "rewrite_function: not divisions": FASTER,
