@@ -56,7 +56,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -65,6 +65,7 @@ from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.traits import View
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 
 
@@ -86,39 +87,47 @@ class TransposeAsView(Rule):
         rewriter.insert(reshape, InsertPoint.before(op))
         moved = op.input
         self.replaced(op, reshape, rewriter)
-        erase_unread([moved], rewriter.erase, lambda maker: isinstance(maker, Mover))
+        erase_unread([moved], rewriter.erase, lambda maker: order_of(maker) is not None)
 
 
-Mover = TransposeOp | ReshapeOp
 Part = tuple[int, int]
 """A dimension, or one of the factors that it is cut into: its size, and the elements from one index
 of it to the next in the source."""
 
+Move = tuple[Sequence[int], Sequence[int]]
+"""The shape of what is moved, and the order in which its dimensions stand then."""
+
+
+def order_of(op: Operation) -> Sequence[int] | None:
+    """Return the order into which an operation puts the dimensions of its operand, if it does no
+    more than that and to give them another shape."""
+    if isinstance(op, TransposeOp):
+        return [int(k) for k in op.permutation.get_values()]
+    return range(len(shape_of(op.operands[0]))) if op.has_trait(View) else None
+
 
 def source_of(op: TransposeOp) -> SSAValue | None:
     """Return the nearest value whose elements are those of a transposition in their order."""
-    moves: list[Mover] = []
+    moves: list[Move] = []
     value: SSAValue = op.result
-    while isinstance(value, OpResult) and isinstance(value.op, Mover):
-        moves.insert(0, value.op)
-        value = value.op.input
+    while isinstance(value, OpResult) and (order := order_of(value.op)) is not None:
+        value = value.op.operands[0]
+        moves.insert(0, (shape_of(value), order))
         if element_of(value) != element_of(op.result):
             return None
-        if is_in_order(shape_of(value), moves):
+        if is_in_order(moves):
             return value
     return None
 
 
-def is_in_order(shape: Sequence[int], moves: Sequence[Mover]) -> bool:
-    """Return whether the elements of a tensor of that shape are in their order after all moves."""
+def is_in_order(moves: Sequence[Move]) -> bool:
+    """Return whether the elements of a tensor are in their order after all moves."""
+    shape = moves[0][0]
     parts = [(size, prod(shape[k + 1 :])) for k, size in enumerate(shape)]
-    for move in moves:
-        by_dimension = split(parts, shape_of(move.input))
+    for shape, order in moves:
+        by_dimension = split(parts, shape)
         if by_dimension is None:
             return False
-        order = range(len(by_dimension))
-        if isinstance(move, TransposeOp):
-            order = [int(k) for k in move.permutation.get_values()]
         parts = [part for k in order for part in by_dimension[k]]
     steps = [prod(size for size, _ in parts[k + 1 :]) for k in range(len(parts))]
     return steps == [step for _, step in parts]
@@ -128,7 +137,7 @@ def split(parts: Sequence[Part], shape: Sequence[int]) -> list[list[Part]] | Non
     """Return the parts that each dimension of a shape is made of; None if one needs elements that
     lie at no even distance."""
     rest = list(parts)
-    found: list[list[Part]] = []
+    by_dimension: list[list[Part]] = []
     for size in reversed(shape):
         dimension: list[Part] = []
         while size > 1:
@@ -140,5 +149,5 @@ def split(parts: Sequence[Part], shape: Sequence[int]) -> list[list[Part]] | Non
             if last > taken:
                 rest.append((last // taken, step * taken))
             size //= taken
-        found.insert(0, dimension)
-    return found
+        by_dimension.insert(0, dimension)
+    return by_dimension

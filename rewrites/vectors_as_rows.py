@@ -212,10 +212,10 @@ def vectors_of(value: SSAValue) -> int:
 def rows_near(op: ComputeOp) -> SSAValue | None:
     """Return rows with the vectors that an operation works on: what an operand is, or is reshaped
     of, or what all readers reshape the results into."""
-    made = vectors_of(op.results[0])
+    count = vectors_of(op.results[0])
     for value in op.operands:
         for source in reshaped_of(value):
-            if has_rows(source) and vectors_of(source) == made:
+            if has_rows(source) and vectors_of(source) == count:
                 return source
     readers = [use.operation for result in op.results for use in result.uses]
     into = [r.result for r in readers if isinstance(r, ReshapeOp) and has_rows(r.result)]

@@ -30,6 +30,12 @@ class Exported:
     def reals(self, *shape: int) -> str:
         return self.constant(self.rng.normal(size=shape).astype(np.float32))
 
+    def stored(self, *shape: int) -> str:
+        return self.constant(self.rng.integers(-100, 100, shape).astype(np.int8))
+
+    def normalized(self, name: str, width: int) -> str:
+        return self.add("LayerNormalization", name, self.reals(width), self.reals(width))
+
     def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"{kind.lower()}{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))

@@ -45,7 +45,10 @@ ALONE = {
     "slice-by-readers": "graphs/darts_imagenet.onnx",
 }
 
-BEHIND = {"transpose-of-transpose": ("channels-last", "models/families/crnn.onnx")}
+BEHIND = {
+    "transpose-of-transpose": ("channels-last", "models/families/crnn.onnx"),
+    "vectors-as-rows": ("transpose-as-view", "models/families/vit.onnx"),
+}
 
 
 def test_every_rule_has_one() -> None:

@@ -2,6 +2,7 @@
 """Patterns that exporters and onnxruntime's quantiser write, as C by the command, whole and in
 rows: what is stored bit for bit as the graph stands, reals close to onnxruntime."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,11 +46,23 @@ def pool_over_time(e: Exported) -> str:
     return e.pair(e.add("AveragePool", e.input(), kernel_shape=[2], strides=[2]), 0.0211)
 
 
+def tokens_first(e: Exported) -> str:
+    """A linear layer of PyTorch between pairs, of [tokens, 1, channels], its bias added first."""
+    turned = e.pair(e.add("Transpose", e.input(), perm=[1, 0, 2]), 0.03)
+    weights = e.add("DequantizeLinear", e.stored(8, 12), *e.step(0.01, 0))
+    bias = e.add("DequantizeLinear", e.stored(12), *e.step(0.02, 0))
+    made = e.pair(e.add("MatMul", turned, weights), 0.05)
+    made = e.pair(e.add("Relu", e.pair(e.add("Add", bias, made), 0.06)), 0.04)
+    flat = e.pair(e.add("Reshape", made, e.constant(np.int64([6, 12]))), 0.04)
+    return e.pair(e.add("Reshape", flat, e.constant(np.int64([1, 6, 12]))), 0.04)
+
+
 STORED: dict[str, tuple[Callable[[Exported], str], tuple[int, ...]]] = {
     "normalized_view": (normalized_view, (1, 3, 8, 10)),
     "weighed_sum": (weighed_sum, (1, 9, 12)),
     "counting_pool": (counting_pool, (1, 3, 4, 4)),
     "pool_over_time": (pool_over_time, (1, 4, 12)),
+    "tokens_first": (tokens_first, (1, 6, 8)),
 }
 
 
@@ -94,12 +107,44 @@ def grouped_queries(e: Exported) -> str:
     return e.add("MatMul", heads, e.add("Transpose", keys, perm=[0, 1, 3, 2]))
 
 
+def encoder(e: Exported) -> str:
+    """A layer of `torch.nn.TransformerEncoder` behind patches, its weights shared by two: tokens
+    come first in the attention, and its result is a matrix."""
+    patches = e.add("Conv", "x", e.reals(16, 3, 4, 4), kernel_shape=[4, 4], strides=[4, 4])
+    tall = e.add("Reshape", patches, e.constant(np.int64([1, 16, 16])))
+    name = e.add("Add", e.add("Transpose", tall, perm=[0, 2, 1]), e.reals(1, 16, 16))
+    ends = [e.constant(np.int64(k)) for k in range(3)]
+    into, out, wide, narrow = e.reals(16, 48), e.reals(16, 16), e.reals(16, 32), e.reals(32, 16)
+    for _ in range(2):
+        turned = e.add("Transpose", e.normalized(name, 16), perm=[1, 0, 2])
+        made = e.add("Add", e.reals(48), e.add("MatMul", turned, into))
+        made = e.add("Reshape", made, e.constant(np.int64([16, 1, 3, 16])))
+        made = e.add("Transpose", made, perm=[2, 1, 0, 3])
+        parts = [e.add("Gather", made, k, axis=0) for k in ends]
+        split = [
+            e.add("Transpose", e.add("Reshape", v, e.constant(np.int64([16, 4, 4]))), perm=order)
+            for v, order in zip(parts, ([1, 0, 2], [1, 2, 0], [1, 0, 2]), strict=True)
+        ]
+        scores = e.add("Mul", e.add("MatMul", *split[:2]), e.constant(np.float32(0.5)))
+        weighed = e.add("MatMul", e.add("Softmax", scores, axis=-1), split[2])
+        flat = e.add("Transpose", weighed, perm=[1, 0, 2])
+        flat = e.add("Reshape", flat, e.constant(np.int64([16, 16])))
+        flat = e.add("Gemm", flat, out, e.reals(16))
+        back = e.add("Reshape", flat, e.constant(np.int64([16, 1, 16])))
+        name = e.add("Add", name, e.add("Transpose", back, perm=[1, 0, 2]))
+        linear = e.add("MatMul", e.normalized(name, 16), wide)
+        linear = e.add("Relu", e.add("Add", e.reals(32), linear))
+        name = e.add("Add", name, e.add("Add", e.reals(16), e.add("MatMul", linear, narrow)))
+    return e.add("ReduceMean", name, e.constant(np.int64([1])), keepdims=0)
+
+
 REAL: dict[str, tuple[Callable[[Exported], str], tuple[int, ...]]] = {
     "normalized_weights": (normalized_weights, (1, 16, 20)),
     "standard_weights": (standard_weights, (1, 3, 9, 9)),
     "grouped_queries": (grouped_queries, (1, 6, 4, 5)),
     "mask_of_classes": (mask_of_classes, (1, 3, 8, 7)),
     "attention_over_time": (attention_over_time, (1, 9, 6)),
+    "encoder": (encoder, (1, 3, 16, 16)),
 }
 ROWS = pytest.mark.parametrize("rows", ["auto", "all"])
 
@@ -132,6 +177,18 @@ def test_real_patterns_are_close_to_onnxruntime(
     want = np.stack([results(data, {"x": x}, fused=False) for x in given]).reshape(-1)
     off = abs(compiled(lab, data, given, tmp_path, rows) - want).max()
     assert off <= 1e-5 * abs(want).max()
+
+
+def test_an_encoder_is_in_rows_behind_its_patches(tmp_path: Path, lab: Any) -> None:
+    """Nothing stands between its operators that has no rows: a token's are there at once."""
+    e = Exported((1, 3, 16, 16))
+    path, out = tmp_path / "net.onnx", tmp_path / "c"
+    path.write_bytes(e.model(encoder(e)))
+    words = ["compile", str(path), "--target=host", "--rows=all", "--rewrite=all", "--nhwc-io"]
+    assert main([*words, "-o", str(out)]) == 0
+    plan = json.loads((out / "report.json").read_text())["plan"]
+    assert (plan["family"], plan["rows"]["operators_cut"]) == ("rows", 27)
+    assert plan["arena"] == 4_288  # of 7,168 as whole operators
 
 
 def test_what_is_constant_is_read_from_flash(tmp_path: Path, lab: Any) -> None:
