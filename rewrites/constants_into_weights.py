@@ -191,8 +191,9 @@ Left alone:
     }
 
 Weights that are multiplied and that somebody else reads too, for there would be two of them; that
-only the run time knows; that are stored in fewer bytes; a bias that is not constant; one number that is added where there is
-no bias; a result that is laid out in another way; a matrix that makes several pixels at once:
+only the run time knows; that are stored in fewer bytes; a bias that is not constant; one number
+that is added where there is no bias; a result that is laid out in another way; a matrix that makes
+several pixels at once:
 
 Left alone:
     !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
