@@ -137,24 +137,34 @@ Left alone:
     }
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import Float32Type, FloatAttr, ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import (
+    Float32Type,
+    FloatAttr,
+    ModuleOp,
+    NoneAttr,
+    TensorType,
+    f32,
+)
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from memopt.analysis.constants import Constants, constants_of
 from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic.even_rounding import dequantized
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.arithmetic.stored import Array, element_of
+from memopt.dialects.arithmetic.stored import Array, element_of, is_stored
 from memopt.dialects.attributes.model import GENERIC
+from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.memgraph.functions import body_of
-from memopt.dialects.memgraph.tensors import elements_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.attention import AttentionOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
@@ -168,24 +178,38 @@ from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
 
 
 @dataclass(frozen=True)
-class Heads:
-    """Numbers of heads as they lie in a value, `width` for each place, from element `first` on;
-    they are times `factor`. `heads` of them in turn serve all."""
+class Source:
+    """Value of which another is made element by element: times `factor`, by `steps`."""
 
     value: SSAValue
+    factor: float = 1.0
+    steps: tuple[Operation, ...] = ()
+
+
+Scaling = Callable[[SSAValue, Constants], Source | None]
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Numbers of heads as they lie in the value of a source, `width` for each place, from element
+    `first` on. `heads` of them in turn serve all."""
+
+    source: Source
     width: int
     first: int
     heads: int
-    factor: float
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The product of queries and keys that a softmax is of, times `factor`, with a mask added."""
+    """The product of queries and keys that a softmax is of, times `factor`, with a mask added.
+    `parts` is what the values are weighed by; `more` are properties of the attention."""
 
     product: BatchMatmulOp
     factor: float
     mask: SSAValue | None
+    parts: SSAValue
+    more: Mapping[str, Attribute]
 
 
 class ProductsAsAttention(FunctionRule):
@@ -202,16 +226,27 @@ class ProductsAsAttention(FunctionRule):
         constants = constants_of(Weights.of(module), GENERIC)
         return bool(sum(self._joined(op, constants, rewriter) for op in softmaxes))
 
+    def parts(self, op: SoftmaxOp, constants: Constants) -> "Parts | None":
+        """Return what the attention around a softmax is made of, None if there is none."""
+        scores = scores_of(op, constants)
+        return scores and parts_of(scores, constants, scaled_by)
+
     def _joined(self, op: SoftmaxOp, constants: Constants, rewriter: PatternRewriter) -> bool:
         """Replace what leads to a softmax, and what its result is multiplied with."""
-        parts = parts_of(op, constants)
+        parts = self.parts(op, constants)
         if parts is None:
             return False
         end = cast("OpResult", parts.made).op
         at = InsertPoint.before(end)
         shaped: dict[SSAValue, SSAValue] = {}
 
-        def inserted(new: Operation) -> SSAValue:
+        def inserted(
+            kind: type[Operation],
+            read: Sequence[SSAValue],
+            type_: Attribute,
+            properties: Mapping[str, Attribute],
+        ) -> OpResult:
+            new = kind.create(operands=read, result_types=[type_], properties=properties)
             new.location = op.location
             self.derived(new, op)
             rewriter.insert(new, at)
@@ -221,109 +256,96 @@ class ProductsAsAttention(FunctionRule):
             if shape_of(value) == shape:
                 return value
             if value not in shaped:
-                type_ = TensorType(element_of(value), shape)
-                new = ReshapeOp.create(operands=[value], result_types=[type_])
-                shaped[value] = inserted(new)
+                shaped[value] = inserted(ReshapeOp, [value], like(value, shape), {})
             return shaped[value]
 
         def channels_of(part: Heads, count: int) -> SSAValue:
-            places = elements_of(part.value) // part.width
-            value = of_shape(part.value, 1, places, part.width)
-            if count == part.width:
-                return value
-            properties = {"starts": numbers([0, 0, part.first]), "strides": numbers([1, 1, 1])}
-            type_ = TensorType(element_of(value), (1, places, count))
-            return inserted(
-                SliceOp.create(operands=[value], result_types=[type_], properties=properties)
-            )
+            places = elements_of(part.source.value) // part.width
+            value = of_shape(part.source.value, 1, places, part.width)
+            if count < part.width:
+                properties = {"starts": numbers([0, 0, part.first]), "strides": numbers([1, 1, 1])}
+                value = inserted(SliceOp, [value], like(value, (1, places, count)), properties)
+            for step in part.source.steps:
+                read = [
+                    value if known_number(v, constants) is None else of_shape(v, *shape_of(v)[:3])
+                    for v in step.operands
+                ]
+                type_ = like(step.results[0], shape_of(value))
+                value = inserted(type(step), read, type_, step.properties)
+            return value
 
-        q, k, v = parts.parts
+        _, k, v = parts.parts
         count, queries, depth, width = parts.sizes
-        operands = [
-            channels_of(q, count * depth),
-            channels_of(k, k.heads * depth),
-            channels_of(v, v.heads * width),
-        ]
+        widths = count * depth, k.heads * depth, v.heads * width
+        operands = list(map(channels_of, parts.parts, widths))
         if parts.mask is not None:
             keys = shape_of(parts.mask)[-1]
             operands.append(of_shape(parts.mask, 1, elements_of(parts.mask) // keys, keys))
         shape = (1, queries, count * width)
         is_last = shape_of(parts.made) == shape
-        type_ = parts.made.type if is_last else TensorType(element_of(parts.made), shape)
-        properties = {
-            "heads": number(count),
-            "kv_heads": number(k.heads) if k.heads < count else None,
-            "scale": FloatAttr(parts.factor, f32),
-        }
-        new = AttentionOp.create(
-            operands=operands,
-            result_types=[type_],
-            properties={key: value for key, value in properties.items() if value is not None},
-        )
-        new.location = op.location
-        rewriter.insert(new, at)
+        properties = {**parts.more, "heads": number(count), "scale": FloatAttr(parts.factor, f32)}
+        if k.heads < count:
+            properties["kv_heads"] = number(k.heads)
+        type_ = parts.made.type if is_last else like(parts.made, shape)
+        new = inserted(AttentionOp, operands, type_, properties)
         if not is_last:
-            self.derived(new, op)
-            new = ReshapeOp.create(operands=[new.results[0]], result_types=[parts.made.type])
-            rewriter.insert(new, at)
-        read = list(end.operands)
-        self.replaced(end, new, rewriter)
-        erase_unread(read, rewriter.erase)
+            new = inserted(ReshapeOp, [new], parts.made.type, {})
+        before = list(end.operands)
+        self.replaced(end, new.op, rewriter)
+        erase_unread(before, rewriter.erase)
         return True
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Queries, keys and values; a mask, and by how much scores are multiplied; the value that is
-    made. `sizes`: heads, queries, channels of a head of keys and of values."""
+    """Queries, keys and values; a mask, and by how much scores are multiplied; more properties; the
+    value that is made. `sizes`: heads, queries, channels of a head of keys and of values."""
 
     parts: tuple[Heads, Heads, Heads]
     mask: SSAValue | None
     factor: float
+    more: Mapping[str, Attribute]
     made: SSAValue
     sizes: tuple[int, int, int, int]
 
 
-def parts_of(op: SoftmaxOp, constants: Constants) -> Parts | None:
-    """Return what the attention around a softmax is made of, None if there is none."""
-    last, scores = only_reader(op.result), scores_of(op, constants)
-    if scores is None or not isinstance(last, BatchMatmulOp) or last.lhs != op.result:
-        return None
-    if last.adj_x is not None:
+def parts_of(scores: Scores, constants: Constants, scaled: Scaling) -> Parts | None:
+    """Return what an attention of those scores is made of, None if there is none."""
+    last = scores.parts.get_user_of_unique_use()
+    if not isinstance(last, BatchMatmulOp) or last.lhs != scores.parts or last.adj_x is not None:
         return None
     product = scores.product
     queries, depth, keys = product.sizes
-    batches, width = shape_of(op.result)[:-2], last.sizes[2]
+    batches, width = shape_of(scores.parts)[:-2], last.sizes[2]
     if shape_of(last.result)[:-2] != batches or 0 in (*batches, queries, depth, keys, width):
         return None
     adjoined = product.adj_x is not None, product.adj_y is None, last.adj_y is not None
-    sizes = (queries, depth), (keys, depth), (keys, width)
+    shapes = (queries, depth), (keys, depth), (keys, width)
     values = product.lhs, product.rhs, last.rhs
     q, k, v = (
-        heads_of(value, batches, size, turned, constants)
-        for value, size, turned in zip(values, sizes, adjoined, strict=True)
+        heads_of(value, batches, size, turned, moved_from(value, constants, scaled))
+        for value, size, turned in zip(values, shapes, adjoined, strict=True)
     )
-    count = elements_of(op.result) // (queries * keys)
+    count = elements_of(scores.parts) // (queries * keys)
     end = together(last.result, count, queries)
     if q is None or k is None or v is None or end is None:
         return None
-    if q.heads != count or k.heads != v.heads or v.factor != 1:
+    if q.heads != count or k.heads != v.heads or v.source.factor != 1:
         return None
-    factor = q.factor * k.factor * scores.factor
-    return Parts((q, k, v), scores.mask, factor, end, (count, queries, depth, width))
+    factor = q.source.factor * k.source.factor * scores.factor
+    return Parts((q, k, v), scores.mask, factor, scores.more, end, (count, queries, depth, width))
 
 
 def scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
     """Return the product that a softmax over the last axis is of, with all that is done to it."""
-    shape = shape_of(op.input)
-    if op.axis.value.data != len(shape) - 1 or op.beta.value.data != 1:
+    if not is_over_last(op):
         return None
     value, factor, mask = op.input, 1.0, None
-    while isinstance(value, OpResult) and is_real(value) and only_reader(value) is not None:
-        if isinstance(value.op, BatchMatmulOp):
-            return Scores(value.op, factor, mask)
+    while isinstance(element_of(value), Float32Type) and value.has_one_use():
+        if isinstance(value.owner, BatchMatmulOp):
+            return Scores(value.owner, factor, mask, op.result, {})
         if (scaled := scaled_by(value, constants)) is not None:
-            value, factor = scaled[0], factor * scaled[1]
+            value, factor = scaled.value, factor * scaled.factor
         elif mask is None and factor == 1 and (masked := masked_by(value)) is not None:
             value, mask = masked
         else:
@@ -331,9 +353,14 @@ def scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
     return None
 
 
-def masked_by(value: OpResult) -> tuple[SSAValue, SSAValue] | None:
+def is_over_last(op: SoftmaxOp) -> bool:
+    """Return whether a softmax is over the last axis, of the powers of e."""
+    return op.axis.value.data == len(shape_of(op.input)) - 1 and op.beta.value.data == 1
+
+
+def masked_by(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
     """Return scores, and the mask that is added to them; None where nothing is."""
-    op = value.op
+    op = value.owner
     if not isinstance(op, AddOp) or op.activation is not None:
         return None
     shape = shape_of(value)
@@ -351,12 +378,12 @@ def is_mask(value: SSAValue, shape: Sequence[int]) -> bool:
     return shared and own[-1] == shape[-1]
 
 
-def scaled_by(value: OpResult, constants: Constants) -> tuple[SSAValue, float] | None:
+def scaled_by(value: SSAValue, constants: Constants) -> Source | None:
     """Return the value of which this one is a known multiple, and by what it is multiplied."""
-    op = value.op
+    if not isinstance(op := value.owner, Operation):
+        return None
     if divided := divided_by(op, constants):
-        other, number = divided
-        scale = 1 / number
+        other, scale = divided
     elif isinstance(op, MulOp):
         pairs = ((op.lhs, op.rhs), (op.rhs, op.lhs))
         numbered = ((a, known_number(b, constants)) for a, b in pairs)
@@ -364,19 +391,22 @@ def scaled_by(value: OpResult, constants: Constants) -> tuple[SSAValue, float] |
     else:
         return None
     fits = shape_of(other) == shape_of(value) and "activation" not in op.properties
-    return (other, scale) if scale is not None and fits else None
+    return Source(other, scale) if scale is not None and fits else None
 
 
 def divided_by(op: Operation, constants: Constants) -> tuple[SSAValue, float] | None:
-    """Return what an operation divides by a number that is known, and that."""
+    """Return what an operation divides by a number that is known, and one over that."""
     number = known_number(op.rhs, constants) if isinstance(op, DivOp) else None
-    return (op.operands[0], number) if number else None
+    return (op.operands[0], 1 / number) if number else None
 
 
 def known_number(value: SSAValue, constants: Constants) -> float | None:
-    """Return the only element of a constant."""
+    """Return the only element of a constant, of a stored one the number that it stands for."""
     array = constants(value) if elements_of(value) == 1 else None
-    return None if array is None else float(array.item())
+    if array is None:
+        return None
+    op = cast("OpResult", value).op
+    return float((dequantized(op, array, value) if is_stored(value) else array).item())
 
 
 def heads_of(
@@ -384,7 +414,7 @@ def heads_of(
     batches: Sequence[int],
     size: tuple[int, int],
     turned: bool,
-    constants: Constants,
+    sources: Iterable[tuple[Source, Array | None]],
 ) -> Heads | None:
     """Return where the matrices of an operand of a product lie place by place, and head by head of
     each, as far back as possible. `size`: places and channels of a head, which come first in
@@ -394,35 +424,37 @@ def heads_of(
     index = np.broadcast_to(index, (*batches, *matrix)).reshape(-1, *matrix)
     index = index.swapaxes(1, 2) if turned else index
     heads: Heads | None = None
-    for at, moved, factor in moved_from(value, constants):
-        lies = lying(index if moved is None else moved[index], elements_of(at))
-        if lies is not None:
-            heads = Heads(at, *lies, factor)
+    for source, moved in sources:
+        at = elements_of(source.value)
+        lies = lying(index if moved is None else moved[index], at)
+        heads = heads if lies is None else Heads(source, *lies)
     return heads
 
 
 def moved_from(
-    value: SSAValue, constants: Constants
-) -> Iterator[tuple[SSAValue, Array | None, float]]:
-    """Yield a value, and what its elements are moved from: with the number of the element there
-    that each is, and by what they are multiplied."""
-    places, factor = None, 1.0
-    yield value, places, factor
-    while isinstance(value, OpResult):
+    value: SSAValue, constants: Constants, scaled: Scaling
+) -> Iterator[tuple[Source, Array | None]]:
+    """Yield a value, and what its elements are moved from, with the number of the element there
+    that each is."""
+    places, source = None, Source(value)
+    yield source, places
+    while isinstance(value := source.value, OpResult):
         op = value.op
-        if (scaled := scaled_by(value, constants)) is not None:
-            value, factor = scaled[0], factor * scaled[1]
+        if (before := scaled(value, constants)) is not None:
+            factor, steps = before.factor * source.factor, (*before.steps, *source.steps)
+            source = Source(before.value, factor, steps)
         elif moves(op):
-            before = op.operands[0]
             others = [constants(other) for other in op.operands[1:]]
             if any(other is None for other in others):
                 return
-            numbered = np.arange(elements_of(before)).reshape(shape_of(before))
+            source = replace(source, value=op.operands[0])
+            shape = shape_of(source.value)
+            numbered = np.arange(prod(shape)).reshape(shape)
             moved = cast("ComputeOp", op).evaluate([numbered, *others])[value.index].reshape(-1)
-            value, places = before, moved if places is None else moved[places]
+            places = moved if places is None else moved[places]
         else:
             return
-        yield value, places, factor
+        yield source, places
 
 
 def moves(op: Operation) -> bool:
@@ -452,7 +484,7 @@ def together(value: SSAValue, count: int, places: int) -> SSAValue | None:
     while True:
         if np.array_equal(index.reshape(-1), wanted):
             last = value
-        reader = only_reader(value)
+        reader = value.get_user_of_unique_use()
         if not (
             isinstance(reader, ComputeOp) and reader.has_trait(Moves) and len(reader.operands) == 1
         ):
@@ -460,12 +492,8 @@ def together(value: SSAValue, count: int, places: int) -> SSAValue | None:
         index, value = reader.evaluate([index])[0], reader.results[0]
 
 
-def only_reader(value: SSAValue) -> Operation | None:
-    """Return the operation that alone reads a value, and once."""
-    uses = list(value.uses)
-    return uses[0].operation if len(uses) == 1 else None
-
-
-def is_real(value: SSAValue) -> bool:
-    """Return whether a value is of float32."""
-    return isinstance(element_of(value), Float32Type)
+def like(value: SSAValue, shape: Sequence[int]) -> AnyTensor:
+    """Return a type of that shape, with the value's elements."""
+    old = encoding_of(value)
+    stored = EncodingAttr("", old.scales, old.zero_points) if is_stored(value) else NoneAttr()
+    return TensorType(element_of(value), shape, stored)

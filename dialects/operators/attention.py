@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
+from xdsl.ir import Block, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -14,10 +15,28 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.even_rounding import (
+    dequantized,
+    multiplier,
+    quantized,
+    rounds_even,
+)
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, unknown
+from memopt.dialects.arithmetic.stored import (
+    LEAST_RESULT,
+    Array,
+    dtype_of,
+    is_stored,
+    limits_of,
+    need_reals,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, rows_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.traits import Alike
 
 
@@ -25,7 +44,10 @@ from memopt.dialects.operators.traits import Alike
 class AttentionOp(ComputeOp):
     """For each query the values, weighed by the softmax of its products with the keys, times
     `scale`, plus its row of the mask. Each of the `heads` takes the next channels of the queries;
-    those of keys and values, of which there may be fewer (`kv_heads`), serve as many in turn."""
+    those of keys and values, of which there may be fewer (`kv_heads`), serve as many in turn.
+
+    Of bytes the types `scores`, `scaled` and `parts` say how the products, those times `scale`, and
+    their softmax are stored; without `scaled` the softmax is of scores times `scale`."""
 
     name = "memgraph.attention"
     q = operand_def(AnyTensor)
@@ -36,10 +58,14 @@ class AttentionOp(ComputeOp):
     heads = prop_def(IntegerAttr[I64])
     kv_heads = opt_prop_def(IntegerAttr[I64])
     scale = prop_def(FloatAttr[Float32Type])
+    scores = opt_prop_def(AnyTensor)
+    scaled = opt_prop_def(AnyTensor)
+    parts = opt_prop_def(AnyTensor)
+    rounding = opt_prop_def(RoundingAttr)
     traits = traits_def(Pure(), Alike())
     assembly_format = (
         "$q `,` $k `,` $v (`,` $mask^)? `heads` $heads (`kv_heads` $kv_heads^)? `scale` $scale "
-        + TYPES
+        "(`scores` $scores^)? (`scaled` $scaled^)? (`parts` $parts^)?" + ROUNDING + " " + TYPES
     )
 
     @property
@@ -66,6 +92,9 @@ class AttentionOp(ComputeOp):
         if self.mask is not None:
             masks = ((1, q[1], k[1]), (1, 1, k[1]))
             self.require(shape_of(self.mask) in masks, f"the mask's shape must be {masks[0]}")
+        of_bytes = self.scores is not None
+        self.require(of_bytes == (self.parts is not None), "types of scores and of parts")
+        self.require(of_bytes or self.scaled is None, "a type of scaled scores, none of scores")
 
     def macs(self) -> int:
         """A channel of each key and of each value for each head of each query."""
@@ -80,7 +109,7 @@ class AttentionOp(ComputeOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if any(is_stored(value) for value in (*self.operands, self.result)):
-            raise unknown(self, "stored integers")
+            return [self._of_bytes(operands)]
         need_reals(self, *operands)
         real = operands[0].dtype
         counts = self.heads.value.data, self.groups, self.groups
@@ -92,6 +121,75 @@ class AttentionOp(ComputeOp):
         parts = (parts / parts.sum(-1, keepdims=True)).astype(real)
         weighed = parts.astype(np.float64) @ v
         return [weighed.swapaxes(0, 1).reshape(shape_of(self.result)).astype(real)]
+
+    # -- of bytes ---------------------------------------------------------------------------------
+    def stages(self) -> tuple[SSAValue, SSAValue, SSAValue]:
+        """Return values of the types of scores, of what the softmax is of, and of its result.
+
+        Raises MemoptError unless all that is stored are bytes of one scale, rounded as ONNX's.
+        """
+        if self.scores is None or self.parts is None or self.mask is not None:
+            raise unknown(self, "stored integers with a mask, or without types of scores and parts")
+        types = self.scores, self.scaled or self.scores, self.parts
+        scores, scaled, parts = Block(arg_types=types).args
+        for value in (self.q, self.k, self.v, scores, scaled, parts, self.result):
+            if stored_bits(self, value, unsigned=True) != 8 or not rounds_even(self):
+                raise unknown(self, "int16, or bytes that are rounded otherwise than ONNX's")
+            if not per_tensor(self, value)[0] >= LEAST_RESULT:
+                raise unknown(self, f"a scale below {LEAST_RESULT}")
+        if not 0 < float(self.scale.value.data) < np.inf:
+            raise unknown(self, "a scale that is not above 0")
+        return scores, scaled, parts
+
+    def reals(self) -> tuple[float, float]:
+        """Return by what sums of products are multiplied to be scores, and results."""
+        scores, _, parts = self.stages()
+        q, k, v, score, part, result = (
+            per_tensor(self, x)[0] for x in (self.q, self.k, self.v, scores, parts, self.result)
+        )
+        return multiplier(q, k, score), multiplier(part, v, result)
+
+    def scaled_scores(self) -> Array:
+        """Return what is stored of each score, from the least on, times `scale`."""
+        scores, scaled, _ = self.stages()
+        low, high = limits_of(self, scores)
+        each = np.arange(low, high + 1)
+        if self.scaled is None:
+            return each
+        products = dequantized(self, each, scores) * np.float32(self.scale.value.data)
+        return quantized(self, products, scaled).astype(np.int64)
+
+    def exponentials(self) -> Array:
+        """Return the float32 exponentials of 0 to 255 steps below the largest scaled score."""
+        _, scaled, _ = self.stages()
+        factor = 1.0 if self.scaled is not None else float(self.scale.value.data)
+        steps = np.arange(256, dtype=np.float64) * per_tensor(self, scaled)[0] * factor
+        return np.exp(-steps).astype(np.float32)
+
+    def _of_bytes(self, operands: Sequence[Array]) -> Array:
+        """Return the result of bytes: exponentials by a table and their sum, in order, are
+        float32; all products are exact."""
+        scores, _, parts = self.stages()
+        counts = self.heads.value.data, self.groups, self.groups
+        q, k, v = (
+            self._by_head(x.astype(np.float64) - per_tensor(self, value)[1], count)
+            for x, value, count in zip(operands, (self.q, self.k, self.v), counts, strict=True)
+        )
+        to_score, to_result = self.reals()
+        stored = self._stored_as(scores, q @ k.swapaxes(1, 2), to_score)
+        scaled = self.scaled_scores()[stored - limits_of(self, scores)[0]]
+        each = self.exponentials()[scaled.max(-1, keepdims=True) - scaled]
+        total = np.add.accumulate(each, -1)[..., -1:]
+        weights = quantized(self, each / total, parts).astype(np.float64)
+        weighed = (weights - per_tensor(self, parts)[1]) @ v
+        result = self._stored_as(self.result, weighed, to_result)
+        shaped = result.swapaxes(0, 1).reshape(shape_of(self.result))
+        return shaped.astype(dtype_of(self.result))
+
+    def _stored_as(self, value: SSAValue, sums: Array, real: float) -> Array:
+        """Return sums times a real number as integers of a value's type."""
+        steps = requantized(self, sums.astype(np.int64), None, [real], 8)
+        return np.clip(steps + per_tensor(self, value)[1], *limits_of(self, value))
 
     def _by_head(self, x: Array, count: int) -> Array:
         """Return [heads, places, channels of one] of so many heads."""

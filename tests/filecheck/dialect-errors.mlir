@@ -676,6 +676,18 @@ func.func @attention_mask(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor
   func.return
 }
 // -----
+func.func @attention_parts(%x: tensor<1x3x4xf32>) {
+  // expected-error@+1 {{memgraph.attention: types of scores and of parts}}
+  %0 = memgraph.attention %x, %x, %x heads 2 scale 1.0 scores tensor<i8, #memgraph.encoding<scale = [1.0], zero_point = [0]>> : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
+func.func @attention_scaled(%x: tensor<1x3x4xf32>) {
+  // expected-error@+1 {{memgraph.attention: a type of scaled scores, none of scores}}
+  %0 = memgraph.attention %x, %x, %x heads 2 scale 1.0 scaled tensor<i8, #memgraph.encoding<scale = [1.0], zero_point = [0]>> : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
 func.func @layer_rank(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tensor<3x3xf32>, %b: tensor<3xf32>, %s: tensor<2x3xf32>) {
   // expected-error@+1 {{memgraph.rnn_layer: a sequence has three dimensions}}
   %0 = memgraph.rnn_layer %w, %w, %r, %b activation<tanh> : (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<3x3xf32>

@@ -71,6 +71,9 @@ func.func @shapes(%x: tensor<2x6xf32>, %i: tensor<1x4x4x2xf32, #memgraph.encodin
   %akj = memgraph.reshape %w : (tensor<3x6xf32>) -> tensor<1x3x6xf32>
   // CHECK: memgraph.attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} heads 2 kv_heads 1 scale 5.000000e-01 :
   %aku = memgraph.attention %akh, %aki, %aki, %akj heads 2 kv_heads 1 scale 0.5 : (tensor<1x3x4xf32>, tensor<1x6x2xf32>, tensor<1x6x2xf32>, tensor<1x3x6xf32>) -> tensor<1x3x4xf32>
+  %akb = memgraph.quantize %akh rounding<onnx_even> : (tensor<1x3x4xf32>) -> tensor<1x3x4xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>
+  // CHECK: memgraph.attention %{{.*}} heads 2 scale 5.000000e-01 scores tensor<i8, {{.*}}> scaled tensor<ui8, {{.*}}> parts tensor<i8, {{.*}}> rounding<onnx_even> :
+  %akc = memgraph.attention %akb, %akb, %akb heads 2 scale 0.5 scores tensor<i8, #memgraph.encoding<scale = [1.0e-02], zero_point = [0]>> scaled tensor<ui8, #memgraph.encoding<scale = [1.0e-02], zero_point = [0]>> parts tensor<i8, #memgraph.encoding<scale = [3.90625e-03], zero_point = [-128]>> rounding<onnx_even> : (tensor<1x3x4xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>, tensor<1x3x4xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>, tensor<1x3x4xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>) -> tensor<1x3x4xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>
   // CHECK: memgraph.concat %{{.*}}, %{{.*}} axis 1 :
   %c = memgraph.concat %s, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
   // CHECK: memgraph.split %{{.*}} axis 1 : (tensor<2x6xf32>) -> (tensor<2x2xf32>, tensor<2x4xf32>)

@@ -58,6 +58,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not softmaxes": FASTER,
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
     },
+    "stored-products-as-attention": {"parts: scores is None": NARROWS},
     "qdq-fold": {
         "is_one: source is not None": READING,
         "is_one: set(known) == {source}": READING,

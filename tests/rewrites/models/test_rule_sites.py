@@ -46,6 +46,7 @@ ALONE = {
 }
 
 BEHIND = {
+    "stored-products-as-attention": ("qdq-fold", "models/families/kwt_q.onnx"),
     "transpose-of-transpose": ("channels-last", "models/families/crnn.onnx"),
     "vectors-as-rows": ("transpose-as-view", "models/families/vit.onnx"),
 }

@@ -4,35 +4,82 @@ from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
+    Table,
     element_kind,
+    per_tensor,
     refuse,
     scratch_rounded,
     tensor_or_table,
 )
+from memopt.backends.c.emit.int8 import Fields, codes
 from memopt.backends.c.emit.registry import kernel
 from memopt.backends.c.rows.row_calls import own_rows
+from memopt.dialects.arithmetic.lazy_numpy import np
+from memopt.dialects.arithmetic.stored import limits_of
 from memopt.dialects.memgraph.tensors import bytes_of, rows_of, shape_of
 from memopt.dialects.operators.attention import AttentionOp
 
 
 def scores_of(op: AttentionOp) -> int:
-    """Bytes of the scores of one head of one query."""
+    """Bytes of the scores of one head of one query, float32."""
     return scratch_rounded(shape_of(op.k)[1] * 4)
 
 
 @kernel(AttentionOp, "f32", workspace=scores_of, rows=own_rows, by_row=True)
 def attention_f32(op: AttentionOp, constants: Constants) -> KernelCall:
-    if any(element_kind(value) != "f32" for value in op.operands):
-        raise refuse(op, "operands that are not all f32")
+    steps = op.sizes[1] if op.mask is not None and (rows_of(op.mask) or 0) > 1 else 0
+    fields = (
+        ("scale", float(op.scale.value.data)),
+        *(("masked", int(op.mask is not None)), ("mask_step", steps)),
+    )
+    return _call(op, constants, "f32", fields)
+
+
+def _call(op: AttentionOp, constants: Constants, kind: str, more: Fields) -> KernelCall:
+    if any(element_kind(value) != kind for value in (*op.operands, op.result)):
+        raise refuse(op, f"operands and a result that are not all {kind}")
     queries, keys, depth, width = op.sizes
     if 0 in (*shape_of(op.q), *shape_of(op.result)):
         raise refuse(op, "a tensor without elements")
-    steps = keys if op.mask is not None and (rows_of(op.mask) or 0) > 1 else 0
     fields = (
         *(("keys", keys), ("groups", op.groups), ("shared", op.heads.value.data // op.groups)),
-        *(("depth", depth), ("width", width), ("scale", float(op.scale.value.data))),
-        *(("masked", int(op.mask is not None)), ("mask_step", steps)),
+        *(("depth", depth), ("width", width), *more),
     )
     operands = tuple(tensor_or_table(op, value, constants) for value in op.operands)
     read, written = ((bytes_of(value.type) or 0) // queries for value in (op.q, op.result))
-    return KernelCall("attention_f32", fields, operands, Rows(queries, read, written))
+    return KernelCall(f"attention_{kind}", fields, operands, Rows(queries, read, written))
+
+
+def wide_scores_of(op: AttentionOp) -> int:
+    """Bytes of the same in 16 bits, behind a head of the query in 16 bits."""
+    _, keys, depth, _ = op.sizes
+    return scratch_rounded(depth * 2) + scratch_rounded(keys * 2)
+
+
+@kernel(
+    *(AttentionOp, "s8"),
+    rounding="onnx_even",
+    workspace=wide_scores_of,
+    rows=own_rows,
+    by_row=True,
+)
+def attention_s8(op: AttentionOp, constants: Constants) -> KernelCall:
+    scores, scaled, parts = op.stages()
+    low, part_zero = limits_of(op, scores)[0], per_tensor(op, parts)[1]
+    least = limits_of(op, scaled)[0]
+    table = op.scaled_scores() - least
+    known = Table("uint8_t", table.astype(np.uint8)) if (table != np.arange(256)).any() else 0
+    names = zip("qkv", (op.q, op.k, op.v), strict=True)
+    numbers = zip(("score", "output"), op.reals(), (op.sizes[2], op.sizes[1]), strict=True)
+    by = {name: codes(op, np.array([n * 255 * 255]), (real,)) for name, real, n in numbers}
+    fields: Fields = (
+        *((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names),
+        ("score_zero_point", per_tensor(op, scores)[1] - low),
+        ("output_zero_point", per_tensor(op, op.result)[1]),
+        *((f"{name}_multiplier", int(numbers[0][0])) for name, numbers in by.items()),
+        *((f"{name}_shift", int(numbers[1][0])) for name, numbers in by.items()),
+        *(("scaled", known), ("exponential", Table("float", op.exponentials()))),
+        ("part_scale", per_tensor(op, parts)[0]),
+        ("part_most", limits_of(op, parts)[1] - part_zero),
+    )
+    return _call(op, constants, "s8", fields)
