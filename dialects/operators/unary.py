@@ -82,14 +82,7 @@ class FunctionOp(UnaryOp):
         stored = is_stored(self.input)
         if not stored or stored_bits(self, self.input, self.result, unsigned=self.takes_bytes) != 8:
             return None
-        low, high = int(least[0].min()), int(most[0].max())
-        table = self.evaluate([np.arange(low, high + 1).astype(dtype_of(self.input))])[0]
-        first, last = (a.astype(np.int64) - low for a in (least[0], most[0]))
-        least_of, most_of = (np.zeros((len(table),) * 2, table.dtype) for _ in range(2))
-        for i in range(len(table)):
-            least_of[i, i:] = np.minimum.accumulate(table[i:])
-            most_of[i, i:] = np.maximum.accumulate(table[i:])
-        return [(least_of[first, last], most_of[first, last])]
+        return extremes_of_bytes(self, least[0], most[0])
 
     def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
         """`extremes` of finite float32 numbers, None where nobody knows: kernels may be off."""
@@ -115,6 +108,18 @@ class FunctionOp(UnaryOp):
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """The function of one stored integer of so many bits; `values` are the least and the
         largest that it is asked for."""
+
+
+def extremes_of_bytes(op: OfOneOp, least: Array, most: Array) -> list[Range]:
+    """Return the ends of a function of bytes from `least` to `most`, by a table of all of them."""
+    low, high = int(least.min()), int(most.max())
+    table = op.evaluate([np.arange(low, high + 1).astype(dtype_of(op.input))])[0]
+    first, last = (a.astype(np.int64) - low for a in (least, most))
+    least_of, most_of = (np.zeros((len(table),) * 2, table.dtype) for _ in range(2))
+    for i in range(len(table)):
+        least_of[i, i:] = np.minimum.accumulate(table[i:])
+        most_of[i, i:] = np.maximum.accumulate(table[i:])
+    return [(least_of[first, last], most_of[first, last])]
 
 
 def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:

@@ -598,6 +598,24 @@ func.func @permuted_shape(%x: tensor<1x4x4x6xf32>) {
   func.return
 }
 // -----
+func.func @table_of_two(%x: tensor<1x4xi8>) {
+  // expected-error@+1 {{memgraph.lookup: a table of 256 entries is needed, not of 2}}
+  %0 = memgraph.lookup %x table [1, 2] : (tensor<1x4xi8>) -> tensor<1x4xi8>
+  func.return
+}
+// -----
+func.func @table_of_words(%x: tensor<1x4xi16>) {
+  // expected-error@+1 {{memgraph.lookup: a tensor of bytes is needed}}
+  %0 = memgraph.lookup %x table [1, 2] : (tensor<1x4xi16>) -> tensor<1x4xi8>
+  func.return
+}
+// -----
+func.func @table_of_shapes(%x: tensor<1x4xi8>) {
+  // expected-error@+1 {{memgraph.lookup: shapes differ}}
+  %0 = memgraph.lookup %x table [1, 2] : (tensor<1x4xi8>) -> tensor<4xi8>
+  func.return
+}
+// -----
 func.func @permuted_layout(%x: tensor<1x4x4x6xf32>) {
   // expected-error@+1 {{memgraph.channel_permutation: layouts differ}}
   %0 = memgraph.channel_permutation %x groups 2 : (tensor<1x4x4x6xf32>) -> tensor<1x4x4x6xf32, #memgraph.encoding<nchw>>

@@ -8,6 +8,7 @@ from operator_cases_rare import RARE
 from operator_parts import KINDS as KINDS
 from operator_parts import Rng, filters, image, made, tensor, value
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     IntegerType,
     Signedness,
     TensorType,
@@ -297,6 +298,13 @@ def channel_permutation(name: str, rng: Rng) -> Any:
     return made(name, [value(wide)], [tensor(wide)], groups=number(groups))
 
 
+def lookup(name: str, rng: Rng) -> Any:
+    shape, table = image(rng), [int(v) for v in rng.integers(-128, 128, 256)]
+    source, result = (TensorType((i8, ui8)[int(rng.integers(2))], shape, STORED) for _ in range(2))
+    entries = DenseArrayBase.from_list(i8, table)
+    return made(name, [create_ssa_value(source)], [result], table=entries)
+
+
 def take(name: str, rng: Rng) -> Any:
     shape, axis = image(rng), int(rng.integers(1, 4))
     count = int(rng.integers(1, shape[axis] + 1))
@@ -414,6 +422,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "transpose_conv_2d": transposed,
     "depth_to_space": depth_to_space,
     "channel_permutation": channel_permutation,
+    "lookup": lookup,
     "leaky_relu": leaky_relu,
     "softmax": softmax,
     "space_to_depth": space_to_depth,

@@ -43,6 +43,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "layer-normalization": {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
     },
+    "functions-as-lookup": {
+        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
+        "rewrite_function: source is None": NARROWS,
+        "_is_part: isinstance(op, ComputeOp)": NARROWS,
+        "widest: isinstance(op, Operation)": NARROWS,
+    },
     "gather-as-slice": {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
     },

@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier,
 from memopt.dialects.arithmetic.stored import is_stored, limits_of
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
+from memopt.dialects.operators.lookup import LookupOp
 from memopt.dialects.operators.real_functions import AbsOp, NegOp, RsqrtOp
 from memopt.dialects.operators.rectifiers import LeakyReluOp
 from memopt.dialects.operators.unary import (
@@ -34,6 +35,11 @@ from memopt.dialects.operators.unary import (
 @kernel(FunctionOp, "s8", rounding=ROUNDINGS, rows=own_rows)
 @kernel(FunctionOp, "u8", rounding="tflm_double", rows=own_rows)
 def function_of_byte(op: FunctionOp, constants: Constants) -> KernelCall:
+    return lookup(op)
+
+
+@kernel(LookupOp, "s8, u8", rows=own_rows)
+def table_of_bytes(op: LookupOp, constants: Constants) -> KernelCall:
     return lookup(op)
 
 
