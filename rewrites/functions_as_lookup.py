@@ -99,8 +99,7 @@ from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, OfOneOp
 from memopt.dialects.operators.lookup import LookupOp
-from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
-from memopt.dialects.operators.traits import Elementwise
+from memopt.dialects.operators.traits import Elementwise, Folds
 from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
 
 
@@ -209,5 +208,5 @@ def _is_byte(value: SSAValue) -> bool:
 
 def _is_one_table(parts: Sequence[Operation]) -> bool:
     """Return whether operators are, or become, one function of bytes by themselves."""
-    functions = [p for p in parts if not isinstance(p, DequantizeOp | QuantizeOp)]
+    functions = [part for part in parts if not part.has_trait(Folds)]
     return not functions or (len(functions) == 1 and isinstance(functions[0], OfOneOp))
