@@ -100,7 +100,7 @@ def place_known(
     placed = None
     if method != "joint" or facts.family != "rows":
         placed = _place(extracted, around, first, limit, options)
-    if placed is None or (method == "joint" and placed[0] > bound):
+    if placed is None or (method == "joint" and placed[0] > bound and not clock.late(deadline)):
         planned, arena, bound = _place_jointly(planned, facts, placed, around, deadline)
         bound = max(0, bound - dropped)
         facts = planned.facts or facts

@@ -52,17 +52,23 @@ class LiveBits:
         """The leaf that begins at `lower`, and the largest nodes in the steps [lower, upper)."""
         if self._last == (lower, upper):
             return self._last_nodes
-        leaf = low = bisect_left(self._starts, lower) + self._leaves
-        right = bisect_left(self._starts, upper) + self._leaves
-        spanned: list[int] = []
-        while low < right:
-            if low & 1:
-                spanned.append(low)
-                low += 1
-            if right & 1:
-                right -= 1
-                spanned.append(right)
-            low >>= 1
-            right >>= 1
+        leaf = bisect_left(self._starts, lower) + self._leaves
+        spanned = nodes_between(leaf, bisect_left(self._starts, upper) + self._leaves)
         self._last, self._last_nodes = (lower, upper), (leaf, spanned)
         return leaf, spanned
+
+
+def nodes_between(low: int, high: int) -> list[int]:
+    """Return the largest nodes of a binary tree that have the leaves [low, high): node n is above
+    2 n and 2 n + 1."""
+    spanned: list[int] = []
+    while low < high:
+        if low & 1:
+            spanned.append(low)
+            low += 1
+        if high & 1:
+            high -= 1
+            spanned.append(high)
+        low >>= 1
+        high >>= 1
+    return spanned

@@ -4,15 +4,12 @@ where that runs out of time.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import address_spaces
-from memopt.solvers.placement.slots import completed
 from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit, cost_of
 from memopt.solvers.problems.placement import Item, Piece
 
-AT_ONCE = 2_000  # tenants that are placed whatever the time is
 Key = Callable[[Tenant], tuple[float, ...]]
 
 
@@ -31,14 +28,14 @@ ORDERS: tuple[Key, ...] = (
 def first_answer(
     problem: MemoryProblem, deadline: float | None = None
 ) -> tuple[tuple[Visit, ...], ...] | None:
-    """The cheapest of a few greedy assignments that fit, None if none does. After `deadline` those
-    that are there, and what it has interrupted, with the rest of the tenants in slots."""
+    """The cheapest of a few greedy assignments that fit, None if none does. None is begun after
+    `deadline` where another one fits."""
     items = [_item(i, t) for i, t in enumerate(problem.tenants)]
     answers: list[tuple[tuple[Visit, ...], ...]] = []
     for key in ORDERS:
         if answers and clock.late(deadline):
             break
-        filled = _fill(problem, items, key, deadline)
+        filled = _fill(problem, items, key)
         if filled is not None:
             answers.append(filled)
             if cost_of(problem, filled) == problem.least:
@@ -56,15 +53,13 @@ def _item(index: int, tenant: Tenant) -> Item:
 
 
 def _fill(
-    problem: MemoryProblem, items: Sequence[Item], key: Key, deadline: float | None
+    problem: MemoryProblem, items: Sequence[Item], key: Key
 ) -> tuple[tuple[Visit, ...], ...] | None:
     banks = sorted(range(len(problem.banks)), key=lambda b: (problem.banks[b].cost, b))
     spaces = address_spaces(items, len(problem.banks))
     bank_of: dict[int, int] = {}
     order = sorted(range(len(problem.tenants)), key=lambda i: (*key(problem.tenants[i]), i))
-    for count, i in enumerate(order):
-        if count >= AT_ONCE and clock.late(deadline):
-            break
+    for i in order:
         item = items[i]
         for b in banks:
             offset = spaces[b].first_fit(item) if item.size else 0
@@ -74,30 +69,10 @@ def _fill(
             return None
         bank_of[i] = b
         spaces[b].put(item, offset)
-    offsets = [
-        spaces[bank_of[i]].offsets[i] if i in bank_of else -1 for i in range(len(problem.tenants))
-    ]
-    if len(bank_of) < len(items) and not _in_slots(problem, items, banks, bank_of, offsets):
-        return None
-    return tuple([(Visit(bank_of[i.index], offsets[i.index], i.lower, i.upper),) for i in items])
-
-
-def _in_slots(
-    problem: MemoryProblem,
-    items: Sequence[Item],
-    banks: Sequence[int],
-    bank_of: dict[int, int],
-    offsets: list[int],
-) -> bool:
-    """Put all that has no bank yet into the first one that has the slots for it; False if none
-    has."""
-    for bank in banks:
-        members = [i for i in items if bank_of.get(i.index, bank) == bank]
-        renumbered = [replace(item, index=k) for k, item in enumerate(members)]
-        slots = completed(renumbered, [offsets[i.index] for i in members])
-        top = max(offset + item.size for offset, item in zip(slots, members, strict=True))
-        if top <= problem.banks[bank].capacity:
-            for item, offset in zip(members, slots, strict=True):
-                bank_of[item.index], offsets[item.index] = bank, offset
-            return True
-    return False
+    return tuple(
+        [
+            (Visit(bank, spaces[bank].offsets[i.index], i.lower, i.upper),)
+            for i in items
+            for bank in (bank_of[i.index],)
+        ]
+    )

@@ -3,8 +3,8 @@
 A new piece of `s` bytes and a placed one at [a, b) that are live together forbid the offsets
 strictly between a - s and b; those less `Piece.at`, if it lies above its item's offset. The free
 offsets of an item are what all its pieces leave. Placed pieces are kept by time, so a query looks
-at what is live near the item and not at all that was placed: as bits where the arena has few units
-(`AddressBits`), else as rows (`time_index.py`).
+at what lives with the item and not at all that was placed: as bits where the arena has few units
+(`AddressBits`), else as stretches (`live_stretches.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,125 +13,72 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from memopt.solvers import clock
 from memopt.solvers.live_bits import LiveBits
+from memopt.solvers.placement.live_stretches import LiveStretches
 from memopt.solvers.placement.rectangles import unit_of
-from memopt.solvers.placement.slots import completed
-from memopt.solvers.placement.time_index import Rows, TimeIndex
 from memopt.solvers.problems.placement import Item, PlacementProblem
 
 Vector = npt.NDArray[np.int64]
-_Near = tuple[int, int, int, int, Rows]  # lower, upper, bytes below and above its end, rows
 LARGEST = 2**63 - 1
-FEW = 48  # rows that are looked at one by one
 
 
 class AddressRows:
-    """Placed pieces as rows (lower, upper, offset, end). `offsets[i]` is that of item i, or -1."""
+    """Placed pieces as stretches of bytes. `offsets[i]` is that of item i, or -1."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.offsets = [-1] * len(items)
-        self._rows = TimeIndex(
-            [
-                (p.lower, p.upper)
-                for i in items
-                for p in (i.pieces or (i,))  # what has no bytes may still end a gap
-            ]
-        )
+        # what has no bytes may still end a gap
+        spans = [(p.lower, p.upper) for i in items for p in (i.pieces or (i,))]
+        self._taken = LiveStretches(spans)
 
     def put(self, item: Item, offset: int) -> None:
         """Place `item`; the caller has asked where it fits."""
         self.offsets[item.index] = offset
         for p in item.pieces:
-            self._rows.add(p.lower, p.upper, offset + p.at, offset + p.at + p.size)
+            self._taken.add(p.lower, p.upper, offset + p.at, offset + p.at + p.size)
 
     def end_gap(self, item: Item, offset: int) -> None:
         """Place an item without bytes where none that lives with it may reach across."""
         self.offsets[item.index] = offset
-        self._rows.add(item.lower, item.upper, offset, offset)
+        self._taken.add(item.lower, item.upper, offset, offset)
 
     def first_fit(self, item: Item, at_least: int = 0) -> int:
         """The lowest free offset that is not below `at_least`."""
-        near = self._near(item)
-        if (stretches := _few(near)) is None:
-            candidates, room = _gaps(near, item.alignment, at_least)
-            return int(candidates[np.argmax(room >= 0)])
-        offset = _aligned(at_least, item.alignment)
-        for start, end in stretches:
-            if start >= offset:
-                break
-            offset = max(offset, _aligned(end, item.alignment))
-        return offset
+        candidates, room = self._gaps(item, at_least)
+        return int(candidates[np.argmax(room >= 0)])
 
     def smallest_gap(self, item: Item) -> int:
         """The lowest offset in the smallest gap that holds the item, else above all in the way
         (Pisarchyk, Algorithm 3)."""
-        near = self._near(item)
-        if (stretches := _few(near)) is None:
-            candidates, room = _gaps(near, item.alignment, 0)
-            return int(candidates[np.argmin(np.where(room >= 0, room, LARGEST))])
-        offset, smallest, chosen = 0, LARGEST, None
-        for start, end in stretches:
-            if 0 <= start - offset < smallest:
-                smallest, chosen = start - offset, offset
-            offset = max(offset, _aligned(end, item.alignment))
-        return offset if chosen is None else chosen
+        candidates, room = self._gaps(item, 0)
+        return int(candidates[room.view(np.uint64).argmin()])  # what is negative is largest there
 
-    def _near(self, item: Item) -> list[_Near]:
-        """The pieces of an item, each with the rows that may be in its way."""
-        spans = [(p.lower, p.upper, p.size, p.at) for p in item.pieces]
-        return [
-            (lower, upper, size + at, at, self._rows.near(lower, upper))
-            for lower, upper, size, at in spans or [(item.lower, item.upper, 0, 0)]
-        ]
+    def _gaps(self, item: Item, at_least: int) -> tuple[Vector, Vector]:
+        """Ascending candidates for the lowest offset in each gap, and how much room is above.
 
-
-def _few(near: Sequence[_Near]) -> list[tuple[int, int]] | None:
-    """Return the forbidden stretches in ascending order, one by one, which is sooner than by numpy
-    where they are few; None for many."""
-    if sum([rows.shape[1] for *_, rows in near]) > FEW:
-        return None
-    return sorted(
-        [
-            (start - above, end - at)
-            for lower, upper, above, at, rows in near
-            for first, last, start, end in zip(*rows.tolist(), strict=True)
-            if first < upper and last > lower
-        ]
-    )
+        Gap k lies above the k forbidden stretches that end first, if no more than k begin below it:
+        so their starts and ends are sorted each for themselves. The room of the last one, above
+        everything in the way, has no end (the largest number); what is no gap, or too small, has a
+        negative one. Offsets are below 2^62.
+        """
+        near = [(self._taken.within(p.lower, p.upper), p.size + p.at, p.at) for p in item.pieces]
+        count = 1 + sum([len(rows) for rows, _, _ in near])
+        candidates, ceiling = np.empty(count, np.int64), np.empty(count, np.int64)
+        candidates[0], ceiling[0] = at_least, LARGEST
+        at = 1
+        for rows, above, inside in near:
+            np.subtract(rows[:, 1], inside, out=candidates[at : at + len(rows)])
+            np.subtract(rows[:, 0], above, out=ceiling[at : at + len(rows)])
+            at += len(rows)
+        np.maximum(candidates, at_least, out=candidates)
+        candidates.sort()
+        ceiling.sort()
+        if item.alignment > 1:
+            candidates = -(-candidates // item.alignment) * item.alignment
+        return candidates, ceiling - candidates
 
 
-def _gaps(near: Sequence[_Near], alignment: int, at_least: int) -> tuple[Vector, Vector]:
-    """Ascending candidates for the lowest offset in each gap, and how much room is above.
-
-    The room of the last candidate, above everything in the way, has no end (the largest number); a
-    gap that is too small has a negative one. Offsets are below 2^62.
-    """
-    starts, ends = list[Vector](), list[Vector]()
-    for lower, upper, above, at, (first, last, start, end) in near:
-        # by number and row by row: numpy is twice as fast then as with a mask of all columns
-        live = ((first < upper) & (last > lower)).nonzero()[0]
-        starts.append(start[live] - above)
-        ends.append(end[live] - at)
-    start, end = (v[0] if len(v) == 1 else np.concatenate(v) for v in (starts, ends))
-    order = start.argsort(kind="stable")  # of runs that ascend, which it merges
-    count = len(order)
-    candidates = np.empty(count + 1, np.int64)
-    candidates[0] = at_least
-    np.maximum.accumulate(end[order], out=candidates[1:])
-    np.maximum(candidates, at_least, out=candidates)
-    if alignment > 1:
-        candidates = -(-candidates // alignment) * alignment
-    ceiling = np.empty(count + 1, np.int64)
-    ceiling[:count] = start[order]
-    ceiling[count] = LARGEST
-    return candidates, ceiling - candidates
-
-
-def _aligned(offset: int, alignment: int) -> int:
-    return -(-offset // alignment) * alignment
-
-
+UNITS = 1 << 13  # of an arena up to which bits answer sooner
 MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so many bits at worst
 
 
@@ -146,7 +93,8 @@ def few_units(items: Sequence[Item]) -> int | None:
     load = max(accumulate(change[step] for step in sorted(change)), default=0)
     highest = max((i.fixed + i.size for i in items if i.fixed is not None), default=0)
     unit = unit_of(items)
-    return unit if max(load, highest) // unit * len(change) <= MOST else None
+    few = max(load, highest) // unit <= min(UNITS, MOST // (len(change) or 1))
+    return unit if few else None
 
 
 class AddressBits:
@@ -243,28 +191,18 @@ def address_spaces(items: Sequence[Item], count: int) -> list[AddressSpace]:
     return [AddressBits(items, unit) if unit else AddressRows(items) for _ in range(count)]
 
 
-def first_fit_in(
-    order: Iterable[Item], items: tuple[Item, ...], deadline: float | None = None
-) -> list[int]:
-    """Return offsets of all items, each at the lowest free offset when its turn comes; what has had
-    none by `deadline` lies above (`slots.py`)."""
+def first_fit_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:
+    """Return offsets of all items, each at the lowest free offset when its turn comes."""
     space = address_space(items)
     for item in order:
-        if clock.late(deadline):
-            return completed(items, space.offsets)
         space.put(item, _given(item, space.first_fit))
     return space.offsets
 
 
-def smallest_gaps_in(
-    order: Iterable[Item], items: tuple[Item, ...], deadline: float | None = None
-) -> list[int]:
-    """Return offsets of all items, each in the smallest gap that holds it when its turn comes; what
-    has had none by `deadline` lies above (`slots.py`)."""
+def smallest_gaps_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:
+    """Return offsets of all items, each in the smallest gap that holds it when its turn comes."""
     space = address_space(items)
     for item in order:
-        if clock.late(deadline):
-            return completed(items, space.offsets)
         space.put(item, _given(item, space.smallest_gap))
     return space.offsets
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, lcm
 
+from memopt.solvers import clock
 from memopt.solvers.problems.placement import Item
 
 
@@ -36,12 +37,14 @@ def is_plain(items: Sequence[Item]) -> bool:
     return all(p.size % aligned == 0 for i in items for p in i.pieces)
 
 
-def blocks_of(items: Sequence[Item]) -> list[Block]:
+def blocks_of(items: Sequence[Item], deadline: float | None = None) -> list[Block]:
     """The independent parts of plain items that have bytes, each with what spans it at its
-    bottom. A block without items is nothing but its bottom."""
+    bottom. A block without items is nothing but its bottom. Raises TimeIsOverError at the
+    deadline."""
     result: list[Block] = []
     waiting: list[tuple[int, list[Item]]] = [(0, [i for i in items if i.pieces])]
     while waiting:
+        clock.raise_if_late(deadline)
         base, group = waiting.pop()
         for part in _apart(group):
             lower = min(_start(i) for i in part)

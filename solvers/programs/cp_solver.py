@@ -84,7 +84,11 @@ def solve(
     are CP-SAT's levels of linear relaxation and of probing in presolve, by default its own.
     """
     deadline = clock.deadline(limit.seconds)
-    start_from(model, hint)
+    try:
+        start_from(model, hint, deadline)
+        clock.raise_if_late(deadline)
+    except clock.TimeIsOverError:
+        return CpAnswer("UNKNOWN")
     parameters = helper.SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = seed
@@ -106,8 +110,9 @@ def solve(
     return CpAnswer(status, ceil(bound - 1e-6) if known else None, response)
 
 
-def start_from(model: cp_model.CpModel, hint: Hint) -> bool:
-    """Hint at an assignment if it is a solution; whether it is."""
+def start_from(model: cp_model.CpModel, hint: Hint, deadline: float | None = None) -> bool:
+    """Hint at an assignment if it is a solution; whether it is. Raises TimeIsOverError at the
+    deadline."""
     given = {int(variable.index): int(value) for variable, value in hint}
     program: Any = model.proto
     if not given:
@@ -120,7 +125,7 @@ def start_from(model: cp_model.CpModel, hint: Hint) -> bool:
         if index not in given:
             return False
         values.append(given[index])
-    if not fulfils(program, values):
+    if not fulfils(program, values, deadline):
         return False
     variables: Any = program.solution_hint.vars
     variables.extend(list(range(len(values))))

@@ -9,15 +9,18 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from memopt.solvers import clock
 
-def fulfils(program: Any, values: Sequence[int]) -> bool:
-    """Return whether `values`, one per variable of the CpModelProto, are a solution."""
+
+def fulfils(program: Any, values: Sequence[int], deadline: float | None = None) -> bool:
+    """Return whether `values`, one per variable of the CpModelProto, are a solution. Raises
+    TimeIsOverError at the deadline."""
     if len(values) != len(program.variables):
         return False
     domains = (list(v.domain) for v in program.variables)
     if not all(_within(x, d) for x, d in zip(values, domains, strict=True)):
         return False
-    check = _Check(list(program.constraints), values)
+    check = _Check(list(program.constraints), values, deadline)
     return all(map(check.holds, check.constraints))
 
 
@@ -29,9 +32,12 @@ def _within(value: int, domain: Sequence[int]) -> bool:
 class _Check:
     """The constraints of a program under an assignment."""
 
-    def __init__(self, constraints: list[Any], values: Sequence[int]) -> None:
+    def __init__(
+        self, constraints: list[Any], values: Sequence[int], deadline: float | None
+    ) -> None:
         self.constraints = constraints
         self.values = values
+        self.deadline = deadline
 
     def true(self, literal: int) -> bool:
         return bool(self.values[literal]) if literal >= 0 else not self.values[-literal - 1]
@@ -43,7 +49,9 @@ class _Check:
         return sum(a * self.values[v] for v, a in zip(variables, coefficients, strict=True))
 
     def holds(self, c: Any) -> bool:
-        """Return whether a constraint holds, or not all its enforcing literals are true."""
+        """Return whether a constraint holds, or not all its enforcing literals are true. Raises
+        TimeIsOverError."""
+        clock.raise_if_late(self.deadline)
         if not all(map(self.true, c.enforcement_literal)):
             return True
         if c.has_linear():
@@ -84,6 +92,7 @@ class _Check:
         sides = zip(map(self._span, c.x_intervals), map(self._span, c.y_intervals), strict=True)
         boxes = sorted((x, y) for x, y in sides if x is not None and y is not None)
         for i, (x, y) in enumerate(boxes):
+            clock.raise_if_late(self.deadline)
             for other_x, other_y in boxes[i + 1 :]:
                 if other_x[0] >= x[1]:
                     break

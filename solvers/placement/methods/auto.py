@@ -10,7 +10,6 @@ depend on the machine.
 from collections.abc import Callable, Iterator
 
 from memopt.solvers import clock
-from memopt.solvers.placement import slots
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.methods import (
@@ -28,7 +27,6 @@ from memopt.solvers.published.placement import greedy_by_breadth
 # Above these sizes the searches cost more than they gain by default.
 LARGE_ITEMS = 20_000
 SEARCHED_ITEMS = 2_000
-PLANAR_PER_SECOND = 5_000  # items; an embedding cannot be interrupted
 FEW_ITEMS = 600  # that all strategies without a search place in a tenth of a second
 
 
@@ -91,17 +89,15 @@ def _greedy(
     if len(items) > SEARCHED_ITEMS:
         if deadline is not None:
             yield greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
-            yield slots.solve_items(problem, items)
-            yield best_fit.by_deadline(problem, deadline)  # the soonest there
-        if len(items) <= PLANAR_PER_SECOND * (clock.left(deadline) or len(items)):
-            yield from _planar(problem, items)
-        yield _ordered(problem, items, _between, deadline)
+            yield best_fit.solve(problem)
+        yield from _planar(problem, items, deadline)
+        yield _ordered(problem, items, _between)
         if len(items) <= LARGE_ITEMS and deadline is None:
-            yield best_fit.by_deadline(problem, deadline)
+            yield best_fit.solve(problem)
         return
     yield greedy_by_size.solve(problem)
     yield best_fit.solve(problem)
-    yield from _planar(problem, items)
+    yield from _planar(problem, items, deadline)
     yield greedy_by_breadth.solve(problem)
     yield tflm.solve(problem)
     for order in ORDERS:
@@ -138,8 +134,10 @@ def by_area(problem: PlacementProblem) -> Placement:
     return _ordered(problem, problem.items, ORDERS[0])
 
 
-def _planar(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:
-    answer = planar.attempt(problem, items)
+def _planar(
+    problem: PlacementProblem, items: tuple[Item, ...], deadline: float | None
+) -> Iterator[Placement]:
+    answer = planar.attempt(problem, items, deadline)
     if isinstance(answer, Placement):
         yield answer
 
@@ -148,10 +146,9 @@ def _ordered(
     problem: PlacementProblem,
     items: tuple[Item, ...],
     order: Callable[[Item], tuple[int, ...]],
-    deadline: float | None = None,
 ) -> Placement:
     ranked = fixed_first(items, sorted(items, key=order))
-    return placement_of(problem, items, first_fit_in(ranked, items, deadline))
+    return placement_of(problem, items, first_fit_in(ranked, items))
 
 
 def _between(item: Item) -> tuple[int, ...]:

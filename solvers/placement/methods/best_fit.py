@@ -14,20 +14,13 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from memopt.solvers import clock
 from memopt.solvers.placement.address_space import AddressSpace, address_space
 from memopt.solvers.placement.rectangles import placement_of
-from memopt.solvers.placement.slots import completed
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """Return the placement; what has no place after `time_limit` seconds lies above."""
-    return by_deadline(problem, clock.deadline(time_limit))
-
-
-def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
-    """Return the placement; what has no place by `deadline` lies above (`slots.py`)."""
+    """Return the placement; `time_limit` is not used."""
     items = problem.items
     fixed = any(item.fixed is not None for item in items)
     space = address_space(items) if fixed else _Above(items)
@@ -38,8 +31,8 @@ def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
             space.put(item, 0)
     movable = [i for i in items if i.fixed is None and i.pieces]
     if movable:
-        _fill(movable, space, deadline)
-    return placement_of(problem, items, completed(items, space.offsets))
+        _fill(movable, space)
+    return placement_of(problem, items, space.offsets)
 
 
 class _Above:
@@ -55,13 +48,11 @@ class _Above:
         return at_least + -at_least % item.alignment
 
 
-def _fill(movable: list[Item], space: AddressSpace | _Above, deadline: float | None) -> None:
+def _fill(movable: list[Item], space: AddressSpace | _Above) -> None:
     waiting = _Waiting(movable)
     skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
     for _ in movable:
         while True:
-            if clock.late(deadline):
-                return
             at, start, end, height = skyline.lowest()
             item = waiting.take(start, end)
             if item is not None:

@@ -23,6 +23,7 @@ from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Pro
 from memopt.solvers.programs.cp_solver import Limit, solve
 
 WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
+PER_SECOND = 10_000  # items that are stated, sent and read: not begun where that takes too long
 CLIQUES = 20_000  # entries of all cliques up to which they are stated
 
 # called with the best arena and the bound in bytes, and the number of answers
@@ -40,16 +41,21 @@ def prove(
     """The best placement within the limit, and the bound that is proven.
 
     With `capacity` (bytes) it ends at an arena that fits, or with a bound above it. `cuts` and
-    `symmetry` leave out what the file's docstring says beyond NoOverlap2D.
+    `symmetry` leave out what the file's docstring says beyond NoOverlap2D. A program that takes
+    longer to state than there is time for is not begun.
     """
     deadline = clock.deadline(time_limit)
-    best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
+    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
+    if not clock.late(deadline):
+        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
     items = problem.items
     floor = floor_of(problem, items)
     goal = floor if capacity is None else capacity
     if best.arena <= goal or goal < floor:
         return Proven(best, floor)
     active = [i for i in items if i.pieces]
+    if clock.late(clock.sooner(deadline, len(active) / PER_SECOND)):
+        return Proven(best, floor)
     unit = unit_of(active)
     top = (best.arena - 1 if capacity is None else capacity) // unit  # an improvement, or nothing
     model = cp_model.CpModel()

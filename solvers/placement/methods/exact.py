@@ -70,11 +70,11 @@ def prove(
         raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
     best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
     if not clock.late(deadline):
-        best = min(best, best_fit.by_deadline(problem, deadline), key=lambda a: a.arena)
+        best = min(best, best_fit.solve(problem), key=lambda a: a.arena)
     if clock.late(deadline):
         return Proven(best, floor_of(problem, items))
     if best.arena > floor_of(problem, items):
-        packed = planar.attempt(problem, items)  # in no time, where nothing may be free
+        packed = planar.attempt(problem, items, deadline)  # in no time, where nothing may be free
         if isinstance(packed, Placement) and packed.arena < best.arena:
             best = packed
     if nodes is not None or time_limit is not None:
@@ -114,7 +114,10 @@ def improve(
     if best.arena <= goal or goal < floor or len(items) > MOST:
         return Proven(best, floor)
     deadline = clock.deadline(seconds)
-    task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)
+    try:
+        task = _Task(problem, items, best, floor, goal, rules or Rules(), progress, deadline)
+    except clock.TimeIsOverError:
+        return Proven(best, floor)
     if any(i.in_parts for i in items):
         task.by_parts(nodes, deadline)
     elif not is_plain(items):
@@ -147,7 +150,8 @@ class _Leaf:
 
 
 class _Task:
-    """`best` and `bound` (bytes) get better as the searches go on; `nodes` counts all."""
+    """`best` and `bound` (bytes) get better as the searches go on; `nodes` counts all. To make one
+    raises TimeIsOverError at the deadline."""
 
     def __init__(
         self,
@@ -158,6 +162,7 @@ class _Task:
         goal: int,
         rules: Rules,
         progress: Progress | None,
+        deadline: float | None,
     ) -> None:
         self.problem, self.items = problem, items
         self.best: Placement = best
@@ -168,7 +173,7 @@ class _Task:
         self.turn = 0.0
         self.leaves: list[_Leaf] = []
         self.offsets = [0] * len(items)
-        for block in blocks_of(items) if is_plain(items) else ():
+        for block in blocks_of(items, deadline) if is_plain(items) else ():
             for index, offset in block.bottom:
                 self.offsets[index] = offset
             if block.items:

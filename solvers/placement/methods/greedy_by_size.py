@@ -4,16 +4,15 @@ Largest first, each into the smallest gap between the placed buffers it lives wi
 ties open: the longer-lived first, then the earlier.
 """
 
-from memopt.solvers import clock
 from memopt.solvers.placement.address_space import smallest_gaps_in
 from memopt.solvers.placement.rectangles import fixed_first, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """Return the placement; what has no place after `time_limit` seconds lies above."""
-    deadline, items = clock.deadline(time_limit), problem.items
-    offsets = smallest_gaps_in(fixed_first(items, by_size(items)), items, deadline)
+    """Return the placement; `time_limit` is not used."""
+    items = problem.items
+    offsets = smallest_gaps_in(fixed_first(items, by_size(items)), items)
     return placement_of(problem, items, offsets)
 
 

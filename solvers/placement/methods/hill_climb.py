@@ -22,7 +22,7 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
     deadline = clock.deadline(time_limit)
     best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
     if not clock.late(deadline):
-        best = min(best, best_fit.by_deadline(problem, deadline), key=lambda p: p.arena)
+        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
     return improve(problem, problem.items, best, clock.left(deadline))
 
 

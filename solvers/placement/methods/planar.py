@@ -20,12 +20,14 @@ from importlib import import_module
 from itertools import combinations
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
+PER_SECOND = 5_000  # items; an embedding cannot be interrupted
 MEMBERS = 12  # of a step's ends and starts: more are not split into smaller sets
 Holes = list[tuple[tuple[int, ...], tuple[int, ...]]]  # (what ends, what starts) in one hole
 
@@ -48,8 +50,12 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
     return answer
 
 
-def attempt(problem: PlacementProblem, items: tuple[Item, ...]) -> Placement | str:
-    """The placement, or why there is none."""
+def attempt(
+    problem: PlacementProblem, items: tuple[Item, ...], deadline: float | None = None
+) -> Placement | str:
+    """The placement, or why there is none; `deadline` leaves out what may take longer."""
+    if clock.late(clock.sooner(deadline, len(items) / PER_SECOND)):
+        return "there is no time for it"
     if any(i.fixed is not None or len(i.pieces) > 1 or i.in_parts for i in items):
         return "fixed offsets and heights that change are not packed in this way"
     if not any(i.pieces for i in items):

@@ -9,7 +9,6 @@ from bisect import bisect_left
 
 import numpy as np
 
-from memopt.solvers import clock
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.rectangles import fixed_first, placement_of
@@ -17,10 +16,10 @@ from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """Return the placement; what has no place after `time_limit` seconds lies above."""
-    deadline, items = clock.deadline(time_limit), problem.items
+    """Return the placement; `time_limit` is not used."""
+    items = problem.items
     order = fixed_first(items, by_breadth(problem, items))
-    return placement_of(problem, items, smallest_gaps_in(order, items, deadline))
+    return placement_of(problem, items, smallest_gaps_in(order, items))
 
 
 def by_breadth(problem: PlacementProblem, items: tuple[Item, ...]) -> list[Item]:

@@ -25,12 +25,11 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
-from memopt.solvers.placement.methods.greedy_by_size import by_size
+from memopt.solvers.placement.methods import greedy_by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of, pairs_of
 from memopt.solvers.placement.rectangles import fixed_first, floor_of, placement_of, refuse_parts
-from memopt.solvers.placement.slots import completed
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
-from memopt.solvers.programs.mathopt import Model, new_model
+from memopt.solvers.programs.mathopt import Model, check_solver, new_model
 
 OPTIONS = {
     "solver": "of the integer program",
@@ -40,6 +39,7 @@ OPTIONS = {
 }
 
 PAIRS = 200_000  # more do not fit into a solver's memory
+PER_SECOND = 10_000  # pairs that are stated, checked, sent and read
 
 
 @dataclass
@@ -165,9 +165,9 @@ def prove(
 ) -> Proven:
     """The best placement, and the program's bound (the load, after a pyramid).
 
-    `time_limit` in seconds is for stating the program and for solving it; without one it runs until
-    it has proven its answer. Raises ProblemError for more than
-    `PAIRS` pairs, for an unknown solver, and for a pyramid over fixed offsets.
+    `time_limit` in seconds is for stating the program and for solving it: one that takes longer to
+    state is not begun. Without a limit it runs until it has proven its answer. Raises ProblemError
+    for more than `PAIRS` pairs, for an unknown solver, and for a pyramid over fixed offsets.
     """
     deadline = clock.deadline(time_limit)
     items = problem.items
@@ -181,10 +181,15 @@ def prove(
         raise ProblemError(f"ilp: {pairs:,} pairs of buffers, at most {PAIRS:,} can be stated")
     if pyramid:
         at = pyramid_of(items)
+    check_solver(solver)
     start = _greedy(problem, items, at, deadline)
-    model = new_model(solver)
     if start.arena == floor:
         return Proven(start, floor)
+    if deadline is not None:  # whenever the limit strikes, no worse than this
+        start = min(start, greedy_by_size.solve(problem), key=lambda p: p.arena)
+    if clock.late(clock.sooner(deadline, pairs / PER_SECOND)):
+        return Proven(start, floor)
+    model = new_model(solver)
     try:
         near = neighbours_of(items, deadline)
     except clock.TimeIsOverError:
@@ -211,20 +216,18 @@ def prove(
 def _greedy(
     problem: PlacementProblem, items: tuple[Item, ...], at: dict[int, int], deadline: float | None
 ) -> Placement:
-    """Where to start: the better of two greedy orders around the given addresses; what has no place
-    by `deadline` lies above."""
+    """Where to start: the better of two greedy orders around the given addresses, the second one
+    before `deadline`."""
     answers: list[Placement] = []
-    for order in (by_size(items), sorted(items, key=lambda i: (-i.area, i.index))):
+    for order in (greedy_by_size.by_size(items), sorted(items, key=lambda i: (-i.area, i.index))):
         space = address_space(items)
         for item in items:
             if item.index in at:
                 space.put(item, at[item.index])
         for item in order:
-            if clock.late(deadline):
-                break
             if item.index not in at:
                 space.put(item, space.first_fit(item) if item.pieces else 0)
-        answers.append(placement_of(problem, items, completed(items, space.offsets)))
+        answers.append(placement_of(problem, items, space.offsets))
         if clock.late(deadline):
             break
     return min(answers, key=lambda p: p.arena)

@@ -5,14 +5,13 @@ gap that holds it, else above all that are live (Lee et al. 2019; SimpleMemoryAr
 "Greedy (Lee et al., 2019)" in Pisarchyk & Lee's Table 2). Today's TFLite is `greedy-by-size`.
 """
 
-from memopt.solvers import clock
 from memopt.solvers.placement.address_space import smallest_gaps_in
 from memopt.solvers.placement.rectangles import fixed_first, placement_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """Return the placement; what has no place after `time_limit` seconds lies above."""
-    deadline, items = clock.deadline(time_limit), problem.items
+    """Return the placement; `time_limit` is not used."""
+    items = problem.items
     order = fixed_first(items, sorted(items, key=lambda i: (i.lower, i.index)))
-    return placement_of(problem, items, smallest_gaps_in(order, items, deadline))
+    return placement_of(problem, items, smallest_gaps_in(order, items))

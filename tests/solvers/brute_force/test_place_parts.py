@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from placed_parts import load, smallest_arena, wrong
+from placed_parts import load, random_parts, smallest_arena, wrong
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
@@ -15,41 +15,6 @@ from memopt.solvers.problems.placement import Buffer, Placement, PlacementProble
 from memopt.solvers.shared_objects import share
 
 FAST = ("greedy-by-size", "greedy-by-breadth", "best-fit", "tflite", "tflm", "hill-climb", "auto")
-STEPS = 7
-
-
-def random_parts(random: Random, most: int, fixed: bool = True) -> PlacementProblem:
-    """Up to `most` bases; about half are in parts that live as they like, of sizes of their own,
-    with holes between them, results in place over one part or over two, and alignments."""
-    buffers: list[Buffer] = []
-
-    def add(size: int, base: int, at: int, alignment: int = 1, where: int | None = None) -> None:
-        lower = random.randrange(STEPS)
-        upper = random.randint(lower + 1, STEPS)
-        name = f"b{len(buffers)}"
-        buffers.append(Buffer(name, size, lower, upper, base, where, alignment, at))
-
-    placed = False
-    for _ in range(random.randint(1, most)):
-        base = len(buffers)
-        if random.random() < 0.5:
-            alignment = random.choice((1, 1, 2))
-            size = random.randint(0, 5)
-            add(-(-size // alignment) * alignment, base, 0, alignment)
-            continue
-        where = random.choice((0, 2, 4)) if fixed and not placed and random.random() < 0.1 else None
-        placed |= where is not None
-        add(0, base, 0, random.choice((1, 1, 2)), where)
-        at = 0
-        for _ in range(random.randint(1, 3)):
-            size = random.randint(1, 3)
-            add(size, base, at)
-            if random.random() < 0.3:
-                add(random.randint(1, size), base, at)
-            at += size + random.choice((0, 0, 0, 1))
-        if random.random() < 0.2:
-            add(at, base, 0)
-    return PlacementProblem(tuple(buffers))
 
 
 def test_every_strategy_on_parts(fuzz: float) -> None:

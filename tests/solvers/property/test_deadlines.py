@@ -7,6 +7,7 @@ fast the machine is. Another one strikes at any moment.
 import random
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import count
 
@@ -20,9 +21,13 @@ from memopt.solvers import clock, joint
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.partitioning import Partition, partition
 from memopt.solvers.placement import place, prove
+from memopt.solvers.placement.methods import cp_sat
+from memopt.solvers.placement.neighbours import pairs_of
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
+from memopt.solvers.programs import worker
 from memopt.solvers.programs.mathopt import new_model
+from memopt.solvers.published.placement import ilp
 from memopt.solvers.scheduling import partitioned, schedule
 from memopt.solvers.scheduling.both_ends import BothEnds
 from memopt.solvers.shared_objects import METHODS as SHARED
@@ -169,7 +174,7 @@ def test_integer_programs_are_stated_in_time(method: str, limit: float) -> None:
     [
         *(
             (m, *size)
-            for m in ("auto", "exact", "hill-climb")
+            for m in ("auto", "cp-sat", "exact", "hill-climb")
             for size in ((600, 60), (2_600, 100))
         ),
         ("ilp", 600, 60),
@@ -181,6 +186,45 @@ def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
     greedy = least(buffers, live, "greedy-by-size")
     taken = work_of(lambda: prove(problem, method, limit))
     assert taken <= 1.1 * limit + 2 * greedy, (taken, limit, greedy)
+
+
+@pytest.mark.parametrize("method", ["cp-sat", "ilp"])
+def test_a_program_is_begun_where_there_is_time_to_state_it(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock stands still: what takes how long is told by the size alone."""
+    asked: list[str] = []
+
+    def ask(kind: str, *_: object) -> None:
+        asked.append(kind)
+
+    monkeypatch.setattr(worker, "ask", ask)
+    problem = thousands(100, 20)
+    greedy = prove(problem, "greedy-by-size").placement.arena
+    size, module = (90, cp_sat) if method == "cp-sat" else (pairs_of(problem.items), ilp)
+    with clock.reading(lambda: 0.0):
+        for share, begun in ((0.9, 0), (1.1, 1)):
+            limit = share * size / module.PER_SECOND
+            assert prove(problem, method, limit).placement.arena <= greedy
+            assert len(asked) == begun
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_blocks_one_upon_another_are_peeled_in_time(limit: float) -> None:
+    """Buffers that live to the end, each spanning all that begin later, below what is no puzzle for
+    a greedy strategy."""
+    steps, puzzle = 3_000, thousands(60, 20).buffers
+    end = steps + max(b.upper for b in puzzle)
+    stairs = [Buffer(f"s{i}", 1 << 20, i, end, i) for i in range(steps)]
+    moved = [
+        replace(b, base=i, lower=b.lower + steps, upper=b.upper + steps)
+        for i, b in enumerate(puzzle, steps)
+    ]
+    problem = PlacementProblem((*stairs, *moved))
+    greedy = work_of(lambda: prove(problem, "greedy-by-size"))
+    taken = work_of(lambda: prove(problem, "exact", limit))
+    assert prove(problem, "greedy-by-size").placement.arena > problem.load
+    assert taken <= 1.1 * limit + 3 * greedy, (taken, limit, greedy)
 
 
 def test_what_an_integer_program_refuses_is_refused_before_it_is_placed() -> None:

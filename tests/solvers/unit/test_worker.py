@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,25 @@ def test_a_hint_for_some_variables_is_none() -> None:
     assert not start_from(model, [])
 
 
+def test_a_hint_is_held_against_constraints_until_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each look at the clock takes a second: a program of five constraints is not even sent."""
+    asked: list[str] = []
+
+    def ask(kind: str, *_: object) -> None:
+        asked.append(kind)
+
+    monkeypatch.setattr(worker, "ask", ask)
+    for seconds in (0.0, 2.0, 1_000.0):
+        model, variables = arranged()
+        ticks = count()
+        with clock.reading(lambda: float(next(ticks))):  # noqa: B023
+            answer = solve(model, Limit(seconds), zip(variables, (1, 0, 0, 3, 5), strict=True))
+        assert answer.status == "UNKNOWN"
+        assert len(asked) == (seconds == 1_000.0)
+
+
 def test_rectangles_that_meet_are_no_solution() -> None:
     model = cp_model.CpModel()
     x, y = model.new_int_var(0, 9, "x"), model.new_int_var(0, 9, "y")
@@ -291,8 +311,8 @@ def test_a_known_order_is_a_solution_of_the_programs(
     """Every variable of a program is told, so the order that is known is where it starts."""
     heard: list[bool] = []
 
-    def hint(model: Any, pairs: Any) -> bool:
-        heard.append(start_from(model, pairs))
+    def hint(model: Any, pairs: Any, deadline: float | None) -> bool:
+        heard.append(start_from(model, pairs, deadline))
         return heard[-1]
 
     def fulfilled(program: Any, values: list[float]) -> bool:
