@@ -16,7 +16,7 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.memgraph.plan import inlined_by, model_of
-from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.traits import Written
@@ -49,7 +49,7 @@ def _work_beside(op: Operation, constants: set[SSAValue]) -> Work:
     weights = sum(bytes_of(c.type) or 0 for c in constants)
     if isinstance(op, ComputeOp):
         return Work(op.macs() + sum(maker.macs() for maker in _makers(op)), weights)
-    if isinstance(op, (ReceiveOp, *MOVING)):
+    if isinstance(op, (AssignVariableOp, ReceiveOp, *MOVING)):
         return Work(0, weights)
     kind = op.op_name.data if isinstance(op, OpaqueOp) else op.name
     return Work(None, weights, (kind,))

@@ -215,6 +215,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             flag = flag_of(name, default)
             if isinstance(default, bool):
                 group.add_argument(flag, action="store_true", help=entry.help)
+            elif entry.many:
+                group.add_argument(flag, action="append", metavar=entry.metavar, help=entry.help)
             elif entry.choices:
                 group.add_argument(flag, choices=entry.choices, help=entry.help)
             else:
@@ -229,9 +231,11 @@ def options_of(args: argparse.Namespace) -> PlanOptions:
     values: dict[str, Any] = {}
     for name, default, entry in described():
         flag = flag_of(name, default)[2:]
-        value = getattr(args, flag.replace("-", "_"))
+        value: Any = getattr(args, flag.replace("-", "_"))
         if default is True:
             value = not value
+        if entry.many and value is not None:
+            value = ",".join(value)
         values[name] = entry.read(flag, value) if isinstance(value, str) else value
     return PlanOptions(**values)
 

@@ -98,6 +98,7 @@ OF_C: tuple[tuple[Callable[[SettledOptions], bool], str], ...] = (
         lambda o: o.rewrite != NO_RULES,
         "--rewrite: a .tflite is written again as it is; memopt compile writes one with less in it",
     ),
+    (lambda o: o.state is not None, "--state: the .tflite keeps its inputs and outputs"),
     (lambda o: o.int8_io, "--int8-io: the .tflite keeps its inputs and outputs"),
     (lambda o: o.nhwc_io, "--nhwc-io: the .tflite keeps its inputs and outputs"),
 )

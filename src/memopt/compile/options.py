@@ -52,8 +52,9 @@ class Shorthand:
 @dataclass(frozen=True)
 class Option:
     """A field of `PlanOptions` for people: its `group`, its `text`, what its value is called, what
-    it may be (`choices` few, `names` many), how a word of the command line is read, and of which
-    targets it is. `sets` are the options of passes that take its value, `memgraph-place.method`;
+    it may be (`choices` few, `names` many), how a word of the command line is read, whether it may
+    be given again (`many`, joined with commas), and of which targets it is. `sets` are the options
+    of passes that take its value, `memgraph-place.method`;
     `shorthand` is how `memopt-opt` has it."""
 
     group: str
@@ -63,6 +64,7 @@ class Option:
     names: Callable[[], Sequence[str]] | None = None
     parse: Callable[[str], object] | None = None
     targets: str = ""
+    many: bool = False
     sets: Sequence[str] = ()
     shorthand: Shorthand | None = None
 
@@ -215,6 +217,21 @@ class PlanOptions:
         "whole int8 operators call CMSIS-NN where the build has it (-DMEMOPT_CMSIS_NN=ON), and "
         "its scratch is planned",
         targets=C_TARGETS,
+    )
+    state: str | None = option(
+        None,
+        BORDER,
+        "the output becomes that input of the next run, zeros before the first: it stays in static "
+        "RAM, and is no input and no output; once for each pair",
+        metavar="INPUT:OUTPUT",
+        many=True,
+        targets=C_TARGETS,
+        sets=("memgraph-tie-state.of",),
+        shorthand=Shorthand(
+            "",
+            of='[^",]+:[^",]+',
+            wrong="--state={1}: expected INPUT:OUTPUT, such as h:h_next",
+        ),
     )
     int8_io: bool = option(
         False,

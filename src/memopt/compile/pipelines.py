@@ -33,6 +33,7 @@ from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
+from memopt.passes.memgraph_tie_state import MemgraphTieStatePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
@@ -175,6 +176,12 @@ AGAIN = "with the scratch of fast kernels"
 # A row that is searched takes what is left of the time limit. Rows of operators are not contracted:
 # `fit` counts on the order that it found.
 TABLE = (
+    Row(
+        "rewrite",
+        MemgraphTieStatePass,
+        lambda o: o.state is not None,
+        "first, for its names are those of the file",
+    ),
     Row(
         "rewrite",
         MemgraphInt8IoPass,

@@ -83,7 +83,8 @@ def rewritten(
     """Return a copy with the rules that are applied at once, and the options without them, for who
     plans it more than once in C; the module itself where something else has to come first."""
     rules = rules_of(options)
-    if not rules.at_once or options.int8_io or options.slide is not None:
+    first = options.int8_io or options.state is not None or options.slide is not None
+    if not rules.at_once or first:
         return module, options
     copy = module.clone()
     with seconds.timed("rewrite"):
