@@ -22,7 +22,7 @@ from memopt.dialects.memgraph.structure import ConstantOp, HyperNode
 from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
 from memopt.dialects.rows.alignment import alignment_of
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, is_received
-from memopt.dialects.rows.state import RecallOp, lies_in_state
+from memopt.dialects.rows.state import KEPT, lies_in_state
 
 OF_ROWS = (RowOp, ReceiveOp, HyperNode)  # what they make may be a row that lies alone
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
@@ -262,7 +262,7 @@ def block_memory(
     ended = set(returned)
     caller = model.io.data == "caller" and isinstance(block.parent_op(), FuncOp)
     present = list(block.ops)
-    recalls = has_kind(present, RecallOp)
+    recalls = has_kind(present, KEPT)
     answer = BlockMemory([], [], [], {}, [], [])
     walk = _Walk(answer, ended, ended.union(kept), caller, recalls)
     for argument in block.args:

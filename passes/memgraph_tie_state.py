@@ -73,19 +73,19 @@ def tie_state(func: FuncOp, pair: str) -> None:
     inputs, outputs = list(map(name_of, block.args)), list(map(name_of, last.operands))
     splits = _splits(pair, place)
     tied = {op.sym.data for op in block.ops if isinstance(op, VariableOp)} - set(inputs)
-    if any(_sym(given) in tied and made not in outputs for given, made in splits):
+    if any(_sym(name) in tied and output not in outputs for name, output in splits):
         return
     fitting = [s for s in splits if s[0] in inputs and s[1] in outputs]
-    given, made = (fitting or splits)[0]
-    for kind, name, known in (("input", given, inputs), ("output", made, outputs)):
+    given, output = (fitting or splits)[0]
+    for kind, name, known in (("input", given, inputs), ("output", output, outputs)):
         if name not in known:
             names = ", ".join(known) or "none"
             text = f"{name!r} is no {kind}{nearest(name, known)}; there are: {names}"
             raise MemoptError(f"--state={pair}: {text}", place)
-    argument, number = block.args[inputs.index(given)], outputs.index(made)
+    argument, number = block.args[inputs.index(given)], outputs.index(output)
     value = last.operands[number]
     if argument.type != value.type or not is_buffer(argument.type):
-        types = f"{_said(argument)}, but the output {made} is {_said(value)}"
+        types = f"{_said(argument)}, but the output {output} is {_said(value)}"
         raise MemoptError(f"--state={pair}: the input {given} is {types}", place)
     if len(outputs) == 1:
         raise MemoptError(f"--state={pair}: nothing is left to return", place)
@@ -125,8 +125,8 @@ def _keep(block: Block, argument: SSAValue, value: SSAValue) -> None:
     Rewriter.insert_op([variable, read], InsertPoint.at_start(block))
     last = block.last_op
     assert last is not None
-    left = read.result if value in old else value  # which may be what it was
-    Rewriter.insert_op(AssignVariableOp(left, variable.result), InsertPoint.before(last))
+    new_content = read.result if value in old else value  # which may be what it was
+    Rewriter.insert_op(AssignVariableOp(new_content, variable.result), InsertPoint.before(last))
     if isinstance(real, OpResult) and value is stored and not list(real.uses):
         Rewriter.erase_op(real.op)
 

@@ -20,6 +20,7 @@ from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
 from memopt.dialects.memgraph.interface import Alias, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
+from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.rows.alignment import alignment_of
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp
 from memopt.dialects.rows.state import RecallOp, StateOp
@@ -255,7 +256,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     block = body_of(func)
     returned = set(block.last_op.operands) if block.last_op is not None else set[SSAValue]()
     held_to_end = set[SSAValue](block.args) if model.io.data == "kept" else set[SSAValue]()
-    recalls = has_kind(block.ops, RecallOp)
+    recalls = has_kind(block.ops, (RecallOp, StatefulOp))
     reader = _Reader(returned, model.io.data == "caller", recalls)
     reading = reader.reading
     for argument in block.args:
@@ -321,6 +322,8 @@ def _arrives_in_rows(argument: SSAValue) -> bool:
 
 def _is_kept(value: SSAValue) -> bool:
     """Return whether `value` lies in a state that stays from run to run, outside the arena."""
+    if isinstance(value.owner, StatefulOp):
+        return value.owner.lies_in is not None
     if not isinstance(value.owner, RecallOp):
         return False
     return not any(isinstance(use.operation, JoinOp) for use in value.uses)
@@ -354,7 +357,7 @@ def _close(
                 piece[v] -= low
         group = found.groups[seen[id(piece)]]
         group.places[value] = piece[value]
-        group.is_input |= isinstance(value, BlockArgument)
+        group.is_input |= isinstance(value, BlockArgument) or _is_kept(value)
         group.is_output |= value in returned or value in kept
         found.of_value[value] = (seen[id(piece)], piece[value])
 

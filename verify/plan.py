@@ -13,7 +13,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
@@ -33,13 +32,14 @@ from memopt.dialects.memgraph.plan import (
     plan_of,
     scratch_list,
 )
-from memopt.dialects.memgraph.structure import HyperNode, VariableOp
+from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.rows.operations import family_of
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
 from memopt.verify.placement import check_places
 from memopt.verify.rows import check_rows
 from memopt.verify.simulate import simulate
+from memopt.verify.variables import check_variables
 
 
 class StalePlanError(MemoptError):
@@ -75,7 +75,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(memory)
-    _check_variables(func)
+    check_variables(func, memory)
     _check_tried(func, plan)
     _check_parts(memory.operations)
     peak = _peak(memory, model)
@@ -220,25 +220,3 @@ def _check_tried(func: FuncOp, plan: PlanAttr) -> None:
     if not is_number(tried) or tried.value.data < 1 or not plan.placed:
         text = f"{SCHEDULES_TRIED} must be a number from 1 on, of a plan with offsets"
         raise MemoptError(text, f"@{func.sym_name.data}")
-
-
-def _check_variables(func: FuncOp) -> None:
-    """Raise MemoptError if an operation of a file comes after one that stands behind it there, and
-    both use the same variable."""
-    for op in body_of(func).ops:
-        if not isinstance(op, VariableOp):
-            continue
-        users = {use.operation for use in op.result.uses}
-        last = -1
-        for user in (other for other in body_of(func).ops if other in users):
-            number = _file_number(user)
-            if 0 <= number < last:
-                text = f"it uses {op.sym.data} after operator {last} of the file, which is later"
-                raise MemoptError(text, place_of(user))
-            last = max(last, number)
-
-
-def _file_number(op: Operation) -> int:
-    """Its operator in the file, -1 if it is of none."""
-    source = op.attributes.get("memgraph.source")
-    return source.operator.data if isinstance(source, SourceAttr) else -1

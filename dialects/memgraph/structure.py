@@ -156,17 +156,32 @@ class AssignVariableOp(IRDLOperation, MemoryInterface):
         super().__init__(operands=[value, state])
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        return OperatorMemory((), effects=(self.state,))
+        after = reads_in_place(self.state, model)
+        return OperatorMemory((), effects=(self.state,), after=after)
 
     def verify_(self) -> None:
         if bytes_of(self.input.type) is None or not same_elements(self.input, self.state):
             raise VerifyException(f"{self.name}: the variable holds another type")
 
 
+def reads_in_place(variable: SSAValue, model: ModelAttr) -> tuple[Operation, ...]:
+    """Return who reads bytes of a variable where it lies, as they are when a run begins."""
+    users, readers = (use.operation for use in variable.uses), dict[Operation, None]()
+    waiting = [op.results[0] for op in users if "in_place" in op.properties]
+    while waiting:
+        for op in (use.operation for use in waiting.pop().uses):
+            is_stateful = any(isinstance(v.owner, VariableOp) for v in op.operands)
+            if is_stateful or not isinstance(op, MemoryInterface) or op.memory(model).executes:
+                readers[op] = None
+            else:
+                waiting += op.results
+    return tuple(readers)
+
+
 def same_elements(one: SSAValue, other: SSAValue) -> bool:
     """Return whether two tensors have one shape and one type of elements."""
-    types = [cast("TensorType[Attribute]", v.type) for v in (one, other)]
-    return _shape(one) == _shape(other) and types[0].element_type == types[1].element_type
+    elements = [cast("TensorType[Attribute]", v.type).element_type for v in (one, other)]
+    return _shape(one) == _shape(other) and elements[0] == elements[1]
 
 
 REASON = "memgraph.reason"

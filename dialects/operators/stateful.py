@@ -12,7 +12,7 @@ from memopt.dialects.arithmetic.stored import Array, dtype_of
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.structure import same_elements
-from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
 Left = list[tuple[SSAValue, Array]]
@@ -27,6 +27,11 @@ class StatefulOp(ComputeOp):
     def states(self) -> tuple[SSAValue, ...]:
         """The operands that stay from one run to the next."""
         return ()
+
+    @property
+    def lies_in(self) -> SSAValue | None:
+        """Return the variable that the only result is, None if it is a buffer of its own."""
+        return None
 
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """The results, as `evaluate`, and what the variables hold then."""
@@ -88,12 +93,14 @@ class SequenceOp(StatefulOp):
 
 @irdl_op_definition
 class ReadVariableOp(StatefulOp):
-    """A copy of what a variable holds."""
+    """A copy of what a variable holds; or `in_place` the variable itself, which is changed once all
+    who read it have run."""
 
     name = "memgraph.read_variable"
     state = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    assembly_format = "$state " + TYPES
+    in_place = opt_prop_def(UnitAttr)
+    assembly_format = "$state (`in_place` $in_place^)? " + TYPES
 
     def verify_(self) -> None:
         self.require(same_elements(self.state, self.result), "the variable holds another type")
@@ -101,6 +108,15 @@ class ReadVariableOp(StatefulOp):
     @property
     def states(self) -> tuple[SSAValue, ...]:
         return (self.state,)
+
+    @property
+    def lies_in(self) -> SSAValue | None:
+        return None if self.in_place is None else self.state
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        if self.in_place is None:
+            return super().memory(model)
+        return OperatorMemory((bytes_of(self.result.type),), executes=False)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         return [operands[0].copy()]

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -41,6 +41,7 @@ from memopt.dialects.memgraph.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.memgraph.structure import NamesRows
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of
 from memopt.dialects.operators.base import INTS, ComputeOp
+from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.questions import UNKEPT
 from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
@@ -293,8 +294,15 @@ def row_of(value: SSAValue) -> tuple[SSAValue, int] | None:
 
 
 def lies_in_state(value: SSAValue) -> bool:
-    """Return whether the bytes of a value are those of a state."""
-    return isinstance(value, OpResult) and isinstance(value.op, RecallOp) and not value.op.copies
+    """Return whether the bytes of a value are those of a state or of a variable."""
+    op = value.owner
+    if isinstance(op, StatefulOp):
+        return op.lies_in is not None
+    return isinstance(op, RecallOp) and not op.copies
+
+
+KEPT: tuple[type[Operation], ...] = (RecallOp, StatefulOp)
+"""Those whose results may lie in what stays from run to run."""
 
 
 MOVING: tuple[type[Operation], ...] = (RecallOp, RetainOp, SlideOp)

@@ -40,6 +40,7 @@ from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import RowOp, is_received
+from memopt.dialects.rows.state import KEPT as IN_STATE
 from memopt.dialects.rows.state import RecallOp, StateOp, lies_in_state
 from memopt.targets.core.registry import target_names
 
@@ -226,8 +227,7 @@ def layout_of(
         names = ", ".join(map(name_of, inputs))
         raise MemoptError(f"C backend: an input received in rows is the only one, here are {names}")
     memories = _memories(known.plan)
-    addresses = _addresses(func, model, memory, memories, inputs, outputs)
-    sliding = sliding_of(func)
+    sliding, addresses = sliding_of(func), dict[SSAValue, Address]()
     layout = Layout(
         func, model, known.plan.arena, memories, memory, inputs, outputs, addresses, {}, sliding
     )
@@ -238,8 +238,11 @@ def layout_of(
     for number, variable in enumerate(variables):
         addresses[variable.result] = Address(f"variable_{number}", 0)
     for op in block.ops:
-        if isinstance(op, RecallOp) and lies_in_state(op.result):
-            addresses[op.result] = layout.kept_at(op.kept, op.index.data)
+        if isinstance(op, IN_STATE) and lies_in_state(op.results[0]):
+            is_row = isinstance(op, RecallOp)
+            place = layout.kept_at(op.kept, op.index.data) if is_row else addresses[op.operands[0]]
+            addresses[op.results[0]] = place
+    addresses |= _addresses(layout)
     for op in memory.operations:
         for value in op.results:
             if value not in addresses:
@@ -251,30 +254,26 @@ def layout_of(
     return replace(layout, scratch=scratch, variables=variables)
 
 
-def _addresses(
-    func: FuncOp,
-    model: ModelAttr,
-    memory: BlockMemory,
-    memories: tuple[Memory, ...],
-    inputs: tuple[SSAValue, ...],
-    outputs: tuple[SSAValue, ...],
-) -> dict[SSAValue, Address]:
-    """Return where each value lies that is in no state."""
-    places, addresses = places_of(func), dict[SSAValue, Address]()
+def _addresses(layout: Layout) -> dict[SSAValue, Address]:
+    """Return where each value lies; those in states and variables are known."""
+    memory, known = layout.memory, layout.addresses
+    places, addresses = places_of(layout.func), dict[SSAValue, Address]()
+    alignment = layout.model.alignment.data
     for group in memory.groups:
-        if lies_in_state(group.members[0][0]):
-            continue
-        if group.in_arena:
-            base, name = _planned_base(
-                places.get(group.members[0][0]), group, model.alignment.data, memories
-            )
+        tensor, inside = group.piece or (None, 0)
+        members = group.members if tensor is None else memory.groups[tensor].members
+        in_state = next(((v, at) for v, at in members if lies_in_state(v)), None)
+        if in_state is not None:
+            place = known[in_state[0]]
+            base, name = place.offset - in_state[1] + inside, place.base
+        elif group.in_arena:
+            first = places.get(group.members[0][0])
+            base, name = _planned_base(first, group, alignment, layout.memories)
         else:
-            tensor, inside = group.piece or (None, 0)
-            members = group.members if tensor is None else memory.groups[tensor].members
-            base, name = _caller_base(members, inputs, outputs)
+            base, name = _caller_base(members, layout.inputs, layout.outputs)
             base += inside
-        for value, inside in group.members:
-            addresses[value] = Address(name, base + inside)
+        for value, at in group.members:
+            addresses[value] = Address(name, base + at)
     return addresses
 
 

@@ -54,8 +54,8 @@ class Option:
     """A field of `PlanOptions` for people: its `group`, its `text`, what its value is called, what
     it may be (`choices` few, `names` many), how a word of the command line is read, whether it may
     be given again (`many`, joined with commas), and of which targets it is. `sets` are the options
-    of passes that take its value, `memgraph-place.method`;
-    `shorthand` is how `memopt-opt` has it."""
+    of passes that take its value, `memgraph-place.method`; `shorthand` is how `memopt-opt` has
+    it."""
 
     group: str
     text: str

@@ -257,7 +257,7 @@ def recurrent_layer(name: str, rng: Rng) -> Any:
 
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
-    "scatter_update": scatter_update,
+    **dict.fromkeys(("scatter_update", "update_variable"), scatter_update),
     "one_hot": one_hot,
     "top_k": top_k,
     "detection_postprocess": detections,

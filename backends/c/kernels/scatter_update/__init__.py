@@ -16,26 +16,31 @@ from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import tensor_or_bytes
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
-from memopt.dialects.operators.scatter_update import REDUCTIONS, ScatterUpdateOp
+from memopt.dialects.operators.scatter_update import (
+    REDUCTIONS,
+    ScatteringOp,
+    ScatterUpdateOp,
+    UpdateVariableOp,
+)
 
 DIMENSIONS = 8  # of the kernels' parameters
 
 
-@kernel(ScatterUpdateOp, ANY, where=lambda op: not op.how)
-def scatter_update(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
+@kernel((ScatterUpdateOp, UpdateVariableOp), ANY, where=lambda op: not op.how)
+def scatter_update(op: ScatteringOp, constants: Constants) -> KernelCall:
     """Return the call that copies and writes elements of any type as bytes."""
     need_same_numbers(op, op.input, op.updates, op.result)
     return _call(op, constants, "scatter_update", bytes_per_element(op, op.result))
 
 
-@kernel(ScatterUpdateOp, "f32, i32, i64", where=lambda op: bool(op.how))
-def scatter_reduced(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
+@kernel((ScatterUpdateOp, UpdateVariableOp), "f32, i32, i64", where=lambda op: bool(op.how))
+def scatter_reduced(op: ScatteringOp, constants: Constants) -> KernelCall:
     if any(is_stored(v) for v in (op.input, op.updates, op.result)):
         raise refuse(op, "quantized integers")
     return _call(op, constants, f"scatter_update_{element_kind(op.result)}", 0)
 
 
-def _call(op: ScatterUpdateOp, constants: Constants, name: str, width: int) -> KernelCall:
+def _call(op: ScatteringOp, constants: Constants, name: str, width: int) -> KernelCall:
     shape, depth, count = shape_of(op.input), op.depth, elements_of(op.indices) // op.depth
     if depth > DIMENSIONS or not elements_of(op.result) or not count:
         raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
