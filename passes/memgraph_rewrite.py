@@ -90,18 +90,19 @@ def apply_at_once(func: FuncOp, rules: Sequence[str], channel_multiple: int) -> 
     """Apply rules wherever they are legal, until none is; what each did that did something.
 
     Those of whole functions, of which alone any changes what there is to compute, come after the
-    others, and what says something of channels comes last."""
+    others, then what waits for these, and what says something of channels comes last."""
     sites, work = Sites(), dict[str, tuple[Work, Work]]()
     again, known = True, None
     while again:
         claimed = has_claims(func)
         legal = [rule for rule in rules if not claimed or rule_of(rule).keeps_claims]
-        function_rules = [rule for rule in legal if issubclass(rule_of(rule), FunctionRule)]
+        of_name = {rule: rule_of(rule) for rule in legal}
+        function_rules = {n: r for n, r in of_name.items() if issubclass(r, FunctionRule)}
         others = [rule for rule in legal if rule not in function_rules]
         again = bool(others) and apply_rules(func, others, sites=sites)
         known = None if again else known
-        for rule in sorted(function_rules, key=lambda rule: rule_of(rule).claims):
-            if again and rule_of(rule).claims:
+        for rule, kind in sorted(function_rules.items(), key=lambda r: (r[1].claims, r[1].waits)):
+            if again and (kind.claims or kind.waits):
                 break  # the others first
             known = before = known or function_work(func)
             if apply_rules(func, (rule,), channel_multiple=channel_multiple, sites=sites):

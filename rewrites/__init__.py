@@ -125,7 +125,10 @@ class Rule(RewritePattern, ABC):
 
 
 class FunctionRule(Rule, ABC):
-    """A rule that looks at all of a function at once."""
+    """A rule that looks at all of a function at once. `waits`: whether it is applied where others
+    have nothing left to do, for it takes away what they look for."""
+
+    waits: ClassVar[bool] = False
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """No operation by itself tells whether the rule is legal."""

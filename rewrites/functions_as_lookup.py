@@ -109,6 +109,7 @@ class FunctionsAsLookup(FunctionRule):
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "safe"
     keeps_claims: ClassVar[bool] = False
+    waits: ClassVar[bool] = True
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         module = func.parent_op()

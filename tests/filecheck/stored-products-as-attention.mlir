@@ -1,5 +1,10 @@
 // RUN: memopt-opt --rewrite=stored-products-as-attention %s | filecheck %s
 // RUN: memopt-opt --rewrite=stored-products-as-attention --model=inplace=on --rows=all --schedule=auto --place=auto --verify-plan %s | filecheck %s --check-prefix=ROWS
+// RUN: memopt-opt --rewrite=all %s | filecheck %s --check-prefix=ALL
+
+// What makes tables of single operators waits until they are none of an attention.
+// ALL-NOT: memgraph.lookup
+// ALL: memgraph.attention
 
 // What is stored between products of bytes stands in the operator; in rows a query is one, which
 // its row of the result takes the place of, and scores are scratch.
