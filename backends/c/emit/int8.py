@@ -14,6 +14,7 @@ from memopt.backends.c.emit.call import (
     per_tensor,
     refuse,
 )
+from memopt.dialects.arithmetic.even_lines import ADDENDS, Steps, find_lines
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multipliers
@@ -84,6 +85,7 @@ def offset_filters(
 
 
 EVEN = 127  # MEMOPT_EVEN in kernels/memopt_common.h
+LINE = 96  # MEMOPT_LINE in kernels/memopt_common.h
 WIDE = 64  # MEMOPT_WIDE in kernels/memopt_common.h
 
 
@@ -95,19 +97,21 @@ def accumulation(
     axes: tuple[int, ...],
     reals: Sequence[float],
     constants: Constants,
+    lines: bool,
 ) -> Fields:
     """The fields bias, multiplier and shift of the real multipliers `reals`, one or per channel.
 
     The bias is folded: bias - zero_point * sum(weights over axes). Every partial sum is below
     |bias| + 128 * sum(|weights|); where that may reach 2**30 the channel's shift is marked as wide
     (real models have such channels: dead ones, with a saturated bias). Refused is what could
-    overflow the int32 accumulator. Where ONNX's rounding is asked for, multipliers are floats.
+    overflow the int32 accumulator. Where ONNX's rounding is asked for, multipliers are those of
+    `codes`.
     """
     total = folded_bias(op, source, bias, weights, axes, constants)
     largest = np.abs(total) + 128 * np.abs(weights.astype(np.int64)).sum(axis=axes)
     return (
         ("bias", Table("int32_t", total.astype(np.int32))),
-        *requantization(op, largest, reals),
+        *requantization(op, largest, reals, lines),
     )
 
 
@@ -143,18 +147,25 @@ def need_int32(op: Operation, largest: Array) -> None:
         raise refuse(op, "the int32 accumulator could overflow")
 
 
-def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fields:
+def requantization(
+    op: Operation, largest: Array, reals: Sequence[float], lines: bool = False
+) -> Fields:
     """The fields multiplier and shift of the real multipliers `reals`, one or per channel, of sums
     whose absolute values are up to `largest`, in 64 bits."""
-    multiplier, shift = codes(op, largest, reals)
-    return (("multiplier", Table("int32_t", multiplier)), ("shift", Table("int8_t", shift)))
+    multiplier, shift = codes(op, largest, reals, lines)
+    needs = "LINES" if rounds_even(op) and (shift != EVEN).any() else None
+    return (("multiplier", Table("int32_t", multiplier)), ("shift", Table("int8_t", shift, needs)))
 
 
-def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
+def codes(
+    op: Operation, largest: Array, reals: Sequence[float], lines: bool = False
+) -> tuple[Array, Array]:
     """Return the multipliers as arrays, as memopt_requantize takes them: int32 multipliers, int8
-    shifts; or as memopt_requantize_once does, where the operation says so."""
-    even = rounds_even(op)
-    pairs = [(0, 0)] * len(reals) if even else quantize_multipliers(reals)
+    shifts; or as memopt_requantize_once does, where the operation says so. Where ONNX's rounding is
+    asked for they are floats, or `lines` where there are any."""
+    if rounds_even(op):
+        return _even_codes(op, largest, np.array(reals, np.float32), lines)
+    pairs = quantize_multipliers(reals)
     shift = np.array([s for _, s in pairs], dtype=np.int64)
     largest = largest << np.maximum(shift, 0)
     need_int32(op, largest)
@@ -164,9 +175,20 @@ def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array,
     multiplier = np.array([m for m, _ in pairs], dtype=np.int32)
     if rounds_once(op):
         code = 31 - shift
-    if even:
-        code, multiplier = np.full_like(code, EVEN), np.array(reals, np.float32).view(np.int32)
     return multiplier, code.astype(np.int8)
+
+
+def _even_codes(op: Operation, largest: Array, reals: Array, lines: bool) -> tuple[Array, Array]:
+    need_int32(op, largest)
+    multiplier, code = reals.view(np.int32).copy(), np.full(reals.size, EVEN, np.int8)
+    if not lines:
+        return multiplier, code
+    (_, low), (_, high) = int8_range(op, op.results[0])
+    zero_point = per_tensor(op, op.results[0])[1]
+    reach = largest if reals.size > 1 else largest.max(keepdims=True)
+    has_line, line, addend = find_lines(reals, reach, Steps(low - zero_point, high - zero_point))
+    multiplier[has_line], code[has_line] = line[has_line], LINE + addend[has_line] - ADDENDS[0]
+    return multiplier, code
 
 
 def even_steps(op: Operation) -> tuple[tuple[str, float], ...]:

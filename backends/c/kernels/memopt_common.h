@@ -263,7 +263,7 @@ static MEMOPT_NOINLINE int32_t memopt_requantize_exact(int32_t value, int32_t mu
 /* The product with `shift` bits behind the point, rounded down, plus a half; unless it may be so close
  * to a half, 2^-10, that floats would round it there. What is larger than 1024 is larger than any
  * result in both. */
-static inline int32_t memopt_requantize_near(int32_t value, int32_t multiplier) {
+static MEMOPT_NOINLINE int32_t memopt_requantize_near(int32_t value, int32_t multiplier) {
   const uint32_t bits = (uint32_t)multiplier;
 #if MEMOPT_SHORT_PRODUCTS
   const int32_t shift = 138 - (int32_t)(bits >> 23);
@@ -294,6 +294,34 @@ static inline int32_t memopt_requantize_even(int32_t value, int32_t multiplier) 
   return memopt_round_even((float)value * real);
 }
 
+/* Codes from this one on but for MEMOPT_EVEN: the product, rounded to even, is a line of integers. Sums
+ * are below 2^23 in size; the emitter has tried each one beside a change of the result. */
+#define MEMOPT_LINE 96
+
+/* 0 where no channel of the network has one. */
+#define MEMOPT_WITH_LINES 1
+
+/* The high word of the product with what is not negative. */
+static inline int32_t memopt_high_word(int32_t value, int32_t multiplier) {
+#if MEMOPT_SHORT_PRODUCTS
+  const int32_t high = memopt_shift_right(value, 16);
+  const uint32_t low = (uint32_t)value & 0xffffu;
+  const int32_t by_high = multiplier >> 16;
+  const uint32_t by_low = (uint32_t)multiplier & 0xffffu;
+  const int32_t across = high * (int32_t)by_low;
+  const uint32_t carry = (low * by_low >> 16) + ((uint32_t)across & 0xffffu);
+  const uint32_t middle = low * (uint32_t)by_high + carry;
+  return high * by_high + memopt_shift_right(across, 16) + (int32_t)(middle >> 16);
+#else
+  return (int32_t)memopt_shift_right_64((int64_t)value * multiplier, 32);
+#endif
+}
+
+static inline int32_t memopt_line(int32_t value, int32_t multiplier, int32_t code) {
+  const int32_t steps = memopt_shift_left(value, 8) + (code - MEMOPT_LINE - 2);
+  return memopt_shift_right(memopt_high_word(steps, multiplier) + 2048, 12);
+}
+
 /* The mean of `count` integers less their zero point, in steps of the result. */
 static inline int32_t memopt_mean_even(int32_t sum, int32_t count, double scale,
                                        float output_scale) {
@@ -315,9 +343,19 @@ MEMOPT_ONCE MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_
 #define MEMOPT_WIDE 64
 static inline int32_t memopt_requantize(int32_t value, int32_t multiplier, int32_t code) {
 #if MEMOPT_ROUND_EVEN
+#if MEMOPT_WITH_LINES && MEMOPT_EVEN_INTEGERS /* most are lines */
+  if (code >= MEMOPT_LINE && code != MEMOPT_EVEN) {
+    return memopt_line(value, multiplier, code);
+  }
+#endif
   if (code == MEMOPT_EVEN) {
     return memopt_requantize_even(value, multiplier);
   }
+#if MEMOPT_WITH_LINES
+  if (code >= MEMOPT_LINE) {
+    return memopt_line(value, multiplier, code);
+  }
+#endif
 #endif
   if (code >= 0) {
     return memopt_requantize_wide(value, multiplier, code - MEMOPT_WIDE);

@@ -10,6 +10,11 @@
 
 #define MEMOPT_CODES 127 /* of memopt_requantize, from where on they do not say how far to shift */
 
+#if MEMOPT_ROUND_EVEN && MEMOPT_WITH_LINES
+#undef MEMOPT_CODES
+#define MEMOPT_CODES MEMOPT_LINE
+#endif /* MEMOPT_ROUND_EVEN */
+
 typedef struct {
   int32_t zero_point, act_min, act_max;
   int32_t step; /* 1: a multiplier per channel, 0: one for all */

@@ -253,7 +253,10 @@ def check_blocks(project: Path) -> None:
     text = (project / "net.c").read_text()
     strips = re.findall(r"depthwise_strips_s8_params [^;]*\.kinds = (\w+),", text)
     tables = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in strips]
+    shifts = re.findall(r"\.shift = ([a-z]\w*),", text)
+    shifts = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in shifts]
     rare = {
+        "LINES": any(re.search(r"\b9[6-9]\b", table.partition("=")[2]) for table in shifts),
         "OTHER_BLOCKS": re.search(r"\.packed = {[^}]*\.kinds = [^N]", text),
         "WIDE_BLOCKS": re.search(r"blocks_s8_params [^;]*\.wide = [^N]", text),
         "WIDE_STRIPS": any(re.search(r"\b2\b", table.partition("=")[2]) for table in tables),

@@ -107,26 +107,30 @@ def _stored(op: Filtered, types: str, sums: Fields) -> KernelCall:
 BOTH = (Conv2DOp, DepthwiseConv2DOp)
 
 
-@kernel(Conv2DOp, "s8", "nhwc", rounding=ROUNDINGS, isa=("mve", "c"), rows=rows_in_turn)
-@kernel(
-    DepthwiseConv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa=("mve", "c"),
-    workspace=_kept,
-    rows=rows_in_turn,
-)
-def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+def conv_2d_s8(
+    op: Conv2DOp | DepthwiseConv2DOp, constants: Constants, lines: bool = True
+) -> KernelCall:
     """Either convolution, with a multiplier per channel."""
     axes, channels = weight_axes(op), shape_of(op.result)[3]
     weights, _ = int8_weights(op, op.weights, channels, constants)
-    sums = accumulation(op, op.input, op.bias, weights, axes, _reals(op), constants)
+    sums = accumulation(op, op.input, op.bias, weights, axes, _reals(op), constants, lines)
     return _stored(op, "s8", (("weights", Table("int8_t", weights)), *sums))
 
 
-@kernel(TransposeConv2DOp, "s8", "nhwc", rounding=ROUNDINGS, rows=reached_rows)
-def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
+def conv_2d_floats_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Either convolution where an FPU rounds, or Helium."""
+    return conv_2d_s8(op, constants, lines=False)
+
+
+for _isa in ("c", "dsp", "mve"):
+    _lower = conv_2d_s8 if _isa == "c" else conv_2d_floats_s8
+    kernel(Conv2DOp, "s8", "nhwc", ROUNDINGS, _isa, rows=rows_in_turn)(_lower)
+    kernel(DepthwiseConv2DOp, "s8", "nhwc", ROUNDINGS, _isa, _kept, rows_in_turn)(_lower)
+
+
+def transpose_conv_2d_s8(
+    op: TransposeConv2DOp, constants: Constants, lines: bool = True
+) -> KernelCall:
     """With a multiplier per channel. Not every tap reaches every pixel, so that the zero point of
     the input is not folded into the bias."""
     axes, channels = weight_axes(op), shape_of(op.result)[3]
@@ -138,7 +142,17 @@ def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelC
         ("weights", Table("int8_t", weights)),
         ("bias", Table("int32_t", bias.astype(np.int32))),
     )
-    return _stored(op, "s8", (*sums, *requantization(op, largest, _reals(op))))
+    return _stored(op, "s8", (*sums, *requantization(op, largest, _reals(op), lines)))
+
+
+def transpose_conv_2d_floats_s8(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
+    """A transposed convolution where an FPU rounds."""
+    return transpose_conv_2d_s8(op, constants, lines=False)
+
+
+for _isa in ("c", "dsp", "mve"):
+    _lower = transpose_conv_2d_s8 if _isa == "c" else transpose_conv_2d_floats_s8
+    kernel(TransposeConv2DOp, "s8", "nhwc", ROUNDINGS, _isa, rows=reached_rows)(_lower)
 
 
 @kernel(BOTH, "u8", "nhwc", rounding="tflm_double", workspace=_kept, rows=window_rows)

@@ -28,8 +28,9 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
 
 
-@kernel(FullyConnectedOp, "s8", rounding=ROUNDINGS, isa=("mve", "c"), rows=summed_rows)
-def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+def fully_connected_s8(
+    op: FullyConnectedOp, constants: Constants, lines: bool = True
+) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
@@ -48,11 +49,21 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
             *int8_range(op, op.result),
             ("per_axis", int(len(scales) > 1)),
             ("weights", Table("int8_t", weights)),
-            *accumulation(op, op.input, op.bias, weights, (1,), reals, constants),
+            *accumulation(op, op.input, op.bias, weights, (1,), reals, constants, lines),
         ),
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )
+
+
+def fully_connected_floats_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    """A matrix where an FPU rounds, or Helium."""
+    return fully_connected_s8(op, constants, lines=False)
+
+
+for _isa in ("c", "dsp", "mve"):
+    _lower = fully_connected_s8 if _isa == "c" else fully_connected_floats_s8
+    kernel(FullyConnectedOp, "s8", rounding=ROUNDINGS, isa=_isa, rows=summed_rows)(_lower)
 
 
 @kernel(FullyConnectedOp, "u8", rounding=("tflite_single", "tflm_double"), rows=summed_rows)

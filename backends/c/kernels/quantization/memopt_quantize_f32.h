@@ -11,9 +11,11 @@
 static inline int32_t memopt_quantized(float value, float scale, int32_t zero_point, int32_t even,
                                        int32_t low, int32_t high) {
   const float ratio = value / scale;
-  const float steps = even ? rintf(ratio) : roundf(ratio);
+  const float steps = even ? ratio : roundf(ratio);
   /* Clamped before the conversion, which is undefined for what an int32 cannot hold. */
-  const int32_t whole = (int32_t)memopt_clamp_f32(steps, -131072.0f, 131072.0f);
+  const float clamped = memopt_clamp_f32(steps, -131072.0f, 131072.0f);
+  /* A float of 2^23 and more has no fraction. */
+  const int32_t whole = (int32_t)(even ? (clamped + 12582912.0f) - 12582912.0f : clamped);
   return memopt_clamp(whole + zero_point, low, high);
 }
 

@@ -1,0 +1,74 @@
+# pyright: basic
+"""Lines of integers for products that round as ONNX's: against all sums, and all lines."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from memopt.dialects.arithmetic.even_lines import ADDENDS, Steps, find_lines
+from memopt.dialects.arithmetic.even_rounding import rescaled
+
+Array = NDArray[Any]
+
+
+def by_line(sums: Array, multiplier: int, addend: int) -> Array:
+    return (((256 * sums + addend) * multiplier >> 32) + 2048) >> 12
+
+
+def clipped(values: Array, steps: Steps) -> Array:
+    return np.clip(values, steps.low, steps.high)
+
+
+def channels(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+    """Scales, some of few bits, that have ties; sums up to 2^15."""
+    mantissas = np.where(
+        rng.random(count) < 0.3, rng.integers(16, 32, count) / 16, 1 + rng.random(count)
+    )
+    reals = np.ldexp(mantissas.astype(np.float32), rng.integers(-14, -5, count))
+    return reals, rng.integers(1, 1 << rng.integers(4, 16, count))
+
+
+@pytest.mark.parametrize("steps", [Steps(0, 255), Steps(-128, 127), Steps(-255, 0), Steps(3, 40)])
+def test_a_line_is_right_for_every_sum(steps: Steps) -> None:
+    reals, reach = channels(np.random.default_rng(steps.high), 200)
+    found, multipliers, addends = find_lines(reals, reach, steps)
+    for real, most, line, multiplier, addend in zip(
+        reals, reach, found, multipliers, addends, strict=True
+    ):
+        sums = np.arange(-most, most + 1)
+        want = clipped(rescaled(sums, [real]), steps)
+        if line:
+            assert ADDENDS[0] <= addend <= ADDENDS[1]
+            assert 0 < multiplier < 1 << 31
+            assert (clipped(by_line(sums, int(multiplier), int(addend)), steps) == want).all()
+    assert 150 <= found.sum() < 200
+
+
+def test_where_no_line_is_found_none_is_near() -> None:
+    """Of all multipliers near the scale, with each addend."""
+    steps = Steps(-128, 127)
+    reals, reach = channels(np.random.default_rng(5), 300)
+    found, _, _ = find_lines(reals, reach, steps)
+    for real, most in zip(reals[~found], reach[~found], strict=True):
+        sums = np.arange(-most, most + 1)
+        want = clipped(rescaled(sums, [real]), steps)
+        middle = round(float(real) * 2.0**36)
+        for multiplier in range(middle - 400, middle + 400, 16):
+            for addend in range(-128, 128, 2):
+                assert (clipped(by_line(sums, multiplier, addend), steps) != want).any()
+    assert (~found).sum() >= 5
+
+
+def test_ties_that_round_to_both_sides_have_no_line() -> None:
+    reals, reach = np.full(3, 2.0**-7, np.float32), np.array([100, 300, 1 << 20])
+    assert find_lines(reals, reach, Steps(-128, 127))[0].tolist() == [True, False, False]
+    assert find_lines(reals, reach, Steps(0, 1))[0].all()
+
+
+def test_sums_and_scales_beyond_the_products_have_no_line() -> None:
+    reals = np.array([0.03, 2.0**-5, 0.03, 2.0**-17, 0.0, np.inf], np.float32)
+    reach = np.array([100, 100, 1 << 23, 100, 100, 100])
+    found = find_lines(reals, reach, Steps(-128, 127))[0]
+    assert found.tolist() == [True, False, False, False, False, False]
