@@ -46,7 +46,8 @@ After:
 
 Exact: the order of the block, in which every reader runs before the change, is one of those that
 are left. So nothing is done where a reader comes behind the change, or is the change itself; where
-the variable changes twice, or is read again after it; and where what would lie there is returned.
+the variable changes twice, or is read again after it; where what would lie there is returned; and
+where something else uses the variable.
 
 Left alone:
     !t = tensor<1x4xf32>
@@ -68,11 +69,16 @@ Left alone:
       %8 = memgraph.read_variable %s : (!t) -> !t
       %9 = memgraph.reshape %8 : (!t) -> !t
       memgraph.assign_variable %9, %s : !t, !t
+      %o = memgraph.variable "unread" : !t
+      memgraph.assign_variable %x, %o : !t, !t
+      %p = memgraph.variable "else" : !t
+      %10 = memgraph.read_variable %p : (!t) -> !t
+      memgraph.opaque "OTHER"(%10, %p) stateful : (!t, !t) -> ()
       func.return %2, %6, %7 : !t, !t, !t
     }
 
 Pieces are written into a copy, as before, where they are made of what lies there, where somebody
-reads that later, and where the result is returned.
+reads that later, where the result is returned, and into something else than what is read.
 
 Before:
     !t = tensor<4x4xf32>
@@ -92,6 +98,15 @@ Before:
       %7 = memgraph.scatter_update %6, %i, %x : (!t, !i, !t) -> !t
       %8 = memgraph.add %7, %6 : (!t, !t) -> !t
       memgraph.assign_variable %7, %c : !t, !t
+      %d = memgraph.variable "unread" : !t
+      %9 = memgraph.read_variable %d : (!t) -> !t
+      %10 = memgraph.scatter_update %9, %i, %x : (!t, !i, !t) -> !t
+      memgraph.assign_variable %10, %d : !t, !t
+      %e = memgraph.variable "other" : !t
+      %11 = memgraph.read_variable %e : (!t) -> !t
+      %12 = memgraph.relu %11 : (!t) -> !t
+      %13 = memgraph.scatter_update %12, %i, %x : (!t, !i, !t) -> !t
+      memgraph.assign_variable %13, %e : !t, !t
       func.return %5, %8 : !t, !t
     }
 After:
@@ -110,6 +125,13 @@ After:
       %7 = memgraph.scatter_update %6, %i, %x : (!t, !i, !t) -> !t
       %8 = memgraph.add %7, %6 : (!t, !t) -> !t
       memgraph.assign_variable %7, %c : !t, !t
+      %d = memgraph.variable "unread" : !t
+      %10 = memgraph.update_variable %d, %i, %x : (!t, !i, !t) -> !t
+      %e = memgraph.variable "other" : !t
+      %11 = memgraph.read_variable %e in_place : (!t) -> !t
+      %12 = memgraph.relu %11 : (!t) -> !t
+      %13 = memgraph.scatter_update %12, %i, %x : (!t, !i, !t) -> !t
+      memgraph.assign_variable %13, %e : !t, !t
       func.return %5, %8 : !t, !t
     }
 """
@@ -156,7 +178,7 @@ class VariableInPlace(FunctionRule):
         block = variable.parent
         assert block is not None
         place = {op: k for k, op in enumerate(block.ops)}
-        uses = uses_of(variable, place)
+        uses = uses_of(variable)
         if uses is None:
             return False
         for written in (written_of(uses), None):
@@ -166,9 +188,11 @@ class VariableInPlace(FunctionRule):
             if written is not None:
                 self._write_there(uses, written, rewriter)
             for read in uses.reads:
-                if read.parent is not None:
+                if read.result.uses:
                     read.properties["in_place"] = UnitAttr()
                     self.changed(read, rewriter)
+                else:
+                    rewriter.erase(read)
             return True
         return False
 
@@ -184,22 +208,16 @@ class VariableInPlace(FunctionRule):
         update.location = written.location
         rewriter.insert(update, InsertPoint.before(written))
         self.replaced(written, update, rewriter)
-        for read in uses.reads:
-            if not read.result.uses:
-                rewriter.erase(read)
 
 
-def uses_of(variable: VariableOp, place: Mapping[Operation, int]) -> Uses | None:
+def uses_of(variable: VariableOp) -> Uses | None:
     """Return the uses of a variable that may lie where it does; None of any other variable."""
     users = [use.operation for use in variable.result.uses]
     reads = [op for op in users if isinstance(op, ReadVariableOp) and op.in_place is None]
     changes = [op for op in users if isinstance(op, AssignVariableOp)]
     if not reads or len(changes) > 1 or len(reads) + len(changes) < len(users):
         return None
-    change = changes[0] if changes else None
-    if change is not None and any(place[op] > place[change] for op in reads):
-        return None
-    return Uses(variable, reads, change)
+    return Uses(variable, reads, changes[0] if changes else None)
 
 
 def written_of(uses: Uses) -> ScatterUpdateOp | None:
