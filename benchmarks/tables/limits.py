@@ -3,8 +3,9 @@ all sizes.
 
 Each row is a command in a process of its own, from its start to its end: reading the file and
 printing the answer are included. 40 graphs, ten generators at four sizes each, are told off in turn
-to all methods of ordering and placing, so that each method has a graph of each size; besides there
-are buffers, networks of typed operators and the models that have broken a limit.
+to all methods of ordering and placing, so that each method has a graph of each size, and most
+methods of placing the largest graph of which most lives together; besides there are buffers,
+networks of typed operators and the models that have broken a limit.
 
 In these processes time is what they use of a processor, and what they wait for the solver's
 process: so a limit means the same on a machine that does other things as well.
@@ -59,6 +60,20 @@ PIPELINES = (  # over all models of `families`
     "--rewrite=all --rows=auto --schedule=auto --place=joint",
 )
 
+HARDEST = "hourglass", GRAPHS["hourglass"][-1]  # of which most lives together
+ON_HARDEST = (
+    "auto",
+    "best-fit",
+    "cp-sat",
+    "exact",
+    "greedy-by-breadth",
+    "greedy-by-size",
+    "hill-climb",
+    "joint",
+    "tflite",
+    "tflm",
+)
+
 Row = tuple[str, str, int]  # a command, the generator of its problem or a model, its size
 
 
@@ -80,6 +95,8 @@ def rows(quick: bool) -> Iterator[Row]:
         for at in range(1 if quick else 4):
             family = families[(n + 3 * at) % len(families)]
             yield command, family, GRAPHS[family][at]
+    for method in () if quick else ON_HARDEST:
+        yield f"--place={method}", *HARDEST
     for strategy in STRATEGIES[:: 4 if quick else 1]:
         for count in BUFFERS[: 1 if quick else None]:
             yield f"place --strategy={strategy}", "buffers", count

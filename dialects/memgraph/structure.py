@@ -273,12 +273,12 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     # what most have is right at first sight; xDSL, which is asked of all others, takes twenty times
     # as long to find that there is nothing to verify
     def verify(self, verify_nested_ops: bool = True) -> None:
-        block, properties = self.parent, self.properties
+        block, properties, kinds = self.parent, self.properties, self.IN_TEXT
         is_plain = (
             "op_name" in properties
-            and all(type(given) is self.IN_TEXT.get(key) for key, given in properties.items())
+            and all(type(given) is kinds.get(key) for key, given in properties.items())
             and not (self.regions or self.successors)
-            and not any(isinstance(v, ErasedSSAValue) for v in self.operands)
+            and ErasedSSAValue not in [type(v) for v in self.operands]
         )
         if not is_plain or block is None or block.last_op is self:
             super().verify(verify_nested_ops)

@@ -18,6 +18,7 @@ from typing import IO, Any, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    FunctionType,
     IntegerAttr,
     ModuleOp,
     StringAttr,
@@ -32,6 +33,7 @@ from xdsl.utils.lexer import Input
 
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.attributes.quick import line_of
+from memopt.dialects.memgraph.fingerprint import is_plain, tensor_text
 from memopt.dialects.memgraph.plan import is_number
 from memopt.text.aliases import aliases_of
 from memopt.text.lexer import Utf8Lexer
@@ -114,9 +116,10 @@ class AliasPrinter(Printer):
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         entries = [
-            self._key(key) if isinstance(attribute, UnitAttr) else f"{self._key(key)} = {text}"
+            self._key(key)
+            if attribute.__class__ is UnitAttr
+            else f"{self._key(key)} = {self._text(attribute)}"
             for key, attribute in attr_dict.items()
-            for text in (self._text(attribute),)
         ]
         text = f"{{{', '.join(entries)}}}"
         if "\n" in text:
@@ -133,7 +136,25 @@ class AliasPrinter(Printer):
             if "\n" not in text:
                 self.print_string(text)
                 return
+        if print_fn == self.print_ssa_value:
+            names = [self._ssa_values.get(value) for value in listed]
+            if None not in names:  # all are printed already, where they are made
+                self.print_string(delimiter.join([f"%{name}" for name in names]))
+                return
         super().print_list(listed, print_fn, delimiter)
+
+    def print_function_type(
+        self, input_types: Iterable[Attribute], output_types: Iterable[Attribute]
+    ) -> None:
+        inputs, outputs = list(input_types), list(output_types)
+        returned = ", ".join([self._text(type_) for type_ in outputs])
+        if len(outputs) != 1 or outputs[0].__class__ is FunctionType:
+            returned = f"({returned})"
+        text = f"({', '.join([self._text(type_) for type_ in inputs])}) -> {returned}"
+        if "\n" in text:
+            super().print_function_type(inputs, outputs)
+        else:
+            self.print_string(text)
 
     def _text(self, attribute: Attribute) -> str:
         """Return xDSL's text of an attribute.
@@ -144,16 +165,20 @@ class AliasPrinter(Printer):
         known = self._texts.get(id(attribute))
         if known is not None:
             return known[1]
-        if attribute.__class__ is IntegerAttr and is_number(attribute):
+        kind = attribute.__class__  # asked first, for what is none of these is found late by xDSL
+        if kind is IntegerAttr and is_number(attribute):
             return f"{attribute.value.data} : i64"
-        if isinstance(attribute, ArrayAttr):
+        if kind is ArrayAttr:
             listed = cast("ArrayAttr[Attribute]", attribute).data
             return f"[{', '.join([self._text(entry) for entry in listed])}]"
-        if isinstance(attribute, StringAttr) and PLAIN.fullmatch(attribute.data):
-            return f'"{attribute.data}"'
-        if isinstance(attribute, SourceAttr):
+        if kind is StringAttr and isinstance(attribute, StringAttr):
+            if PLAIN.fullmatch(attribute.data):
+                return f'"{attribute.data}"'
+        elif kind is SourceAttr and isinstance(attribute, SourceAttr):
             return f"#{attribute.name}{attribute.text}"
         text = self.aliases.get(attribute) if isinstance(attribute, TypeAttribute) else None
+        if text is None and is_plain(attribute):
+            text = tensor_text(attribute, self._text(attribute.element_type))
         if text is None:
             text = self._printed(partial(super().print_attribute, attribute))
         self._texts[id(attribute)] = attribute, text
