@@ -85,14 +85,15 @@ After:
       func.return %2, %4, %6 : !x, !f, !f
     }
 
-Weights may be transposed in between, and what is moved may have to be requantized before.
+Weights may be transposed in between, those of a matrix have a zero point, as weights do that are
+quantized twice, and what is moved may have to be requantized before.
 
 Before:
     !x = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
     !y = tensor<1x4xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
     !z = tensor<4xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
     !u = tensor<4xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    !w = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
+    !w = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [-1]>>
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
     !h = tensor<4xf32>
@@ -447,12 +448,15 @@ def requantized(
 
 
 def has_weights(op: WeighingOp | TransposeConv2DOp, read: list[Stored]) -> bool:
-    """Return whether weights are constant integers around zero, of a scale or one per filter, and
-    the bias is of the sums' steps, or zeros."""
+    """Return whether weights are constant integers around zero, of a scale or one per filter, or of
+    a matrix with one scale, and the bias is of the sums' steps, or zeros."""
     _, weights, *bias = read
     kind, encoding = integer_type(element_of(weights.value)), weights.encoding
     middle = HALF if kind == (8, True) and len(encoding.scales) == 1 else 0
-    if kind is None or kind[0] != 8 or any(z != middle for z in encoding.zero_points):
+    is_off = any(z != middle for z in encoding.zero_points)
+    if kind is None or kind[0] != 8:
+        return False
+    if is_off and (len(encoding.scales) > 1 or not op.OFFSET_WEIGHTS):
         return False
     if encoding.axis.data not in (-1, op.filter_axis):
         return False

@@ -1,6 +1,7 @@
 """Matrix times vector."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
@@ -52,6 +53,7 @@ class FullyConnectedOp(WeighingOp):
     """result = input (rows of `weights`' last dimension) times transposed weights, plus bias."""
 
     name = "memgraph.fully_connected"
+    OFFSET_WEIGHTS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import gcd
+from typing import ClassVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, traits_def
@@ -22,6 +23,7 @@ class TransposeConv2DOp(FilteringOp):
     the input and those of the result of one group, or `ohwi`, the other way round."""
 
     name = "memgraph.transpose_conv_2d"
+    OFFSET_WEIGHTS: ClassVar[bool] = False
     traits = traits_def(Spatial(), Weights("ohwi", "iohw"))
 
     def verify_(self) -> None:

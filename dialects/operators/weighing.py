@@ -2,6 +2,7 @@
 result."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
@@ -14,7 +15,10 @@ from memopt.dialects.operators.traits import Pointwise
 
 
 class WeighingOp(ComputeOp):
-    """Operands are what is weighed, the weights, and a bias or none."""
+    """Operands are what is weighed, the weights, and a bias or none. `OFFSET_WEIGHTS`: bytes of one
+    scale may have a zero point."""
+
+    OFFSET_WEIGHTS: ClassVar[bool] = False
 
     @property
     def weighed(self) -> tuple[SSAValue, SSAValue, SSAValue | None]:

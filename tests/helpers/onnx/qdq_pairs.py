@@ -54,13 +54,18 @@ class Pairs:
         self.nodes.append(helper.make_node("DequantizeLinear", [like[1], *like], ["v_f"]))
         return "v_f"
 
-    def weights(self, *shape: int, axis: int = 0, by_filter: float = 0.6) -> tuple[str, Any]:
-        """Constant weights as real numbers, and their scales, one per filter or one in all."""
+    def weights(
+        self, *shape: int, axis: int = 0, by_filter: float = 0.6, off: bool = False
+    ) -> tuple[str, Any]:
+        """Constant weights as real numbers, and their scales, one per filter or one in all; with a
+        zero point of some byte now and then, where they may be `off`."""
         count = shape[axis] if self.rng.random() < by_filter else 1
         scales = self.rng.uniform(0.001, 0.02, count).astype(np.float32)
         stored, middle = np.int8, 0
         if count == 1 and self.stored is np.uint8 and self.rng.random() < 0.3:
             stored, middle = np.uint8, 128
+        if count == 1 and off and self.rng.random() < 0.5:
+            middle += int(self.rng.integers(-60, 61))
         values = self.rng.integers(middle - 63, middle + 64, shape)
         names = [
             self.constant("w", values.astype(stored)),
@@ -144,9 +149,9 @@ def matrix(p: Pairs) -> bytes:
     rows, width, made = (int(v) for v in p.rng.integers(1, 12, 3))
     x = p.tensor("x", rows, width)
     if p.rng.random() < 0.5:
-        p.add("MatMul", [x, p.weights(width, made, axis=1)[0]])
+        p.add("MatMul", [x, p.weights(width, made, axis=1, off=True)[0]])
         return p.model(None, 4.0)
-    w, scales = p.weights(made, width)
+    w, scales = p.weights(made, width, off=True)
     p.add("Gemm", [x, w, *([p.bias(scales, made)] if p.rng.random() < 0.7 else [])], transB=1)
     return p.model(None, 4.0)
 
