@@ -111,16 +111,23 @@ def solve(
     if best.settled or clock.late(deadline):
         return best
     peak = profile(restricted(graph, best.chosen), best.order).peak
+    # rows that are placed so near the bound, or further above it than another order of theirs, are
+    # not worth a search of their own
+    many = calm_first and deadline is None and len(graph) > MANY
+    if many and _is_close(best, peak):
+        return best
     if len(graph) > exact_operators:
         end = clock.deadline(clock.left(deadline, 0.8))
         calm_orders = smoother_orders(graph, best.order, peak, end)
         best = _among_calm(graph, best, peak, chain([best.order] * calm_first, calm_orders), end)
         if best.settled or clock.late(deadline):
             return best
+    if many and (best.order != tuple(order) or _is_close(best, peak)):
+        return best
     if calm_first:
         placement = place(own, method, clock.left(deadline, 0.5))
         best = _better(best, tuple(order), placement, chosen)
-        if best.settled or (deadline is None and len(graph) > MANY):
+        if best.settled or many:
             return best
     best = _among(graph, best, peak, deadline, placed, tried, share=0.5)
     if not best.settled and graph.inplace:
@@ -129,6 +136,11 @@ def solve(
         return best
     # an arena is never below its order's peak, so only lower peaks than this arena matter
     return _among(graph, best, best.placement.arena - 1, deadline, placed, tried, share=1.0)
+
+
+def _is_close(best: Joint, peak: int) -> bool:
+    """Return whether the arena is hardly above the peak."""
+    return best.placement.arena - peak < peak * CLOSE
 
 
 def _aligned_alike(graph: MemoryGraph) -> bool:
@@ -151,15 +163,23 @@ def _among_calm(
     (`repair.py`). Where none is found to fit, all but the order in hand are asked for less and less
     between the peak and the best arena, as long as that is worth it. With a time limit the order in
     hand is then asked for the peak again, with more work and any offset, and all are repaired with
-    more patience.
+    more patience. Without one, orders of many operators are not asked about but as they are
+    repaired, window by window: what CP-SAT does not decide of a few steps it never does of
+    hundreds.
     """
     coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
-    spent = 0.0
+    repair: Any = import_module(f"{__name__}.repair")
+    spent, windowed = 0.0, deadline is None and len(graph) > MANY
+    windows = repair.Asking(peak, left=repair.LEFT)
 
     def asked(best: Joint, order: tuple[int, ...], height: int, work: float = EAGER) -> Joint:
         nonlocal spent
         if clock.late(deadline) or (deadline is None and spent > ASKED):
             return best
+        if windowed:
+            windows.height = height
+            answer = repair.fitting(graph, order, windows)
+            return _better(best, order, answer if isinstance(answer, Placement) else None)
         problem, fine = live_ranges(graph, order), work > EAGER
         placed = coarse.fits(problem, height, work, clock.left(deadline), fine)
         spent += (1 + fine) * len(problem.items) ** 2 * work / EAGER
@@ -172,7 +192,7 @@ def _among_calm(
             best = replace(best, schedules=best.schedules + 1)
             quick = _without_search(live_ranges(graph, order), clock.left(deadline))
             best = _better(best, order, quick)
-        if best.placement.arena > peak:
+        if best.placement.arena > peak and not windowed:
             best = asked(best, order, peak)
         if best.placement.arena <= peak:
             return best
@@ -182,8 +202,9 @@ def _among_calm(
     def repaired(best: Joint, end: float | None, thorough: bool) -> Joint:
         if not calm or best.placement.arena <= peak:  # no other order is as low
             return best
-        repair: Any = import_module(f"{__name__}.repair")
-        mended = repair.repaired(graph, [*calm, own], peak, end, thorough)
+        left = None if thorough else repair.LEFT
+        asking = windows if windowed else repair.Asking(peak, deadline=end, left=left)
+        mended = repair.repaired(graph, [*calm, own], asking)
         return _better(best, *mended) if mended else best
 
     best = repaired(best, clock.deadline(clock.left(deadline, 0.5)), thorough=False)

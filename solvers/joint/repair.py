@@ -1,6 +1,6 @@
 """An order that does not fit, with a few operators elsewhere so that it does.
 
-    order, placement = repaired(graph, orders, height=20_880)
+    order, placement = repaired(graph, orders, Asking(height=20_880))
 
 CP-SAT answers at once about a few steps, hardly ever about hundreds. So a window slides over them:
 what began before it stays where it was. Rows are alike, so an order that fits nearly everywhere
@@ -28,17 +28,18 @@ EACH = 6  # questions about an operator that moves; the orders of ten are millio
 # CP-SAT's deterministic time for a question, more of it where that was too little to decide whether
 # an order fits; the most only where it is thorough. A tenth of it is about two seconds.
 PATIENCE = (0.03, 0.06, 0.3)
-# The same of all questions unless it is thorough, with what it does not count: sending a question
-# to the worker process, some ms however small it is, and reading it, for a square of its pieces.
-LEFT, SENDING, READING = 0.8, 0.005, 5e-7
+# Seconds, about, for all questions unless it is thorough: for a unit of deterministic time of rows,
+# and for what that does not count, sending a question to the worker process, however small it is,
+# and reading it, for a square of its pieces.
+LEFT, SOLVING, SENDING, READING = 2.5, 25.0, 0.005, 5e-7
 
 
 @dataclass
 class Asking:
     """Questions to CP-SAT whether what is live fits below `height` bytes, at multiples of a
     `unit`, that of an order: until `deadline` (`clock.now`), and while there is something `left` of
-    all their work, if that is limited. Each may take `work` in CP-SAT's deterministic time;
-    `questions` counts them."""
+    the seconds that all are worth, if these are limited. Each may take `work` in CP-SAT's
+    deterministic time; `questions` counts them."""
 
     height: int
     unit: int = 1
@@ -69,28 +70,33 @@ class Asking:
         limit = Limit(clock.left(self.deadline), self.work, always=True)
         answer = coarse.ask(items, self.height, self.unit, limit, pinned)
         if self.left is not None:
-            self.left -= SENDING + pieces**2 * READING + self.work * (answer.fits is None)
+            self.left -= SENDING + pieces**2 * READING + answer.work * SOLVING
         return answer
 
 
 def repaired(
-    graph: MemoryGraph,
-    orders: Sequence[Sequence[int]],
-    height: int,
-    deadline: float | None = None,
-    thorough: bool = False,
+    graph: MemoryGraph, orders: Sequence[Sequence[int]], asking: Asking
 ) -> tuple[tuple[int, ...], Placement] | None:
-    """An order near one of `orders` (at least one, no step of theirs above `height` bytes) whose
-    buffers fit below that, with a placement, verified; None if none was found.
-
-    Ends at `deadline` (`clock.now`); the work is bounded unless it is `thorough`.
+    """An order near one of `orders` (at least one, no step of theirs above the height that is asked
+    about) whose buffers fit below that, with a placement, verified; None if none was found until
+    the questions ended.
     """
-    asking = Asking(height, deadline=deadline, left=None if thorough else LEFT)
     for order in orders:
         answer = _repaired(graph, order, asking)
         if answer is not None:
             return answer
     return None
+
+
+def fitting(
+    graph: MemoryGraph, order: Sequence[int], asking: Asking
+) -> Placement | tuple[int, int] | None:
+    """Return the order placed in the height that is asked about, or steps [lower, upper) of it that
+    do not fit, as few as were found; None if neither was found."""
+    problem = live_ranges(graph, order)
+    items = [i for i in problem.items if i.pieces]
+    asking.unit = coarse.widest_unit(items, asking.height)
+    return _fitting(problem, len(order), asking)
 
 
 def _repaired(
@@ -99,10 +105,7 @@ def _repaired(
     current, patience = tuple(order), iter(PATIENCE if asking.left is None else PATIENCE[:-1])
     asking.work = next(patience)
     for _ in range(REPAIRS):
-        problem = live_ranges(graph, current)
-        items = [i for i in problem.items if i.pieces]
-        asking.unit = coarse.widest_unit(items, asking.height)
-        outcome = _fitting(problem, len(current), asking)
+        outcome = fitting(graph, current, asking)
         if isinstance(outcome, Placement):
             return current, outcome
         if outcome is None:

@@ -27,12 +27,14 @@ COSTS = ((1 / 3, 2), (1 / 8, 2), (1 / 4, 4))
 
 
 class _State(NamedTuple):
-    """A downset reached at a `cost`, its level in bytes, and by which operator from which."""
+    """A downset reached at a `cost`, its level in bytes, by which operator from which, and those
+    that can be next (a mask)."""
 
     cost: float
     level: int
     operator: int
     before: int
+    ready: int
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,9 @@ class _Stretch:
         self.count = len(inside)
         self.leaves = graph.unread_inputs if first == 0 else 0
         self.needs = [sum(bit.get(p, 0) for p in set(graph.predecessors[v])) for v in inside]
+        self.needed_by = [
+            [w for w, needs in enumerate(self.needs) if needs >> v & 1] for v in range(self.count)
+        ]
         self.extra = [graph.extra[v] for v in inside]
         touchers = {g: sum(bit.get(v, 0) for v in graph.touchers[g]) for g in touching}
         earlier, later = _reaching(graph, touching, bit, first, place)
@@ -168,7 +173,8 @@ class _Stretch:
     ) -> tuple[list[tuple[int, int]], int]:
         """The operators in the best order found, each with the level after it, and how many
         downsets were looked at; `level` in bytes before the first. Raises TimeIsOverError."""
-        layers = [{0: _State(0.0, level, -1, 0)}]
+        ready = sum(1 << i for i, needs in enumerate(self.needs) if not needs)
+        layers = [{0: _State(0.0, level, -1, 0, ready)}]
         already = states = 0
         for size in range(self.count):
             clock.raise_if_late(deadline)
@@ -193,11 +199,12 @@ class _Stretch:
         """The downsets with one operator more."""
         states: dict[int, _State] = {}
         for done, state in layer.items():
-            for i, needs in enumerate(self.needs):
-                if done >> i & 1 or needs & ~done:
-                    continue
-                after = done | 1 << i
-                fresh = sum(size for writers, size in self.fresh[i] if not writers & done)
+            open_ones = state.ready
+            while open_ones:
+                lowest = open_ones & -open_ones
+                open_ones ^= lowest
+                i, after = lowest.bit_length() - 1, done | lowest
+                fresh = sum([size for writers, size in self.fresh[i] if not writers & done])
                 saved = next((s for t, s in self.over[i] if not t & ~after), 0)
                 step = state.level + fresh + self.extra[i] - saved
                 if step > cost.limit:
@@ -205,11 +212,15 @@ class _Stretch:
                 total = state.cost + cost.of(step)
                 known = states.get(after)
                 if known is None:
-                    freed = sum(size for touchers, size in self.dying[i] if not touchers & ~after)
+                    freed = sum([size for touchers, size in self.dying[i] if not touchers & ~after])
                     level = state.level + fresh - freed - leaves
+                    ready = state.ready ^ lowest
+                    for w in self.needed_by[i]:
+                        if not self.needs[w] & ~after:
+                            ready |= 1 << w
                 elif known.cost <= total:
                     continue
                 else:
-                    level = known.level
-                states[after] = _State(total, level, i, done)
+                    level, ready = known.level, known.ready
+                states[after] = _State(total, level, i, done, ready)
         return states

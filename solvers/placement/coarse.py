@@ -33,11 +33,12 @@ Rectangles = list[tuple[int, int, int, int]]  # steps [from, to), address above 
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer to one question: whether the items fit (None: not decided), and their offsets in
-    bytes."""
+    """Answer to one question: whether the items fit (None: not decided), their offsets in bytes,
+    and the `work` that it took, in CP-SAT's deterministic unit."""
 
     fits: bool | None
     offsets: tuple[int, ...] | None = None
+    work: float = 0.0
 
 
 def fits(
@@ -174,8 +175,8 @@ def ask(
     model.add_cumulative(times, heights, top)
     answer = solve(model, limit)
     if answer.found:
-        return Answer(True, tuple([answer.value(o) * unit for o in offsets]))
-    return Answer(False if answer.infeasible else None)
+        return Answer(True, tuple([answer.value(o) * unit for o in offsets]), answer.work)
+    return Answer(False if answer.infeasible else None, work=answer.work)
 
 
 def _rectangles(item: Item, unit: int) -> Rectangles:

@@ -63,6 +63,12 @@ class CpAnswer:
         """The objective of a `found` answer."""
         return round(float(self.response.objective_value))
 
+    @property
+    def work(self) -> float:
+        """CP-SAT's deterministic time, without that of most of its presolve; 0 where the process
+        died."""
+        return 0.0 if self.response is None else float(self.response.deterministic_time)
+
     def value(self, expression: Any) -> int:
         """A variable or expression under a `found` answer."""
         return int(helper.ResponseHelper.value(self.response, expression))
@@ -92,6 +98,9 @@ def solve(
     parameters = helper.SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = seed
+    # joining what must not overlap takes it longer than solving, counts as no work, and finds next
+    # to nothing in steps that are cut of one list
+    parameters.merge_no_overlap_work_limit = 0.0
     if linearization is not None:
         parameters.linearization_level = linearization
     if probing is not None:

@@ -17,9 +17,17 @@ from memopt.solvers.problems.memory_graph import (
     live_ranges,
     profile,
 )
-from memopt.solvers.problems.placement import Item, Piece
+from memopt.solvers.problems.placement import Item, Piece, Placement
 from memopt.solvers.programs.cp_solver import Limit
 from memopt.solvers.scheduling import schedule
+
+
+def repaired(
+    graph: MemoryGraph, order: Sequence[int], height: int, deadline: float | None = None
+) -> tuple[tuple[int, ...], Placement] | None:
+    """One order, repaired with the work that there is without a time limit."""
+    asking = repair.Asking(height, deadline=deadline, left=repair.LEFT)
+    return repair.repaired(graph, [order], asking)
 
 
 def fits_somehow(graph: MemoryGraph, height: int) -> bool:
@@ -42,7 +50,7 @@ def test_what_fits_in_another_order_is_found(fuzz: float) -> None:
         graph = random_graph(random, 7)
         order = schedule(graph, "rpo").order
         height = profile(graph, order).peak
-        found = repair.repaired(graph, [order], height)
+        found = repaired(graph, order, height)
         if place(live_ranges(graph, order), "exact").arena <= height:
             assert found is not None and found[0] == order
         elif found is None:
@@ -75,11 +83,11 @@ def test_it_ends_with_the_time_and_with_the_work(monkeypatch: pytest.MonkeyPatch
     graph = random_graph(Random(7), 12)
     order = schedule(graph, "search").order
     height = profile(graph, order).peak
-    assert repair.repaired(graph, [order], height) is not None
+    assert repaired(graph, order, height) is not None
     with clock.reading(lambda: 5.0):
-        assert repair.repaired(graph, [order], height, deadline=5.0) is None
+        assert repaired(graph, order, height, 5.0) is None
     monkeypatch.setattr(repair, "LEFT", 0.0)
-    assert repair.repaired(graph, [order], height) is None
+    assert repaired(graph, order, height) is None
 
 
 def test_a_tiny_network_asks_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +106,7 @@ def test_a_tiny_network_asks_few_questions(monkeypatch: pytest.MonkeyPatch) -> N
         return coarse.Answer(fits, tuple(range(len(items))) if fits else None)
 
     monkeypatch.setattr(coarse, "ask", answer)
-    assert repair.repaired(graph, [range(count)], count) is None
+    assert repaired(graph, range(count), count) is None
     assert len(asked) <= repair.LEFT / repair.SENDING + 1
 
 
@@ -138,6 +146,6 @@ def test_a_part_that_is_asked_about_leaves_room_for_the_others() -> None:
 def test_buffers_without_a_byte() -> None:
     groups = tuple(Group(name, 0, (v,), is_output=True) for v, name in enumerate("ab"))
     graph = MemoryGraph(("a", "b"), ((), (0,)), groups)
-    found = repair.repaired(graph, [(0, 1)], 8)
+    found = repaired(graph, (0, 1), 8)
     assert found is not None
     assert found[1].arena == 0
