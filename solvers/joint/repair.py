@@ -31,7 +31,7 @@ PATIENCE = (0.03, 0.06, 0.3)
 # Seconds, about, for all questions unless it is thorough: for a unit of deterministic time of rows,
 # and for what that does not count, sending a question to the worker process, however small it is,
 # and reading it, for a square of its pieces.
-LEFT, SOLVING, SENDING, READING = 2.5, 25.0, 0.005, 5e-7
+LEFT, SOLVING, SENDING, READING = 2.0, 25.0, 0.005, 5e-7
 
 
 @dataclass
