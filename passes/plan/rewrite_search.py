@@ -90,7 +90,7 @@ class _Search:
         self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
         try:
-            candidate = ordered(self.func, trial, self.deadline, self.rows)
+            candidate = ordered(self.func, trial, self.deadline, self.rows, most=self.most)
         except clock.TimeIsOverError:
             return
         if candidate.peak <= self.most:
@@ -159,11 +159,12 @@ def _together(
         return None
     seconds = clock.left(deadline)
     half = clock.deadline(None if seconds is None else seconds / 2)
+    most = _proven(before, rows) - 1
     try:
-        best = ordered(func, taken, half, rows)
+        best = ordered(func, taken, half, rows, most=most)
     except clock.TimeIsOverError:
         return None
-    if best.peak >= _proven(before, rows):
+    if best.peak > most:
         return None
     search = _Search(func, half, best, rows, best.peak, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
@@ -237,15 +238,18 @@ def ordered(
     deadline: float | None,
     rows: bool = False,
     states: int = STATES,
+    most: int | None = None,
 ) -> Schedule:
     """The order of least peak that is found until then of a function with rules applied, and then
-    all operators in `rows`, with a search of so many states; nothing of the function changes.
-    Raises TimeIsOverError where operators in rows cannot be cut until then."""
+    all operators in `rows`, with a search of so many states, which ends where no peak is at `most`
+    so many bytes; nothing of the function changes. Raises TimeIsOverError where operators in rows
+    cannot be cut until then."""
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
     seconds = clock.left(deadline)
     if not rows:
-        return schedule(extract(copy, any_order=True).graph, "auto", seconds)
+        return schedule(extract(copy, any_order=True).graph, "auto", seconds, most=most)
     cut(copy, range(len(computing(copy))), deadline)
-    return schedule(extract(copy, deadline=deadline).graph, "auto", seconds, max_states=states)
+    graph = extract(copy, deadline=deadline).graph
+    return schedule(graph, "auto", seconds, max_states=states, most=most)

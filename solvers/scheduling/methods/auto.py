@@ -74,6 +74,7 @@ def solve(
     commits: bool = True,
     dominance: bool = True,
     backward: bool = True,
+    most: int | None = None,
 ) -> Schedule:
     """The best order known after `time_limit` seconds, with the bound proven by then.
 
@@ -82,7 +83,9 @@ def solve(
     the search early. The others switch single techniques: `fuse` contracts modules; `segments`
     contracts to segment chains (T2, T4) instead of single nodes, `splits` searches part by part
     (T5): fewer states, but on the papers' networks not less time; `flow` computes T6, `local` is
-    local search; the last four are the search's. Raises ProblemError for `segments` without `fuse`.
+    local search; the next four are the search's. With `most` (bytes) no order of a higher peak is
+    searched for, and the search ends where it has proven that there is no other. Raises
+    ProblemError for `segments` without `fuse`.
     """
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
@@ -102,7 +105,7 @@ def solve(
     def known() -> Schedule:
         return Schedule(best, peak, bound, first.proof if bound == peak else "none")
 
-    if bound == peak or clock.late(deadline):
+    if bound == peak or clock.late(deadline) or (most is not None and bound > most):
         return known()
     time_for_fusion = clock.left(deadline, 1 / 3)
     if segments:
@@ -125,7 +128,7 @@ def solve(
         start,
         search.Limits(clock.left(deadline), max_states, max_bytes),
         search.Switches(kill_moves, commits, dominance, backward),
-        ceiling=peak,
+        ceiling=peak if most is None else min(peak, most + 1),
         polish=local_search.improve if local else None,
     )
     if answer.peak < peak:
@@ -133,4 +136,5 @@ def solve(
     if bound == peak:
         # what T6 proves of the graph itself is worth more than a search: anyone can check a flow
         return Schedule(best, peak, bound, first.proof, answer.states)
-    return Schedule(best, peak, min(answer.lower_bound, peak), answer.proof, answer.states)
+    bound = min(answer.lower_bound, peak)
+    return Schedule(best, peak, bound, answer.proof if bound == peak else "none", answer.states)

@@ -68,6 +68,24 @@ def test_search_and_auto_beyond_their_limits(fuzz: float) -> None:
             assert (found.peak, found.optimal) == (best, True), (graph, more)
 
 
+def test_a_peak_that_nobody_wants_is_not_searched_for(fuzz: float) -> None:
+    """With `most` the answer is the best where that is low enough, else the proof that none is, in
+    fewer states."""
+    rng, states, fewer = random.Random(12), 0, 0
+    for _ in range(max(300, int(GRAPHS * fuzz))):
+        graph = random_graph(rng)
+        best, switches = optimum(graph), {"flow": False, "fuse": rng.random() < 0.5}
+        for most in (best - 1, best, best + 7):
+            found = auto.solve(graph, most=most, **switches)
+            found.verify(graph)
+            assert (found.peak == best and found.optimal) or most < best, graph
+            assert found.lower_bound > most or most >= best, graph
+            assert found.proof == "none" or found.optimal, graph
+        states += auto.solve(graph, **switches).states
+        fewer += auto.solve(graph, most=best - 1, **switches).states
+    assert 0 < fewer < states
+
+
 def test_work_ends_the_search_of_a_large_graph(fuzz: float) -> None:
     """Of graphs above `LARGE` that have no other limit; what is said then is true."""
     rng = random.Random(2)

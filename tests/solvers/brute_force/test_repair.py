@@ -1,8 +1,9 @@
 """Orders that do not fit, repaired, against all orders with exact placements."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
+from typing import Any
 
 import pytest
 from oracles import random_graph
@@ -10,14 +11,16 @@ from oracles import random_graph
 from memopt.solvers import clock, joint
 from memopt.solvers.joint import repair
 from memopt.solvers.placement import coarse, place
+from memopt.solvers.placement.coarse import Answer
 from memopt.solvers.problems.memory_graph import (
     Group,
     MemoryGraph,
     ProblemError,
+    Schedule,
     live_ranges,
     profile,
 )
-from memopt.solvers.problems.placement import Item, Piece, Placement
+from memopt.solvers.problems.placement import Item, Piece, Placement, PlacementProblem
 from memopt.solvers.programs.cp_solver import Limit
 from memopt.solvers.scheduling import schedule
 
@@ -100,14 +103,93 @@ def test_a_tiny_network_asks_few_questions(monkeypatch: pytest.MonkeyPatch) -> N
         tuple(Group(str(v), 1, (v,), is_output=True) for v in range(count)),
     )
 
-    def answer(items: Sequence[Item], *_: object) -> coarse.Answer:
+    def answer(items: Sequence[Item], *_: object) -> Answer:
         asked.append(len(items))
         fits = len(items) < count
-        return coarse.Answer(fits, tuple(range(len(items))) if fits else None)
+        return Answer(fits, tuple(range(len(items))) if fits else None)
 
     monkeypatch.setattr(coarse, "ask", answer)
     assert repaired(graph, range(count), count) is None
     assert len(asked) <= repair.LEFT / repair.SENDING + 1
+
+
+def test_questions_that_are_not_decided_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes CP-SAT as long as tens of those that it decides, and is hardly worth a second."""
+    asked: list[float] = []
+
+    def undecided(_: Sequence[Item], __: int, ___: int, limit: Limit, *____: object) -> Answer:
+        assert limit.work is not None
+        asked.append(limit.work)
+        return Answer(None, work=limit.work)
+
+    monkeypatch.setattr(coarse, "ask", undecided)
+    graph = random_graph(Random(7), 60)
+    order = schedule(graph, "search").order
+    asking = repair.Asking(profile(graph, order).peak, left=repair.LEFT)
+    assert repair.repaired(graph, [order] * 50, asking) is None
+    assert 0 < sum(asked) <= repair.LEFT / repair.SOLVING + max(asked)
+
+
+def rows_of_many(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[MemoryGraph, Schedule]]:
+    """Small graphs, taken as rows of very many operators, that do not fit at once."""
+    monkeypatch.setattr(joint, "MANY", 5)
+    random = Random(5)
+    for _ in range(60):
+        graph = random_graph(random, 16)
+        start = schedule(graph, "auto")
+        if len(graph) > joint.MANY and place(live_ranges(graph, start.order)).arena > start.peak:
+            yield graph, start
+
+
+def solved(graph: MemoryGraph, start: Schedule) -> joint.Joint:
+    return joint.solve(graph, start.order, start.lower_bound, exact_operators=0, calm_first=True)
+
+
+def test_many_rows_hardly_above_their_bound_are_not_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither CP-SAT nor another order is asked for the last percent of hundreds of operators."""
+    asked: list[int] = []
+    ask = coarse.ask
+
+    def counted(items: Sequence[Item], *rest: Any) -> Answer:
+        asked.append(len(items))
+        return ask(items, *rest)
+
+    monkeypatch.setattr(coarse, "ask", counted)
+    cases = list(rows_of_many(monkeypatch))
+    for graph, start in cases:
+        solved(graph, start)
+    assert asked
+    asked.clear()
+    monkeypatch.setattr(joint, "CLOSE", 10.0)  # everything is hardly above the bound
+    assert [solved(graph, start).schedules for graph, start in cases] == [1] * len(cases)
+    assert not asked
+
+
+def test_many_rows_are_asked_about_window_by_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CP-SAT is never asked about all rows at once, and what is no better than a calm order of
+    theirs is not searched, but where none is."""
+    searched: list[int] = []
+
+    def never(*_: object) -> None:
+        raise AssertionError("all rows in one question")
+
+    def counted(problem: PlacementProblem, *rest: Any) -> Placement:
+        searched.append(len(problem.items))
+        return place(problem, *rest)
+
+    monkeypatch.setattr(coarse, "fits", never)
+    monkeypatch.setattr(joint, "place", counted)
+    calmer = others = 0
+    for graph, start in rows_of_many(monkeypatch):
+        searched.clear()
+        found = solved(graph, start)
+        found.placement.verify(live_ranges(graph, found.order))
+        calmer += not found.settled and not searched
+        others += bool(searched)
+        assert len(searched) <= 1
+    assert calmer and others
 
 
 def test_order_and_offsets_together_come_to_it_last(monkeypatch: pytest.MonkeyPatch) -> None:
