@@ -18,7 +18,7 @@ SUM_BITS = 8  # that a sum is shifted to the left by
 ADDENDS = (-2, 1)  # MEMOPT_LINE is the code of the first
 SUM = (1 << 31 - SUM_BITS) - 1  # the largest |sum|
 LARGEST = 2.0 ** (SUM_BITS - FRACTION - 1)  # of which the multiplier has 31 bits
-LEAST = 2.0**-16  # from where on float32 tells products beside a change apart
+LEAST = 2.0**-24  # of which no sum makes more than a half
 NUDGES = sorted(range(-40, 41), key=abs)
 
 
@@ -67,8 +67,8 @@ class _Changes:
 
     @staticmethod
     def of(reals: Array, reach: Array, steps: Steps) -> "_Changes":
-        """Return those of products rounded to even: at most one sum away from where a product is a
-        half."""
+        """Return those of products rounded to even, if they are at most one sum away from where a
+        product is a half."""
         values = np.arange(steps.low + 1, steps.high + 1)
         far = np.ceil((values - 0.5) / reals.astype(np.float64)[:, None])
         sums: Array = np.clip(far, -SUM, SUM).astype(np.int64)
