@@ -77,13 +77,44 @@ Left alone:
       func.return %2, %6, %7 : !t, !t, !t
     }
 
+A variable that is read or written through views has the shape in which it is written.
+
+Before:
+    !t = tensor<1x2x4xf32>
+    !f = tensor<8xf32>
+    func.func @main(%x: !t, %i: tensor<1x1xi64>, %r: tensor<1xf32>) -> (!t, !t) {
+      %v = memgraph.variable "cache" : !t
+      %1 = memgraph.read_variable %v {memgraph.names = ["c"]} : (!t) -> !t
+      %2 = memgraph.add %x, %1 : (!t, !t) -> !t
+      %3 = memgraph.reshape %1 : (!t) -> !f
+      %4 = memgraph.scatter_update %3, %i, %r : (!f, tensor<1x1xi64>, tensor<1xf32>) -> !f
+      %5 = memgraph.reshape %4 : (!f) -> !t
+      %6 = memgraph.add %x, %5 : (!t, !t) -> !t
+      memgraph.assign_variable %5, %v : !t, !t
+      func.return %2, %6 : !t, !t
+    }
+After:
+    func.func @main(%x: !t, %i: tensor<1x1xi64>, %r: tensor<1xf32>) -> (!t, !t) {
+      %v = memgraph.variable "cache" : !f
+      %1 = memgraph.read_variable %v in_place : (!f) -> !f
+      %7 = memgraph.reshape %1 {memgraph.names = ["c"]} : (!f) -> !t
+      %2 = memgraph.add %x, %7 : (!t, !t) -> !t
+      %4 = memgraph.update_variable %v, %i, %r : (!f, tensor<1x1xi64>, tensor<1xf32>) -> !f
+      %5 = memgraph.reshape %4 : (!f) -> !t
+      %6 = memgraph.add %x, %5 : (!t, !t) -> !t
+      func.return %2, %6 : !t, !t
+    }
+
 Pieces are written into a copy, as before, where they are made of what lies there, where somebody
-reads that later, where the result is returned, and into something else than what is read.
+reads that later, where the result is returned, into something else than what is read, and
+through views where the file says what a variable begins with.
 
 Before:
     !t = tensor<4x4xf32>
     !i = tensor<4x1xi64>
-    func.func @main(%x: !t, %i: !i) -> (!t, !t) {
+    !s = tensor<16x1xf32>
+    !j = tensor<16x1xi64>
+    func.func @main(%x: !t, %i: !i, %y: !s, %j: !j) -> (!t, !t) {
       %a = memgraph.variable "itself" : !t
       %1 = memgraph.read_variable %a : (!t) -> !t
       %2 = memgraph.reshape %1 : (!t) -> !t
@@ -98,7 +129,7 @@ Before:
       %7 = memgraph.scatter_update %6, %i, %x : (!t, !i, !t) -> !t
       %8 = memgraph.add %7, %6 : (!t, !t) -> !t
       memgraph.assign_variable %7, %c : !t, !t
-      %d = memgraph.variable "unread" : !t
+      %d = memgraph.variable "unread" initial dense<0.5> : !t : !t
       %9 = memgraph.read_variable %d : (!t) -> !t
       %10 = memgraph.scatter_update %9, %i, %x : (!t, !i, !t) -> !t
       memgraph.assign_variable %10, %d : !t, !t
@@ -107,10 +138,16 @@ Before:
       %12 = memgraph.relu %11 : (!t) -> !t
       %13 = memgraph.scatter_update %12, %i, %x : (!t, !i, !t) -> !t
       memgraph.assign_variable %13, %e : !t, !t
+      %f = memgraph.variable "begun" initial dense<1.0> : !t : !t
+      %14 = memgraph.read_variable %f : (!t) -> !t
+      %15 = memgraph.reshape %14 : (!t) -> !s
+      %16 = memgraph.scatter_update %15, %j, %y : (!s, !j, !s) -> !s
+      %17 = memgraph.reshape %16 : (!s) -> !t
+      memgraph.assign_variable %17, %f : !t, !t
       func.return %5, %8 : !t, !t
     }
 After:
-    func.func @main(%x: !t, %i: !i) -> (!t, !t) {
+    func.func @main(%x: !t, %i: !i, %y: !s, %j: !j) -> (!t, !t) {
       %a = memgraph.variable "itself" : !t
       %1 = memgraph.read_variable %a in_place : (!t) -> !t
       %2 = memgraph.reshape %1 : (!t) -> !t
@@ -125,13 +162,19 @@ After:
       %7 = memgraph.scatter_update %6, %i, %x : (!t, !i, !t) -> !t
       %8 = memgraph.add %7, %6 : (!t, !t) -> !t
       memgraph.assign_variable %7, %c : !t, !t
-      %d = memgraph.variable "unread" : !t
+      %d = memgraph.variable "unread" initial dense<0.5> : !t : !t
       %10 = memgraph.update_variable %d, %i, %x : (!t, !i, !t) -> !t
       %e = memgraph.variable "other" : !t
       %11 = memgraph.read_variable %e in_place : (!t) -> !t
       %12 = memgraph.relu %11 : (!t) -> !t
       %13 = memgraph.scatter_update %12, %i, %x : (!t, !i, !t) -> !t
       memgraph.assign_variable %13, %e : !t, !t
+      %f = memgraph.variable "begun" initial dense<1.0> : !t : !t
+      %14 = memgraph.read_variable %f in_place : (!t) -> !t
+      %15 = memgraph.reshape %14 : (!t) -> !s
+      %16 = memgraph.scatter_update %15, %j, %y : (!s, !j, !s) -> !s
+      %17 = memgraph.reshape %16 : (!s) -> !t
+      memgraph.assign_variable %17, %f : !t, !t
       func.return %5, %8 : !t, !t
     }
 """
@@ -142,17 +185,18 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.structure import AssignVariableOp, VariableOp
+from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.scatter_update import ScatterUpdateOp, UpdateVariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.operators.traits import View
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
 
 
 @dataclass(frozen=True)
@@ -186,20 +230,23 @@ class VariableInPlace(FunctionRule):
             if not is_read_before(uses, change, place):
                 continue
             if written is not None:
-                self._write_there(uses, written, rewriter)
+                uses = self._write_there(uses, written, rewriter)
             for read in uses.reads:
-                if read.result.uses:
-                    read.properties["in_place"] = UnitAttr()
-                    self.changed(read, rewriter)
-                else:
-                    rewriter.erase(read)
+                read.properties["in_place"] = UnitAttr()
+                self.changed(read, rewriter)
+            erase_unread([read.result for read in uses.reads], rewriter.erase, is_read)
             return True
         return False
 
-    def _write_there(self, uses: Uses, written: ScatterUpdateOp, rewriter: PatternRewriter) -> None:
-        """Write pieces into the variable, not into a copy of it that is then written back."""
+    def _write_there(self, uses: Uses, written: ScatterUpdateOp, rewriter: PatternRewriter) -> Uses:
+        """Write pieces into the variable, not into a copy of it that is then written back; return
+        what is left of its uses."""
         assert uses.change is not None
+        content, source = uses.change.input, written.input
         rewriter.erase(uses.change)
+        erase_unread([content], rewriter.erase, lambda op: op.has_trait(View))
+        if source.type != uses.variable.result.type:
+            uses = self._of_type(uses, source.type, rewriter)
         update = UpdateVariableOp.create(
             operands=[uses.variable.result, *written.operands[1:]],
             result_types=[written.result.type],
@@ -208,6 +255,28 @@ class VariableInPlace(FunctionRule):
         update.location = written.location
         rewriter.insert(update, InsertPoint.before(written))
         self.replaced(written, update, rewriter)
+        erase_unread([source], rewriter.erase, lambda op: op.has_trait(View))
+        return uses
+
+    def _of_type(self, uses: Uses, type_: Attribute, rewriter: PatternRewriter) -> Uses:
+        """Let a variable have the shape in which it is written, and who reads it a view of that."""
+        variable = VariableOp(uses.variable.sym.data, type_)
+        rewriter.insert(variable, InsertPoint.before(uses.variable))
+        reads: list[ReadVariableOp] = []
+        for old in uses.reads:
+            read = ReadVariableOp.create(operands=[variable.result], result_types=[type_])
+            view = ReshapeOp.create(operands=[read.result], result_types=[old.result.type])
+            for new in (read, view):
+                new.location = old.location
+                rewriter.insert(new, InsertPoint.before(old))
+            self.replaced(old, view, rewriter)
+            reads.append(read)
+        rewriter.erase(uses.variable)
+        return Uses(variable, reads, None)
+
+
+def is_read(op: Operation) -> bool:
+    return isinstance(op, ReadVariableOp)
 
 
 def uses_of(variable: VariableOp) -> Uses | None:
@@ -223,13 +292,15 @@ def uses_of(variable: VariableOp) -> Uses | None:
 def written_of(uses: Uses) -> ScatterUpdateOp | None:
     """Return what puts pieces into what is read of a variable, which then holds the result; None if
     nothing does, or if that is returned, or made of the variable itself at once."""
-    scatter = uses.change.input.owner if uses.change is not None else None
+    scatter = shown_of(uses.change.input).owner if uses.change is not None else None
     if not isinstance(scatter, ScatterUpdateOp):
         return None
     held = [read.result for read in uses.reads]
     returned = any(op.has_trait(IsTerminator) for op in readers_of(scatter.result))
     again = any(shown_of(value) in held for value in scatter.operands[1:])
-    return scatter if scatter.input in held and not returned and not again else None
+    begins_alike = uses.variable.initial is None or scatter.input.type == uses.variable.result.type
+    fits = shown_of(scatter.input) in held and begins_alike
+    return scatter if fits and not returned and not again else None
 
 
 def is_read_before(uses: Uses, change: Operation | None, place: Mapping[Operation, int]) -> bool:

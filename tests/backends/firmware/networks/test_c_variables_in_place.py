@@ -35,6 +35,9 @@ class Network:
             "!t": f"tensor<{'x'.join(map(str, self.shape))}xf32>",
             "!i": f"tensor<1x{self.depth}xi64>",
             "!r": f"tensor<{piece}xf32>",
+            "!f": f"tensor<{int(np.prod(self.shape))}xf32>",
+            "!j": "tensor<1x1xi64>",
+            "!s": "tensor<1xf32>",
         }
 
     def add(self, text: str) -> str:
@@ -59,6 +62,12 @@ class Network:
     def scatter(self) -> str:
         value = str(self.rng.choice(self.held)) if self.rng.random() < 0.8 else self.some()
         operands = f"{value}, %i, %r"
+        if self.rng.random() < 0.3:  # through views
+            flat = self.add(f"memgraph.reshape {value} : (!t) -> !f")
+            types = "(!f, !j, !s) -> !f"
+            flat = self.add(f"memgraph.scatter_update {flat}, %j, %s : {types}")
+            self.values.append(self.add(f"memgraph.reshape {flat} : (!f) -> !t"))
+            return self.values[-1]
         self.values.append(self.add(f"memgraph.scatter_update {operands} : (!t, !i, !r) -> !t"))
         return self.values[-1]
 
@@ -83,7 +92,7 @@ class Network:
                 total = self.add(f"memgraph.add {total}, {value} : (!t, !t) -> !t")
         aliases = "\n".join(f"{name} = {type_}" for name, type_ in self.types.items())
         body = "\n".join(self.lines)
-        head = "func.func @main(%x: !t, %i: !i, %r: !r) -> !t {"
+        head = "func.func @main(%x: !t, %i: !i, %r: !r, %j: !j, %s: !s) -> !t {"
         return f"{aliases}\n{head}\n{body}\nfunc.return {total} : !t\n}}\n"
 
 
@@ -100,6 +109,8 @@ def test_runs_have_the_bits_of_copies(rows: str, tmp_path: Path, lab: Any, fuzz:
             rng.normal(size=(RUNS, *shape)).astype(np.float32),
             np.stack([rng.integers(0, n, (RUNS, 1)) for n in rows_of], -1),
             rng.normal(size=(RUNS, 1, *shape[network.depth :])).astype(np.float32),
+            rng.integers(0, int(np.prod(shape)), (RUNS, 1, 1)),
+            rng.normal(size=(RUNS, 1)).astype(np.float32),
         ]
         func = only_function(Parser(new_context(), text).parse_module())
         state, wanted = State(), []

@@ -111,4 +111,4 @@ def test_steps_are_those_of_onnxruntime(
     np.testing.assert_allclose(got, np.stack(wanted), atol=2e-6)
     plan = (out / "plan.mlir").read_text()
     in_place = plan.count("memgraph.update_variable"), plan.count(" in_place")
-    assert rewrite or in_place == {rows: (2, 1), batch: (2, 1)}.get(update, (0, 3))
+    assert rewrite or in_place == {where: (0, 3), shift: (0, 3)}.get(update, (2, 1))
