@@ -6,7 +6,6 @@ trying the sums beside these changes is a proof. No line has the same changes wh
 float32 lie close to halves on both sides; then the real number stays.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from memopt.dialects.arithmetic.even_rounding import rescaled
@@ -40,7 +39,7 @@ def find_lines(reals: Array, reach: Array, steps: Steps) -> tuple[Array, Array, 
     changes = _Changes.of(reals[at], reach[at], steps)
     exact = reals[at].astype(np.float64) * 2.0 ** (32 + FRACTION - SUM_BITS)
     apart = np.maximum(1, np.floor(exact * reals[at] / 2.0**18))
-    rest = np.flatnonzero(changes.are_right(lambda sums: rescaled(sums.T, reals[at]).T))
+    rest = np.arange(at.size)
     for nudge in NUDGES:
         multiplier = (np.rint(exact) + nudge * apart)[rest].astype(np.int64)
         addend = changes.of_channels(rest).addend(multiplier)
@@ -67,8 +66,8 @@ class _Changes:
 
     @staticmethod
     def of(reals: Array, reach: Array, steps: Steps) -> "_Changes":
-        """Return those of products rounded to even, if they are at most one sum away from where a
-        product is a half."""
+        """Return those of products rounded to even. They are at most one sum away from where a
+        product is a half: float32 moves a product of a sum below 2^23 by less than half a sum."""
         values = np.arange(steps.low + 1, steps.high + 1)
         far = np.ceil((values - 0.5) / reals.astype(np.float64)[:, None])
         sums: Array = np.clip(far, -SUM, SUM).astype(np.int64)
@@ -87,11 +86,6 @@ class _Changes:
         """Return the changes of some channels."""
         fields = (self.least, self.before, self.has_least, self.has_before)
         return _Changes(self.steps, *(field[channels] for field in fields))
-
-    def are_right(self, rounded: Callable[[Array], Array]) -> Array:
-        """Return of which channels the results `rounded` of sums change so."""
-        reached = ~self.has_least | (rounded(self.least) >= self.steps)
-        return (reached & (~self.has_before | (rounded(self.before) < self.steps))).all(1)
 
     def addend(self, multiplier: Array) -> Array:
         """Return an addend for each channel's multiplier, less than the first where none is

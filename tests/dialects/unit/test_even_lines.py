@@ -46,7 +46,7 @@ def test_a_line_is_right_for_every_sum(steps: Steps) -> None:
     assert 150 <= found.sum() < 200
 
 
-def test_a_line_of_a_small_scale_is_right_where_floats_round_several_sums_alike() -> None:
+def test_a_line_of_a_small_scale_is_right_near_each_change() -> None:
     steps, rng, most = Steps(-3, 3), np.random.default_rng(6), (1 << 23) - 1
     reals = np.exp2(rng.uniform(-23, -15, 200)).astype(np.float32)
     has_line, multipliers, addends = find_lines(reals, np.full(200, most), steps)
