@@ -12,15 +12,17 @@ unit of work.
 """
 
 from collections.abc import Callable
-
-from ortools.sat.python import cp_model
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from memopt.solvers import clock
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.rectangles import cliques_of, floor_of, placement_of, unit_of
 from memopt.solvers.placement.strips import is_plain
 from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Proven
-from memopt.solvers.programs.cp_solver import Limit, solve
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
 PER_SECOND = 10_000  # items that are stated, sent and read: not begun where that takes too long
@@ -58,7 +60,8 @@ def prove(
         return Proven(best, floor)
     unit = unit_of(active)
     top = (best.arena - 1 if capacity is None else capacity) // unit  # an improvement, or nothing
-    model = cp_model.CpModel()
+    cp: Any = import_module("memopt.solvers.programs.cp_solver")  # loads OR-Tools
+    model: cp_model.CpModel = cp.cp_model.CpModel()
     offsets = _offsets(model, active, top, unit)
     bound = best.arena if capacity is None else capacity + 1
     if offsets is None:
@@ -73,7 +76,7 @@ def prove(
         model.minimize(arena)
 
     told = _Told(unit, floor, progress) if progress and capacity is None else None
-    solver = solve(model, Limit(clock.left(deadline), WORK), told=told)
+    solver = cp.solve(model, cp.Limit(clock.left(deadline), WORK), told=told)
     if solver.infeasible:
         return Proven(best, bound)
     if not solver.found:
@@ -89,8 +92,8 @@ def prove(
 
 
 def _offsets(
-    model: cp_model.CpModel, active: list[Item], top: int, unit: int
-) -> dict[int, cp_model.IntVar] | None:
+    model: "cp_model.CpModel", active: list[Item], top: int, unit: int
+) -> "dict[int, cp_model.IntVar] | None":
     """One variable per item, in units; None if one cannot end at `top` or below."""
     result: dict[int, cp_model.IntVar] = {}
     for item in active:
@@ -111,9 +114,9 @@ def _offsets(
 
 
 def _rectangles(
-    model: cp_model.CpModel,
+    model: "cp_model.CpModel",
     active: list[Item],
-    offsets: dict[int, cp_model.IntVar],
+    offsets: "dict[int, cp_model.IntVar]",
     unit: int,
     cuts: bool,
 ) -> None:
@@ -147,10 +150,10 @@ def _few_cliques(active: list[Item]) -> list[list[tuple[int, Piece]]]:
 
 
 def _symmetry(
-    model: cp_model.CpModel,
+    model: "cp_model.CpModel",
     active: list[Item],
-    offsets: dict[int, cp_model.IntVar],
-    arena: cp_model.IntVar,
+    offsets: "dict[int, cp_model.IntVar]",
+    arena: "cp_model.IntVar",
     unit: int,
 ) -> None:
     before: dict[object, Item] = {}
