@@ -33,13 +33,17 @@ def blocks_of(
     first = last = before = earlier = 0
     counts = counted_before = handles = False
     pairs: list[tuple[int, int]] = []
+    traced: dict[str, tuple[int, bool]] = {}  # a block's line is the same each time that it runs
     for line in lines:
-        if line.startswith("Trace"):
+        block = traced.get(line)
+        if block is None and line.startswith("Trace"):
             flags, _, rest = line[line.index("[") + 1 :].partition("/")
-            at = int(rest.partition("/")[0], 16)
+            block = int(rest.partition("/")[0], 16), bool(int(flags, 16) & HANDLER)
+            traced[line] = block
+        if block is not None:
+            at, handles = block
             if first:
                 ran.ends[first], first = last, 0
-            handles = bool(int(flags, 16) & HANDLER)
             if handles:
                 continue
             counted_before, span_before = counts, span
