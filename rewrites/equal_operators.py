@@ -109,6 +109,9 @@ from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
+AGAIN = "memgraph.again"
+"""Attribute of what is computed a second time, of which the first is not kept for so long."""
+
 OWN = frozenset({SOURCE, CHANGED, "memgraph.names"})
 """What tells operators apart that compute the same."""
 

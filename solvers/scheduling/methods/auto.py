@@ -8,7 +8,7 @@ Without a time limit the answer is deterministic.
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
-from memopt.solvers.scheduling import in_parts, local_search
+from memopt.solvers.scheduling import in_parts, local_search, phases
 from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo, search
 from memopt.solvers.theory.bounds import Bound, flow_bound, trivial
 from memopt.solvers.theory.chains import reduced
@@ -24,11 +24,11 @@ OPTIONS = {
 
 
 def heuristics(graph: MemoryGraph, deadline: float | None = None) -> list[tuple[int, ...]]:
-    """Orders worth knowing, best first: source (if it is an order), greedy and both post-orders;
-    those that are there by `deadline`, and one at least."""
+    """Orders worth knowing, best first: source (if it is an order), greedy, both post-orders, and
+    phase by phase; those that are there by `deadline`, and one at least."""
     orders: list[tuple[int, tuple[int, ...]]] = []
     least = trivial(graph)
-    for order in (_source, greedy.order, rpo.order, fwd_rpo.order):
+    for order in (_source, greedy.order, rpo.order, fwd_rpo.order, phases.order):
         if orders and clock.late(deadline):
             break
         operators = order(graph)
