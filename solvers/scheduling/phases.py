@@ -29,6 +29,8 @@ def order(graph: MemoryGraph) -> tuple[int, ...] | None:
             lists = (graph.groups[g].readers for g in sorted(read))
             beside = (s for readers in lists if len(readers) < MANY for s in readers)
             group += {s: None for s in beside if ordered.is_ready(s) and phase[s] == phase[root]}
+    for v in range(len(graph)):
+        ordered.run_with_all_before(v)
     return tuple(ordered.result)
 
 
@@ -80,7 +82,10 @@ def phases(graph: MemoryGraph) -> list[int]:
 def roots(graph: MemoryGraph, phase: Sequence[int]) -> list[int]:
     """Return what later phases read, and what nobody does, phase by phase; what is made of others
     of them in the same phase comes behind all of these."""
-    readers = [{r for g in made for r in graph.groups[g].readers} for made in graph.writes]
+    readers = [
+        {r for g in made for r in graph.groups[g].readers}.intersection(after)
+        for made, after in zip(graph.writes, graph.successors, strict=True)
+    ]
     is_root = [
         not after or any(phase[r] > phase[v] for r in after) for v, after in enumerate(readers)
     ]
