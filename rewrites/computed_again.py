@@ -27,7 +27,7 @@ After:
       %1 = memgraph.tanh %x : (!x) -> !x
       %2 = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05 {memgraph.names = ["n"]}
              : (!x) -> !x
-      %a = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05 {memgraph.again, memgraph.names = ["n_again"]}
+      %a = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05 {memgraph.names = ["n_again"], memgraph.again}
              : (!x) -> !x
       %3 = memgraph.fully_connected %a, %q keep_dims : (!x, !w) -> !x
       %4 = memgraph.fully_connected %2, %k keep_dims : (!x, !w) -> !x
@@ -44,23 +44,45 @@ then; so the tensor that all three are made of would have to wait, or the querie
 made of, which waits for another reader anyway, a row of it is enough. It is computed twice; so the
 rule is applied only where the least peak of rows falls.
 
-Nobody else reads what it is made of; all readers are read as a whole, or none of them; it is no
-function of one row; it costs as much as what reads it:
+What the caller gets is there as a whole, too:
+
+Before:
+    !x = tensor<1x4x2xf32>
+    !w = tensor<2x2xf32>
+    func.func @main(%x: !x) -> (!x, !x) {
+      %w = memgraph.constant dense<[[1.0, 2.0], [0.5, -1.0]]> : !w
+      %1 = memgraph.tanh %x : (!x) -> !x
+      %2 = memgraph.fully_connected %1, %w keep_dims : (!x, !w) -> !x
+      %3 = memgraph.add %x, %1 : (!x, !x) -> !x
+      func.return %2, %3 : !x, !x
+    }
+After:
+    func.func @main(%x: !x) -> (!x, !x) {
+      %w = memgraph.constant dense<[[1.0, 2.0], [0.5, -1.0]]> : !w
+      %1 = memgraph.tanh %x : (!x) -> !x
+      %a = memgraph.tanh %x {memgraph.again} : (!x) -> !x
+      %2 = memgraph.fully_connected %1, %w keep_dims : (!x, !w) -> !x
+      %3 = memgraph.add %x, %a : (!x, !x) -> !x
+      func.return %2, %3 : !x, !x
+    }
+
+Nobody else reads what it is made of; all readers are read as a whole; none of them is:
 
 Left alone:
     !x = tensor<1x4x2xf32>
     !w = tensor<2x2xf32>
-    func.func @main(%x: !x, %z: !x, %w: !w) -> (!x, !x, !x) {
-      %1 = memgraph.tanh %x : (!x) -> !x
-      %2 = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05 : (!x) -> !x
-      %3 = memgraph.fully_connected %2, %w keep_dims : (!x, !w) -> !x
-      %4 = memgraph.attention %2, %3, %3 heads 1 scale 1.0 : (!x, !x, !x) -> !x
-      %5 = memgraph.layer_normalization %z axis 2 epsilon 1.0e-05 : (!x) -> !x
-      %6 = memgraph.attention %z, %5, %5 heads 1 scale 1.0 : (!x, !x, !x) -> !x
-      %7 = memgraph.fully_connected %4, %w keep_dims : (!x, !w) -> !x
-      %8 = memgraph.attention %7, %7, %7 heads 1 scale 1.0 : (!x, !x, !x) -> !x
-      %9 = memgraph.add %4, %8 : (!x, !x) -> !x
-      func.return %6, %9, %9 : !x, !x, !x
+    func.func @main(%x: !x, %z: !x) -> (!x, !x, !x) {
+      %w = memgraph.constant dense<[[1.0, 2.0], [0.5, -1.0]]> : !w
+      %1 = memgraph.relu %x : (!x) -> !x
+      %2 = memgraph.fully_connected %1, %w keep_dims : (!x, !w) -> !x
+      %3 = memgraph.attention %2, %1, %1 heads 1 scale 1.0 : (!x, !x, !x) -> !x
+      %4 = memgraph.relu %z : (!x) -> !x
+      %5 = memgraph.tanh %4 : (!x) -> !x
+      %6 = memgraph.attention %z, %5, %4 heads 1 scale 1.0 : (!x, !x, !x) -> !x
+      %7 = memgraph.tanh %z : (!x) -> !x
+      %8 = memgraph.add %7, %6 : (!x, !x) -> !x
+      %9 = memgraph.sub %7, %6 : (!x, !x) -> !x
+      func.return %3, %8, %9 : !x, !x, !x
     }
 """
 
@@ -112,10 +134,8 @@ class ComputedAgain(Rule):
 
 
 def is_cheap(op: ComputeOp) -> bool:
-    """Return whether an operation makes each row of one tensor of one row, with little work."""
-    if op.rows_mode not in ("fresh", "inplace") or not reads_one(op):
-        return False
-    is_row_by_row = op.rows_needed(0, 0) == range(1) and len(op.results) == 1
+    """Return whether an operation makes each row of one row of one tensor, with little work."""
+    is_row_by_row = reads_one(op) and op.rows_needed(0, 0) == range(1)
     return is_row_by_row and op.macs() <= CHEAP * elements_of(op.results[0])
 
 
@@ -130,9 +150,7 @@ def is_read_whole(use: Use) -> bool:
     waiting = [use]
     while waiting:
         reader, operand = waiting[-1].operation, waiting.pop().index
-        if not isinstance(reader, ComputeOp) or reader.rows_mode is None:
-            return True
-        if reader.rows_needed(operand, 0) is None:
+        if not isinstance(reader, ComputeOp) or reader.rows_needed(operand, 0) is None:
             return True
         if reads_one(reader) and reader.rows_mode != "part":
             waiting += reader.results[0].uses

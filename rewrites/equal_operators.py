@@ -70,14 +70,16 @@ Left alone:
       func.return %5, %8, %10 : !x, !x, !x
     }
 
-Another activation:
+Another activation; what is computed again, lest it be kept (computed-again):
 
 Left alone:
     !x = tensor<1x4xf32>
     func.func @main(%x: !x) -> !x {
       %1 = memgraph.add %x, %x activation<relu> : (!x, !x) -> !x
       %2 = memgraph.add %x, %x activation<relu6> : (!x, !x) -> !x
-      %3 = memgraph.mul %1, %2 : (!x, !x) -> !x
+      %a = memgraph.add %x, %x activation<relu> {memgraph.again} : (!x, !x) -> !x
+      %b = memgraph.mul %1, %2 : (!x, !x) -> !x
+      %3 = memgraph.mul %b, %a : (!x, !x) -> !x
       func.return %3 : !x
     }
 

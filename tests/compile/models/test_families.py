@@ -7,7 +7,7 @@ import pytest
 
 from memopt.cli import main
 
-ARENAS = {"vit": 66_304}
+ARENAS = {"kwt": 76_544, "kwt4": 76_544, "vit": 66_304}
 """Bytes of RAM that the networks of shared/models/families take at most."""
 
 

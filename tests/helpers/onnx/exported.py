@@ -60,11 +60,12 @@ class Exported:
         return onnx.shape_inference.infer_shapes(model, strict_mode=True).SerializeToString()
 
 
-def compiled(lab: Any, data: bytes, given: Any, tmp_path: Path, rows: str) -> Any:
+def compiled(lab: Any, data: bytes, given: Any, tmp_path: Path, rows: str, *more: str) -> Any:
     """Return what the C printed for inputs [runs, ...]."""
     path, out = tmp_path / "net.onnx", tmp_path / "c"
     path.write_bytes(data)
-    assert main(["compile", str(path), "--target=host", f"--rows={rows}", "-o", str(out)]) == 0
+    words = ["compile", str(path), "--target=host", f"--rows={rows}", *more]
+    assert main([*words, "-o", str(out)]) == 0
     done = lab.run_project(out, [given], lab.SANITIZE, trace=False)
     assert done.code == 0, done.messages
     return np.frombuffer(done.output, np.float32)

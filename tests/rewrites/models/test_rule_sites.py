@@ -51,12 +51,14 @@ BEHIND = {
     "transpose-of-transpose": ("channels-last", "models/families/crnn.onnx"),
     "vectors-as-rows": ("transpose-as-view", "models/families/vit.onnx"),
 }
+IN_ROWS = {"computed-again": ("products-as-attention", "models/families/kwt.onnx")}
 
 
 def test_every_rule_has_one() -> None:
     assert set(RULES) == {rule for rules in SITES.values() for rule in rules} | {
         *ALONE,
         *BEHIND,
+        *IN_ROWS,
         AS_IT_WAS,
     }
 
@@ -91,8 +93,17 @@ def test_rules_behind_another(rule: str, shared: Path) -> None:
     assert _fired(shared / name, (before, rule), 1, "on") == {before, rule}
 
 
-def _fired(path: Path, rules: tuple[str, ...], alignment: int, inplace: str) -> set[str]:
+@pytest.mark.deep
+@pytest.mark.parametrize("rule", IN_ROWS)
+def test_rules_for_the_sake_of_rows(rule: str, shared: Path) -> None:
+    before, name = IN_ROWS[rule]
+    assert _fired(shared / name, (before, rule), 1, "on", rows=True) == {before, rule}
+
+
+def _fired(
+    path: Path, rules: tuple[str, ...], alignment: int, inplace: str, rows: bool = False
+) -> set[str]:
     module = load_model(path, {})
     MemgraphModelPass("generic", alignment=alignment, inplace=inplace).apply(Context(), module)
-    MemgraphRewritePass(rules).apply(Context(), module)
+    MemgraphRewritePass(rules, rows=rows).apply(Context(), module)
     return {r.rule.data for r in rewrites_of(only_function(module)) if r.sites.data}

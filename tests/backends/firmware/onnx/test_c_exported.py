@@ -138,6 +138,28 @@ def encoder(e: Exported) -> str:
     return e.add("ReduceMean", name, e.constant(np.int64([1])), keepdims=0)
 
 
+def keyword_spotter(e: Exported) -> str:
+    """A keyword transformer (Berg et al. 2021) of one layer: queries, keys and values are made of
+    a normalized row each."""
+
+    def linear(name: str, before: int, after: int) -> str:
+        return e.add("Add", e.add("MatMul", name, e.reals(before, after)), e.reals(after))
+
+    name = e.add("Add", linear("x", 8, 16), e.reals(1, 24, 16))
+    for _ in range(2):
+        row = e.normalized(name, 16)
+        shape = e.constant(np.int64([1, 24, 2, 8]))
+        q, k, v = (
+            e.add("Transpose", e.add("Reshape", linear(row, 16, 16), shape), perm=order)
+            for order in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])
+        )
+        shares = e.add("Softmax", e.add("MatMul", q, k), axis=-1)
+        mixed = e.add("Transpose", e.add("MatMul", shares, v), perm=[0, 2, 1, 3])
+        mixed = e.add("Reshape", mixed, e.constant(np.int64([1, 24, 16])))
+        name = e.add("Add", name, linear(mixed, 16, 16))
+    return e.add("ReduceMean", name, e.constant(np.int64([1])), keepdims=0)
+
+
 REAL: dict[str, tuple[Callable[[Exported], str], tuple[int, ...]]] = {
     "normalized_weights": (normalized_weights, (1, 16, 20)),
     "standard_weights": (standard_weights, (1, 3, 9, 9)),
@@ -189,6 +211,21 @@ def test_an_encoder_is_in_rows_behind_its_patches(tmp_path: Path, lab: Any) -> N
     plan = json.loads((out / "report.json").read_text())["plan"]
     assert (plan["family"], plan["rows"]["operators_cut"]) == ("rows", 27)
     assert plan["arena"] == 4_288  # of 7,168 as whole operators
+
+
+def test_rows_are_normalized_again_for_their_queries(tmp_path: Path, lab: Any) -> None:
+    """Rows, keys and values are there, and nothing else of all rows."""
+    lab.need_tools("host")
+    e = Exported((1, 24, 8))
+    data = e.model(keyword_spotter(e))
+    given = e.rng.normal(size=(4, 1, 24, 8)).astype(np.float32)
+    want = np.stack([results(data, {"x": x}, fused=False) for x in given]).reshape(-1)
+    words = "--rewrite=all", "--optimize=ram"
+    off = abs(compiled(lab, data, given, tmp_path, "auto", *words) - want).max()
+    assert off <= 1e-5 * abs(want).max()
+    report = json.loads((tmp_path / "c/report.json").read_text())
+    assert "computed-again" in str(report)
+    assert report["plan"]["arena"] < (3 * 24 + 8) * 16 * 4
 
 
 def test_what_is_constant_is_read_from_flash(tmp_path: Path, lab: Any) -> None:
