@@ -1,4 +1,4 @@
-"""What costs little is computed again for who reads it row by row after others read all of it.
+"""An operator of little work runs again for who reads it row by row after others read all of it.
 
 Before:
     !x = tensor<1x4x2xf32>

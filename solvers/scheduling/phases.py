@@ -83,8 +83,8 @@ def roots(graph: MemoryGraph, phase: Sequence[int]) -> list[int]:
     """Return what later phases read, and what nobody does, phase by phase; what is made of others
     of them in the same phase comes behind all of these."""
     readers = [
-        {r for g in made for r in graph.groups[g].readers}.intersection(after)
-        for made, after in zip(graph.writes, graph.successors, strict=True)
+        {r for g in written for r in graph.groups[g].readers}.intersection(after)
+        for written, after in zip(graph.writes, graph.successors, strict=True)
     ]
     is_root = [
         not after or any(phase[r] > phase[v] for r in after) for v, after in enumerate(readers)
@@ -94,5 +94,6 @@ def roots(graph: MemoryGraph, phase: Sequence[int]) -> list[int]:
         for r in readers[v]:
             if phase[r] == phase[v]:
                 behind[r] = max(behind[r], behind[v] + is_root[v])
-    found = [v for v, root in enumerate(is_root) if root]
-    return sorted(found, key=lambda v: (phase[v], behind[v]))
+    return sorted(
+        (v for v, root in enumerate(is_root) if root), key=lambda v: (phase[v], behind[v])
+    )

@@ -78,6 +78,7 @@ def test_tables_are_those_of_the_code() -> None:
     assert {op.name for op in MEMGRAPH.operations} == listed - {
         "memgraph.plan",
         "memgraph.chosen_inplace",
+        "memgraph.again",
     }
     attributes = set(re.findall(r"^\| `[#!](memgraph\.\w+)` \|", DIALECT, re.MULTILINE))
     assert {a.name for a in MEMGRAPH.attributes} - OLD == attributes
