@@ -40,6 +40,9 @@ Allowed = Mapping[str, frozenset[int] | None]
 """Of each rule in their order the operations, by their number in the block, at which it may be
 applied, and those made of them; None for all."""
 
+Asked = dict[frozenset[tuple[str, int]], tuple[int, Schedule]]
+"""Of rules and the operations at which they are applied what was found, and with what `most`."""
+
 Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 
 WORK = 40_000
@@ -53,13 +56,14 @@ FIRST = 200_000  # and for that of the function as it came, with which all other
 class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
     the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
-    that of rows. `most`: what a peak may be that has not risen."""
+    that of rows. `most`: what a peak may be that has not risen. `asked`: what is not asked again."""
 
     func: FuncOp
     deadline: float | None
     best: Schedule
     rows: bool
     most: int
+    asked: Asked
     work: int = WORK
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
@@ -90,7 +94,7 @@ class _Search:
         self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
         try:
-            candidate = ordered(self.func, trial, self.deadline, self.rows, most=self.most)
+            candidate = self.candidate(trial)
         except clock.TimeIsOverError:
             return
         if candidate.peak <= self.most:
@@ -99,6 +103,17 @@ class _Search:
             half = len(sites) // 2
             self.change(rule, change, sites[:half])
             self.change(rule, change, sites[half:])
+
+
+    def candidate(self, trial: Mapping[str, frozenset[int]]) -> Schedule:
+        """Return the schedule with these sites, of what was asked before if that tells whether the
+        peak rises. Raises TimeIsOverError as `ordered`."""
+        key = frozenset((rule, number) for rule, numbers in trial.items() for number in numbers)
+        limit, known = self.asked.get(key, (-1, self.best))
+        if limit < self.most and not (limit >= 0 and known.peak <= self.most):
+            known = ordered(self.func, trial, self.deadline, self.rows, most=self.most)
+            self.asked[key] = self.most, known
+        return known
 
 
 def apply_by_search(
@@ -116,8 +131,9 @@ def apply_by_search(
         before = ordered(func, {}, deadline, rows, FIRST)
     except clock.TimeIsOverError:
         return []
-    together = _together(func, everywhere, before, deadline, rows)
-    search = _Search(func, deadline, before, rows, _proven(before, rows))
+    schedules: Asked = {frozenset(): (before.peak, before)}
+    together = _together(func, everywhere, before, deadline, rows, schedules)
+    search = _Search(func, deadline, before, rows, _proven(before, rows), schedules)
     for rule in rules:
         search.add(rule)
     if together is not None and together.best.peak < search.best.peak:
@@ -151,6 +167,7 @@ def _together(
     before: Schedule,
     deadline: float | None,
     rows: bool,
+    asked: Asked,
 ) -> _Search | None:
     """All rules at all of their sites, in half of the time that is left, then without those that
     the peak does not need; None if there is but one of them, or the peak does not fall."""
@@ -166,7 +183,7 @@ def _together(
         return None
     if best.peak > most:
         return None
-    search = _Search(func, half, best, rows, best.peak, taken=dict(taken))
+    search = _Search(func, half, best, rows, best.peak, asked, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
     for rule in costly:
         search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
