@@ -27,8 +27,8 @@ After:
       %1 = memgraph.tanh %x : (!x) -> !x
       %2 = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05 {memgraph.names = ["n"]}
              : (!x) -> !x
-      %a = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05 {memgraph.names = ["n_again"], memgraph.again}
-             : (!x) -> !x
+      %a = memgraph.layer_normalization %1 axis 2 epsilon 1.0e-05
+             {memgraph.names = ["n_again"], memgraph.again} : (!x) -> !x
       %3 = memgraph.fully_connected %a, %q keep_dims : (!x, !w) -> !x
       %4 = memgraph.fully_connected %2, %k keep_dims : (!x, !w) -> !x
       %5 = memgraph.fully_connected %2, %v keep_dims : (!x, !w) -> !x
