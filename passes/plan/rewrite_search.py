@@ -56,7 +56,7 @@ FIRST = 200_000  # and for that of the function as it came, with which all other
 class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
     the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
-    that of rows. `most`: what a peak may be that has not risen. `asked`: what is not asked again."""
+    that of rows. `most`: what a peak may be that has not risen. `asked`: what is known of sites."""
 
     func: FuncOp
     deadline: float | None
