@@ -104,7 +104,6 @@ class _Search:
             self.change(rule, change, sites[:half])
             self.change(rule, change, sites[half:])
 
-
     def candidate(self, trial: Mapping[str, frozenset[int]]) -> Schedule:
         """Return the schedule with these sites, of what was asked before if that tells whether the
         peak rises. Raises TimeIsOverError as `ordered`."""
