@@ -94,6 +94,13 @@ class LayerNormalizationOp(ComputeOp):
         """Return how often elements are normalized."""
         return prod(shape_of(self.input)[: self.axis.value.data])
 
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """Return the properties where the dimensions that are normalized stay behind the others,
+        which stay as they are; in any order if no term has an element for each."""
+        axis = self.axis.value.data
+        stays = list(order[:axis]) == list(range(axis))
+        return self.properties if stays and not self.terms else None
+
     def may_overwrite(self, operand: int) -> bool:
         return operand == 0
 

@@ -328,9 +328,11 @@ class RowOp(IRDLOperation, MemoryInterface):
             later = last > len(activations(self.operation))  # than the first step
             fits = later and self.operands[last].type == self.results[0].type
             return ((0, last),) if fits else ()
-        if isinstance(whole, ForeignOperator):
-            return rows_in_place(whole, self.index.data, model) if model.has_inplace else ()
-        if not (model.has_inplace and whole.has_trait(Pointwise)) or whole.rows_mode != "inplace":
+        if not model.has_inplace:
+            return ()
+        if isinstance(whole, ForeignOperator) or not whole.has_trait(Pointwise):
+            return rows_in_place(self.operation, self.index.data, model)
+        if whole.rows_mode != "inplace":
             return ()
         size = bytes_of(self.outputs[0].type) or 0
         return tuple(

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.foreign.foreign_operator import ForeignOperator, operator_of
+from memopt.dialects.foreign.foreign_operator import operator_of, required_operator
 from memopt.dialects.memgraph.tensors import AnyTensor, has_few_rows, rows_of
 
 
@@ -69,13 +69,14 @@ def activations(whole: Operation) -> list[tuple[int, SSAValue]]:
     return [(k, v) for k, v in enumerate(whole.operands) if isinstance(v, BlockArgument)]
 
 
-def rows_in_place(whole: ForeignOperator, r: int, model: ModelAttr) -> tuple[tuple[int, int], ...]:
+def rows_in_place(op: Operation, r: int, model: ModelAttr) -> tuple[tuple[int, int], ...]:
     """Row `r` of the results in the place of row `r` of the operands in whose place the whole
     results may lie, if it reads no other row of them: (result, operand of the `memgraph.row`)."""
+    whole = required_operator(op)
     pairs = whole.memory(model).inplace
     pairs_of_row: list[tuple[int, int]] = []
     at = 1
-    for k, _ in activations(whole.operation):
+    for k, _ in activations(op):
         rows = whole.rows_needed(k, r)
         if rows == range(r, r + 1):
             pairs_of_row += [(result, at) for result, operand in pairs if operand == k]

@@ -622,6 +622,72 @@ func.func @permuted_layout(%x: tensor<1x4x4x6xf32>) {
   func.return
 }
 // -----
+func.func @statistics_groups(%x: tensor<1x4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.group_statistics: 6 channels in 4 groups}}
+  %0 = memgraph.group_statistics %x groups 4 : (tensor<1x4x4x6xf32>) -> tensor<2x4xf32>
+  func.return
+}
+// -----
+func.func @statistics_rank(%x: tensor<4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.group_statistics: (4, 4, 6) is no image}}
+  %0 = memgraph.group_statistics %x groups 2 : (tensor<4x4x6xf32>) -> tensor<2x2xf32>
+  func.return
+}
+// -----
+func.func @statistics_of_nothing(%x: tensor<1x0x4x6xf32>) {
+  // expected-error@+1 {{memgraph.group_statistics: an image without elements}}
+  %0 = memgraph.group_statistics %x groups 2 : (tensor<1x0x4x6xf32>) -> tensor<2x2xf32>
+  func.return
+}
+// -----
+func.func @statistics_shape(%x: tensor<1x4x4x6xf32>) {
+  // expected-error@+1 {{memgraph.group_statistics: the result's shape must be (2, 2)}}
+  %0 = memgraph.group_statistics %x groups 2 : (tensor<1x4x4x6xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @grouped_rank(%x: tensor<2x4x4x6xf32>, %s: tensor<2x2xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: (2, 4, 4, 6) is no image}}
+  %0 = memgraph.group_normalization %x, %s epsilon 0.1 : (tensor<2x4x4x6xf32>, tensor<2x2xf32>) -> tensor<2x4x4x6xf32>
+  func.return
+}
+// -----
+func.func @grouped_shape(%x: tensor<1x4x4x6xf32>, %s: tensor<2x2xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: the result's shape must be (1, 4, 4, 6)}}
+  %0 = memgraph.group_normalization %x, %s epsilon 0.1 : (tensor<1x4x4x6xf32>, tensor<2x2xf32>) -> tensor<1x4x6x4xf32>
+  func.return
+}
+// -----
+func.func @grouped_layout(%x: tensor<1x4x4x6xf32>, %s: tensor<2x2xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: layouts differ}}
+  %0 = memgraph.group_normalization %x, %s epsilon 0.1 : (tensor<1x4x4x6xf32>, tensor<2x2xf32>) -> tensor<1x4x4x6xf32, #memgraph.encoding<nchw>>
+  func.return
+}
+// -----
+func.func @grouped_statistics(%x: tensor<1x4x4x6xf32>, %s: tensor<3x2xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: (3, 2) are no statistics}}
+  %0 = memgraph.group_normalization %x, %s epsilon 0.1 : (tensor<1x4x4x6xf32>, tensor<3x2xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}
+// -----
+func.func @grouped_groups(%x: tensor<1x4x4x6xf32>, %s: tensor<2x4xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: 6 channels in 4 groups}}
+  %0 = memgraph.group_normalization %x, %s epsilon 0.1 : (tensor<1x4x4x6xf32>, tensor<2x4xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}
+// -----
+func.func @grouped_terms(%x: tensor<1x4x4x6xf32>, %s: tensor<2x2xf32>, %c: tensor<6xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: a scale and a shift at most}}
+  %0 = memgraph.group_normalization %x, %s, %c, %c, %c epsilon 0.1 : (tensor<1x4x4x6xf32>, tensor<2x2xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}
+// -----
+func.func @grouped_scale(%x: tensor<1x4x4x6xf32>, %s: tensor<2x2xf32>) {
+  // expected-error@+1 {{memgraph.group_normalization: scale and shift of shape (6,), not (2, 2)}}
+  %0 = memgraph.group_normalization %x, %s, %s epsilon 0.1 : (tensor<1x4x4x6xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<1x4x4x6xf32>
+  func.return
+}
+// -----
 func.func @normalized_axis(%x: tensor<1x4x6xf32>) {
   // expected-error@+1 {{memgraph.layer_normalization: axis 3 out of range}}
   %0 = memgraph.layer_normalization %x axis 3 epsilon 0.1 : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>

@@ -1,6 +1,7 @@
 """Numbers brought to mean 0 and variance 1."""
 
 from collections.abc import Sequence
+from math import prod
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.frontends.onnx.expansions import expands
@@ -98,11 +99,17 @@ def along_channels(s: Scope, index: int, rank: int) -> str:
 @expands("InstanceNormalization", floats=True)
 def instance_normalization(s: Scope) -> bool:
     """Expand to the normalization of each channel of each image by itself."""
-    rank = len(s.shape())
-    _, rest, variance = centred(s, s.x, range(2, rank))
-    name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-5)))
-    name = s.add("Mul", name, along_channels(s, 1, rank))
+    rank, shape = len(s.shape()), s.shape()
+    if 0 in shape:
+        return s.lacks(f"{shape} elements")
+    name = s.add("Mul", _of_last(s, s.x, shape, 2), along_channels(s, 1, rank))
     return s.done("Add", name, along_channels(s, 2, rank))
+
+
+def _of_last(s: Scope, name: str, shape: Sequence[int], axis: int) -> str:
+    """Return the normalization of the dimensions of a tensor from an axis on."""
+    numbers = {"axis": axis, "epsilon": s.get("epsilon", 1e-5), "around_zero": 0}
+    return s.own("LayerNormalization", FLOAT, shape, name, **numbers)
 
 
 @expands("GroupNormalization", "com.microsoft.GroupNorm", floats=True)
@@ -112,9 +119,10 @@ def group_normalization(s: Scope) -> bool:
     if s.node.domain == "com.microsoft":
         return _grouped_last(s)
     shape, groups = s.shape(), s.get("num_groups", 1)
-    parts = s.reshaped(s.x, (shape[0], groups, -1))
-    _, rest, variance = centred(s, parts, [2])
-    name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-5)))
+    if 0 in shape:
+        return s.lacks(f"{shape} elements")
+    grouped = (shape[0], groups, prod(shape[1:]) // groups)
+    name = _of_last(s, s.reshaped(s.x, grouped), grouped, 2)
     if s.opset < 21:
         name = s.add("Mul", name, along_channels(s, 1, 3))
         name = s.add("Add", name, along_channels(s, 2, 3))

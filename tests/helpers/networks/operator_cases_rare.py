@@ -136,6 +136,22 @@ def local_response(name: str, rng: Rng) -> Any:
     return made(name, [value(shape)], [tensor(shape)], radius=number(2), **properties)
 
 
+def group_statistics(name: str, rng: Rng) -> Any:
+    (n, h, w, c), groups = image(rng), int(rng.integers(1, 4))
+    result = tensor((2, groups), "")
+    return made(name, [value((n, h, w, c * groups))], [result], groups=number(groups))
+
+
+def group_normalization(name: str, rng: Rng) -> Any:
+    (n, h, w, c), groups = image(rng), int(rng.integers(1, 4))
+    shape = (n, h, w, c * groups)
+    terms = [value(shape[3:], "") for _ in range(int(rng.integers(3)))]
+    operands = [value(shape), value((2, groups), ""), *terms]
+    bent = ActivationAttr("relu") if rng.random() < 0.5 else None
+    epsilon = real(float(rng.uniform(0.5, 1.5)))
+    return made(name, operands, [tensor(shape)], epsilon=epsilon, activation=bent)
+
+
 def layer_normalization(name: str, rng: Rng) -> Any:
     shape, axis = image(rng), int(rng.integers(1, 4))
     terms = [value(shape[axis:], "") for _ in range(int(rng.integers(3)))]
@@ -274,6 +290,8 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "segment_sum": segments,
     "non_max_suppression": suppression,
     "local_response_normalization": local_response,
+    "group_normalization": group_normalization,
+    "group_statistics": group_statistics,
     "layer_normalization": layer_normalization,
     "real_fft_2d": spectrum,
     **dict.fromkeys(("complex_abs", "real_part", "imaginary_part"), complex_part),

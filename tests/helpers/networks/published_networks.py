@@ -173,6 +173,23 @@ def shufflenet(path: Path) -> Path:
     return saved(n, classifier(n, n.conv(name, 16, 16, 3), 16), 10, path)
 
 
+def style(path: Path) -> Path:
+    """Ulyanov et al. 2016: each channel of an image is normalized, then groups of them (Wu & He
+    2018) as PyTorch exports it."""
+    n = Layers(8)
+    name = n.conv("x", 3, 8, 3)
+    numbers = [n.constant("scale", 8), n.constant("shift", 8)]
+    name = n.add("Relu", [n.add("InstanceNormalization", [name, *numbers])])
+    name = n.conv(name, 8, 8, 3)
+    grouped = n.add("Reshape", [name, n.values("grouped", np.array([1, 2, -1]))])
+    ones = [n.values("ones", np.ones(2, np.float32)), n.values("zeros", np.zeros(2, np.float32))]
+    shape = n.values("shape", np.array([1, 8, 16, 16]))
+    name = n.add("Reshape", [n.add("InstanceNormalization", [grouped, *ones]), shape])
+    name = n.add("Mul", [name, n.constant("factor", 8, 1, 1)])
+    name = n.add("Add", [name, n.constant("term", 8, 1, 1)])
+    return saved(n, classifier(n, n.conv(n.add("Relu", [name]), 8, 8, 3), 8), 10, path)
+
+
 def lenet(path: Path) -> Path:
     """LeCun et al. 1998, as a graph that a program of somebody's own writes: of operators that are
     names, and tensors that are bytes."""
@@ -218,4 +235,5 @@ PUBLISHED: dict[str, Any] = {
     "keras_head.tflite": keras_head,
     "lenet.json": lenet,
     "shufflenet.onnx": shufflenet,
+    "style.onnx": style,
 }

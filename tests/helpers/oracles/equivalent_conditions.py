@@ -79,6 +79,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "match_and_rewrite: not self.reading or is_one(producer)": READING,
         "match_and_rewrite: is_one(producer)": READING,
     },
+    "group-normalization": {"match_and_rewrite: image is None": NARROWS},
     "relu-by-convention": {"match_and_rewrite: activation is not None": NARROWS},
     "relu-into-producer": {
         "is_reshape: isinstance(op, ComputeOp)": OURS,

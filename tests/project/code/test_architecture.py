@@ -335,7 +335,8 @@ LISTS = (
     "targets/tflm/scratch.py",
     "targets/cmsis_nn/scratch.py",
     "backends/tflm/structs.py",
-    "rewrites/layer_normalization.py",  # the parts that it knows an operator by
+    "rewrites/group_normalization.py",  # the parts that it knows an operator by
+    "rewrites/layer_normalization.py",
 )
 
 

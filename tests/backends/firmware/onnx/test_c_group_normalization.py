@@ -1,0 +1,191 @@
+# pyright: basic
+"""Instance and group normalization in C: bit for bit what is evaluated, whole or in rows, and close
+to onnxruntime whatever the mean."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from deep import deep_but
+from onnx import helper
+from onnx_programs import compare, saved
+from published_networks import PUBLISHED
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.cli import main
+from memopt.compile.driver import load_model, load_text, new_context
+from memopt.dialects.memgraph.functions import only_function
+from memopt.rewrites import apply_rules
+
+FULL = 2000  # operators
+EACH = 20  # in a program
+IN_ROWS = "--rewrite=all", "--rows=all"
+
+
+def random_operators(rng: np.random.Generator, number: int) -> tuple[str, str]:
+    """Return statistics and a normalization by them with its constants, and the type of both."""
+    groups, each, h, w = (int(v) for v in rng.integers(1, 7, 4))
+    channels = groups * each
+    image, numbers = f"tensor<1x{h}x{w}x{channels}xf32>", f"tensor<{channels}xf32>"
+    statistics = f"tensor<2x{groups}xf32>"
+    text = f"  %s{number} = memgraph.group_statistics %x{number} groups {groups}"
+    text += f" : ({image}) -> {statistics}\n"
+    names, kinds = [f"%x{number}", f"%s{number}"], [image, statistics]
+    for k in range(int(rng.integers(3))):
+        array = rng.normal(size=channels).astype(np.float32)
+        names.append(f"%c{number}_{k}")
+        kinds.append(numbers)
+        text += f"  {names[-1]} = memgraph.constant dense<{array.tolist()}> : {numbers}\n"
+    bent = ("", " activation<relu>", " activation<relu6>")[int(rng.integers(3))]
+    ways = f"epsilon {10 ** rng.uniform(-7, -2):e}{bent}"
+    text += f"  %y{number} = memgraph.group_normalization {', '.join(names)} {ways}"
+    return f"{text} : ({', '.join(kinds)}) -> {image}\n", image
+
+
+def program(seed: int) -> str:
+    rng = np.random.default_rng(seed)
+    operators = [random_operators(rng, k) for k in range(EACH)]
+    arguments = ", ".join(f"%x{k}: {image}" for k, (_, image) in enumerate(operators))
+    images = ", ".join(image for _, image in operators)
+    names = ", ".join(f"%y{k}" for k in range(EACH))
+    body = "".join(text for text, _ in operators)
+    return (
+        f"func.func @main({arguments}) -> ({images}) {{\n{body}"
+        f"  func.return {names} : {images}\n}}\n"
+    )
+
+
+def check(seed: int, target: str, flags: str, folder: Path, lab: Any) -> None:
+    """Compare a program, whole or in rows, with what is evaluated, to the bit."""
+    module = load_text(new_context(), program(seed), "net.mlir")
+    func = only_function(module)
+    last = func.get_return_op()
+    assert last is not None
+    inputs = lab.random_inputs(module, 1, seed)
+    inputs = [x + np.float32(10.0 ** (seed % 5)) * (seed % 3) for x in inputs]  # far from 0
+    values = evaluate(func, Weights({}), [x[0] for x in inputs])
+    expected = b"".join(values[v].tobytes() for v in last.operands)
+    folder.mkdir()
+    (folder / "net.mlir").write_text(program(seed))
+    options = [f"--target={target}", f"--rows={('none', 'all')[seed % 2]}", "-o", str(folder / "c")]
+    assert main(["compile", str(folder / "net.mlir"), *options]) == 0
+    run = lab.run_project(folder / "c", inputs, flags, trace=False)
+    assert run.code == 0, run.messages
+    assert run.output == expected, seed
+
+
+def test_random_operators_are_what_evaluate_computes(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(FULL / EACH * fuzz))):
+        check(seed, "host", lab.SANITIZE, tmp_path / str(seed), lab)
+
+
+@pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m3", "cortex-m55"]))
+def test_a_board_computes_the_same(target: str, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools(target)
+    check(11, target, "-O2", tmp_path / "c", lab)
+
+
+def normalized(
+    rng: np.random.Generator, k: int, opset: int
+) -> tuple[list[Any], Any, dict[str, Any]]:
+    """Return nodes of a random normalization between pools, as ONNX or PyTorch has it, its input
+    and its constants."""
+    groups, each, h, w = (int(v) for v in rng.integers(1, 7, 4))
+    w += h * w == 1  # of one element nothing is left but noise
+    channels, node = groups * each, helper.make_node
+    way = ("instance", "group", "torch")[int(rng.integers(3))]
+    x = rng.normal(size=(1, channels, h, w)) * 10 ** rng.uniform(-1, 1) + 3 * rng.normal()
+    size = groups if way == "torch" or (way == "group" and opset < 21) else channels
+    constants: dict[str, Any] = {
+        f"g{k}": rng.normal(size=size).astype(np.float32),
+        f"b{k}": rng.normal(size=size).astype(np.float32),
+    }
+    epsilon = {"epsilon": float(10 ** rng.uniform(-5, -2))}
+    nodes = [node("MaxPool", [f"x{k}"], [f"p{k}"], kernel_shape=[1, 1])]
+    if way == "torch":
+        constants |= {f"g{k}": np.ones(groups, np.float32), f"b{k}": np.zeros(groups, np.float32)}
+        constants |= {f"t{k}": np.array([1, groups, -1]), f"s{k}": np.array(x.shape)}
+        constants |= {f"f{k}": rng.normal(size=(channels, 1, 1)).astype(np.float32)}
+        operands = [f"r{k}", f"g{k}", f"b{k}"]
+        nodes += [
+            node("Reshape", [f"p{k}", f"t{k}"], [f"r{k}"]),
+            node("InstanceNormalization", operands, [f"i{k}"], **epsilon),
+            node("Reshape", [f"i{k}", f"s{k}"], [f"j{k}"]),
+            node("Mul", [f"j{k}", f"f{k}"], [f"m{k}"]),
+            node("Add", [f"m{k}", f"f{k}"], [f"n{k}"]),
+        ]
+    else:
+        kind = {"instance": "InstanceNormalization", "group": "GroupNormalization"}[way]
+        more = {"num_groups": groups} if way == "group" else {}
+        operands = [f"p{k}", f"g{k}", f"b{k}"]
+        nodes.append(node(kind, operands, [f"n{k}"], **epsilon, **more))
+    nodes.append(node("Relu", [f"n{k}"], [f"a{k}"]))
+    nodes.append(node("MaxPool", [f"a{k}"], [f"y{k}"], kernel_shape=[1, 1]))
+    return nodes, x.astype(np.float32), constants
+
+
+@pytest.mark.parametrize("first", deep_but(0, range(4)))
+def test_nodes_are_close_to_onnxruntime(first: int, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """In rows, and as what exporters take them apart into; opset 18 has a scale of each group."""
+    pytest.importorskip("onnxruntime")
+    lab.need_tools("host")
+    for seed in range(first, max(first + 1, int(FULL / EACH * fuzz)), 4):
+        rng, opset = np.random.default_rng(seed), (18, 21)[seed % 2]
+        layers = [normalized(rng, k, opset) for k in range(EACH)]
+        given = {f"x{k}": x for k, (_, x, _) in enumerate(layers)}
+        constants = {k: v for _, _, c in layers for k, v in c.items()}
+        nodes = [node for several, _, _ in layers for node in several]
+        types = {f"y{k}": (onnx.TensorProto.FLOAT, x.shape) for k, (_, x, _) in enumerate(layers)}
+        path = saved(tmp_path / f"{seed}.onnx", nodes, given, constants, opset, types)
+        compare(lab, path, given, rtol=2e-4, atol=2e-4, options=IN_ROWS if seed % 4 < 2 else ())
+
+
+def test_a_mean_far_from_zero_leaves_the_variance(tmp_path: Path, lab: Any) -> None:
+    """Sums of squares would have lost all of it: with a mean of 1,000 deviations float32 has no
+    digit of their difference."""
+    rng = np.random.default_rng(5)
+    x = (rng.normal(size=(1, 24, 16, 4)) + 1000).astype(np.float32)
+    text = """
+    func.func @main(%x: tensor<1x24x16x4xf32>) -> tensor<2x2xf32> {
+      %s = memgraph.group_statistics %x groups 2 : (tensor<1x24x16x4xf32>) -> tensor<2x2xf32>
+      func.return %s : tensor<2x2xf32>
+    }"""
+    func = only_function(load_text(new_context(), text, "net.mlir"))
+    last = func.get_return_op()
+    assert last is not None
+    mean, variance = evaluate(func, Weights({}), [x])[last.operands[0]]
+    groups = x.astype(np.float64).reshape(24, 16, 2, 2)
+    np.testing.assert_allclose(mean, groups.mean((0, 1, 3)), rtol=1e-6)
+    np.testing.assert_allclose(variance, groups.var((0, 1, 3)), rtol=(32 + 4 * 24) * 2.0**-24)
+
+
+@pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
+def test_rows_of_a_network_are_normalized(target: str, tmp_path: Path, lab: Any) -> None:
+    """The whole image is there once, beside few rows; twice without rows."""
+    lab.need_tools(target)
+    path = PUBLISHED["style.onnx"](tmp_path / "m.onnx")
+    module = load_model(path, {})
+    assert apply_rules(module, ("group-normalization",))
+    kinds = [op.name for op in module.walk()]
+    assert kinds.count("memgraph.group_normalization") == 2
+    assert not {"memgraph.layer_normalization", "memgraph.mul"} & {*kinds}
+    x = np.random.default_rng(2).normal(size=(1, 3, 16, 16)).astype(np.float32)
+    outputs: list[bytes] = []
+    arenas: list[int] = []
+    for rows in ("none", "auto"):
+        folder = tmp_path / rows
+        options = [f"--rows={rows}", "--rewrite=all", "--nhwc-io", "--optimize=ram"]
+        assert main(["compile", str(path), f"--target={target}", *options, "-o", str(folder)]) == 0
+        arenas.append(json.loads((folder / "report.json").read_text())["plan"]["arena"])
+        flags = lab.SANITIZE if target == "host" else "-O2"
+        run = lab.run_project(folder, [x.transpose(0, 2, 3, 1)[None].copy()], flags, trace=False)
+        assert run.code == 0, run.messages
+        outputs.append(run.output)
+    assert outputs[0] == outputs[1]
+    image = 8 * 16 * 16 * 4
+    assert arenas[0] == 2 * image and arenas[1] <= image + 3 * image // 16, arenas
