@@ -49,8 +49,7 @@ def need_float32(op: ComputeOp) -> None:
 class GroupStatisticsOp(OfOneOp):
     """Mean and variance of each of equal `groups` of channels of an image, in float32: those of a
     row at a time, each brought together with that of the rows before (Chan, Golub, LeVeque 1979).
-    Relative to the variance its error is at most (elements of a group in a row + 4 rows) * 2^-24,
-    whatever the mean."""
+    So a mean far from 0 costs digits once, not squared as in a mean of squares."""
 
     name = "memgraph.group_statistics"
     groups = prop_def(IntegerAttr[I64])

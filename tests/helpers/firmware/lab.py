@@ -121,6 +121,7 @@ NO_TFLITE_KERNELS = {
     *("atan2_f32", "local_response_normalization_f32"),  # whole: test_c_uncommon.py
     *(f"layer_normalization_{way}" for way in ("f32", "quotient_f32", "line_f32")),
     *("layer_normalization_even_s8", "layer_normalization_even_u8"),
+    "group_normalization_f32",
 }
 
 

@@ -229,7 +229,7 @@ NO_TFLITE = """
 !v = tensor<4x3xf32>
 !c = tensor<3xf32>
 func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r, %s: !s, %u: !u)
-    -> (!t, !t, !r, !r, !r, !r, !r, !r, !s, !u) {
+    -> (!t, !t, !r, !r, !r, !r, !r, !r, !s, !u, !r) {
   %0 = memgraph.less %v, %w : (!w, !w) -> !t
   %1 = memgraph.less %a, %b : (!b, !b) -> !t
   %2 = memgraph.softmax %x axis 2 beta 1.0 : (!r) -> !r
@@ -243,8 +243,11 @@ func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r, %s: !s, %u: !u)
   %8 = memgraph.layer_normalization %s, %k, %k axis 3 epsilon 0.1 rounding<onnx_even>
          : (!s, !c, !c) -> !s
   %9 = memgraph.layer_normalization %u, %m axis 2 epsilon 0.1 rounding<onnx_even> : (!u, !v) -> !u
-  func.return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9
-    : !t, !t, !r, !r, !r, !r, !r, !r, !s, !u
+  %10 = memgraph.group_statistics %x groups 3 : (!r) -> tensor<2x3xf32>
+  %11 = memgraph.group_normalization %x, %10, %k, %k epsilon 0.1
+          : (!r, tensor<2x3xf32>, !c, !c) -> !r
+  func.return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %11
+    : !t, !t, !r, !r, !r, !r, !r, !r, !s, !u, !r
 }
 """
 

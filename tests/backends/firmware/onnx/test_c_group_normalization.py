@@ -90,9 +90,7 @@ def test_a_board_computes_the_same(target: str, tmp_path: Path, lab: Any) -> Non
     check(11, target, "-O2", tmp_path / "c", lab)
 
 
-def normalized(
-    rng: np.random.Generator, k: int, opset: int
-) -> tuple[list[Any], Any, dict[str, Any]]:
+def normalized(rng: np.random.Generator, k: int) -> tuple[list[Any], Any, dict[str, Any]]:
     """Return nodes of a random normalization between pools, as ONNX or PyTorch has it, its input
     and its constants."""
     groups, each, h, w = (int(v) for v in rng.integers(1, 7, 4))
@@ -100,7 +98,7 @@ def normalized(
     channels, node = groups * each, helper.make_node
     way = ("instance", "group", "torch")[int(rng.integers(3))]
     x = rng.normal(size=(1, channels, h, w)) * 10 ** rng.uniform(-1, 1) + 3 * rng.normal()
-    size = groups if way == "torch" or (way == "group" and opset < 21) else channels
+    size = groups if way == "torch" else channels
     constants: dict[str, Any] = {
         f"g{k}": rng.normal(size=size).astype(np.float32),
         f"b{k}": rng.normal(size=size).astype(np.float32),
@@ -131,18 +129,18 @@ def normalized(
 
 @pytest.mark.parametrize("first", deep_but(0, range(4)))
 def test_nodes_are_close_to_onnxruntime(first: int, fuzz: float, tmp_path: Path, lab: Any) -> None:
-    """In rows, and as what exporters take them apart into; opset 18 has a scale of each group."""
+    """Also in rows."""
     pytest.importorskip("onnxruntime")
     lab.need_tools("host")
     for seed in range(first, max(first + 1, int(FULL / EACH * fuzz)), 4):
-        rng, opset = np.random.default_rng(seed), (18, 21)[seed % 2]
-        layers = [normalized(rng, k, opset) for k in range(EACH)]
+        rng = np.random.default_rng(seed)
+        layers = [normalized(rng, k) for k in range(EACH)]
         given = {f"x{k}": x for k, (_, x, _) in enumerate(layers)}
         constants = {k: v for _, _, c in layers for k, v in c.items()}
         nodes = [node for several, _, _ in layers for node in several]
         types = {f"y{k}": (onnx.TensorProto.FLOAT, x.shape) for k, (_, x, _) in enumerate(layers)}
-        path = saved(tmp_path / f"{seed}.onnx", nodes, given, constants, opset, types)
-        compare(lab, path, given, rtol=2e-4, atol=2e-4, options=IN_ROWS if seed % 4 < 2 else ())
+        path = saved(tmp_path / f"{seed}.onnx", nodes, given, constants, 21, types)
+        compare(lab, path, given, rtol=2e-4, atol=2e-4, options=IN_ROWS if seed % 8 < 4 else ())
 
 
 def test_a_mean_far_from_zero_leaves_the_variance(tmp_path: Path, lab: Any) -> None:
@@ -161,7 +159,7 @@ def test_a_mean_far_from_zero_leaves_the_variance(tmp_path: Path, lab: Any) -> N
     mean, variance = evaluate(func, Weights({}), [x])[last.operands[0]]
     groups = x.astype(np.float64).reshape(24, 16, 2, 2)
     np.testing.assert_allclose(mean, groups.mean((0, 1, 3)), rtol=1e-6)
-    np.testing.assert_allclose(variance, groups.var((0, 1, 3)), rtol=(32 + 4 * 24) * 2.0**-24)
+    np.testing.assert_allclose(variance, groups.var((0, 1, 3)), rtol=1e-4)
 
 
 @pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
