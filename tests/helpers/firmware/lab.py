@@ -148,12 +148,8 @@ def row_kernels(quantized: bool) -> set[str]:
     whole += tuple(k for k in found if k.endswith("_i64"))  # test_c_onnx_integers.py
     found = {k for k in found if k not in whole}  # the same
     found -= NO_TFLITE_KERNELS  # test_c_random_operators.py, without forged files
-<<<<<<< HEAD
     found -= {"attention_f32", "attention_s8"}  # of no file: test_c_attention.py, _bytes.py
-=======
-    found -= {"attention_f32"}  # of no file: test_c_attention.py
     found -= {"group_statistics_f32"}  # of no file: test_c_group_normalization.py
->>>>>>> 495f1241 (Statistics of groups are of no .tflite)
     found -= {"gru_layer_f32", "rnn_layer_f32"}  # of no .tflite: test_c_recurrent_layers.py
     found -= {"custom"}  # what the user writes: test_c_custom.py
     found = {k for k in found if not k.startswith("cmsis_")}  # whole: test_c_cmsis_nn.py
