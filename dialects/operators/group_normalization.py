@@ -35,6 +35,7 @@ from memopt.dialects.memgraph.tensors import (
 from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp, OfOneOp
 from memopt.dialects.operators.traits import Alike, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
+from memopt.dialects.rows.questions import RowsMode
 
 STATISTICS = 2  # mean, variance
 
@@ -151,6 +152,11 @@ class GroupNormalizationOp(ComputeOp):
 
     def may_overwrite(self, operand: int) -> bool:
         return operand == 0
+
+    @property
+    def rows_mode(self) -> RowsMode | None:
+        """Rows lie in those of the image where there are any."""
+        return "inplace" if super().rows_mode == "fresh" else None
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if operand == 0 else None

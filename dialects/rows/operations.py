@@ -328,12 +328,11 @@ class RowOp(IRDLOperation, MemoryInterface):
             later = last > len(activations(self.operation))  # than the first step
             fits = later and self.operands[last].type == self.results[0].type
             return ((0, last),) if fits else ()
-        if not model.has_inplace:
+        foreign = isinstance(whole, ForeignOperator)
+        if not model.has_inplace or not (foreign or whole.rows_mode == "inplace"):
             return ()
-        if isinstance(whole, ForeignOperator) or not whole.has_trait(Pointwise):
+        if foreign or not whole.has_trait(Pointwise):
             return rows_in_place(self.operation, self.index.data, model)
-        if whole.rows_mode != "inplace":
-            return ()
         size = bytes_of(self.outputs[0].type) or 0
         return tuple(
             (0, at + 1)

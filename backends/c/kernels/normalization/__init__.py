@@ -24,7 +24,7 @@ from memopt.dialects.operators.layer_normalization import LayerNormalizationOp
 
 def _terms(
     op: LayerNormalizationOp | GroupNormalizationOp, constants: Constants
-) -> tuple[Fields, tuple[SSAValue, ...]]:
+) -> tuple[Fields, tuple[SSAValue | Table, ...]]:
     """Return the fields that say scale and shift, and those that only the run time knows."""
     for term in op.terms:
         if element_kind(term) != "f32":
