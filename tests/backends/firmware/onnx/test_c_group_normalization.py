@@ -103,7 +103,7 @@ def normalized(rng: np.random.Generator, k: int) -> tuple[list[Any], Any, dict[s
         f"g{k}": rng.normal(size=size).astype(np.float32),
         f"b{k}": rng.normal(size=size).astype(np.float32),
     }
-    epsilon = {"epsilon": float(10 ** rng.uniform(-5, -2))}
+    epsilon: dict[str, Any] = {"epsilon": float(10 ** rng.uniform(-5, -2))}
     nodes = [node("MaxPool", [f"x{k}"], [f"p{k}"], kernel_shape=[1, 1])]
     if way == "torch":
         constants |= {f"g{k}": np.ones(groups, np.float32), f"b{k}": np.zeros(groups, np.float32)}
@@ -119,7 +119,7 @@ def normalized(rng: np.random.Generator, k: int) -> tuple[list[Any], Any, dict[s
         ]
     else:
         kind = {"instance": "InstanceNormalization", "group": "GroupNormalization"}[way]
-        more = {"num_groups": groups} if way == "group" else {}
+        more: dict[str, Any] = {"num_groups": groups} if way == "group" else {}
         operands = [f"p{k}", f"g{k}", f"b{k}"]
         nodes.append(node(kind, operands, [f"n{k}"], **epsilon, **more))
     nodes.append(node("Relu", [f"n{k}"], [f"a{k}"]))
