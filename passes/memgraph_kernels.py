@@ -75,8 +75,8 @@ class MemgraphKernelsPass(PlanningPass):
         if _forms(wanted) == _forms(fitting):
             _mark(fitting)
             return Planned(extracted.again(), facts) if fitting else planned
-        if (kept := _kept(planned, facts, wanted)) is not None:
-            return kept
+        if (standing := _standing(planned, facts, wanted)) is not None:
+            return standing
         model = extracted.model
         drop_plan(func)
         func.attributes[MODEL] = model
@@ -102,7 +102,7 @@ def may_become(size: int) -> int:
     return size + (size + BESIDE) * PERCENT // 100
 
 
-def _kept(planned: Planned, facts: Facts, wanted: Sequence["Choice"]) -> Planned | None:
+def _standing(planned: Planned, facts: Facts, wanted: Sequence["Choice"]) -> Planned | None:
     """Return the plan with what is wanted and all else where it is, if no order has a smaller arena
     with that scratch."""
     arena = max([facts.arena, *(room.offset + room.held for _, room in wanted)])

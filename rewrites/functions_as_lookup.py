@@ -1,4 +1,4 @@
-"""What is computed of each byte of one tensor alone is looked up in a table.
+"""Operators that make a function of each byte of one tensor are a table that is looked up.
 
 Before:
     !x = tensor<1x2x2x2xui8, #memgraph.encoding<scale = [4.0e+00], zero_point = [254]>>
@@ -174,8 +174,8 @@ class Reading:
 
     def table(self, parts: Sequence[Operation], source: SSAValue) -> Array | None:
         """Return what the operators make of each byte, the least first; None if nobody knows."""
-        least, most = limits_of(parts[-1], source)
-        known = {source: np.arange(least, most + 1).astype(dtype_of(source))}
+        least, largest = limits_of(parts[-1], source)
+        known = {source: np.arange(least, largest + 1).astype(dtype_of(source))}
 
         def of(value: SSAValue) -> Array:
             if value in known:

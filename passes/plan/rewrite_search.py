@@ -175,12 +175,12 @@ def _together(
         return None
     seconds = clock.left(deadline)
     half = clock.deadline(None if seconds is None else seconds / 2)
-    most = _proven(before, rows) - 1
+    lower = _proven(before, rows) - 1
     try:
-        best = ordered(func, taken, half, rows, most=most)
+        best = ordered(func, taken, half, rows, most=lower)
     except clock.TimeIsOverError:
         return None
-    if best.peak > most:
+    if best.peak > lower:
         return None
     search = _Search(func, half, best, rows, best.peak, asked, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]

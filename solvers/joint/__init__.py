@@ -75,9 +75,8 @@ def solve(
     `bound` (bytes) is proven for the peak of every order; `exact_operators` is the largest graph
     for the exact model; `known` places `order` with what is `chosen` in place, by `method` if
     nothing is given, or, with `calm_first`, only when no calm order fits (one order of rows is one
-    of very many). Without a
-    time limit the work is bounded and the answer deterministic. Raises ProblemError if `order` is
-    none.
+    of very many). Without a time limit the work is bounded and the answer deterministic. Raises
+    ProblemError if `order` is none.
     """
     deadline = clock.deadline(time_limit)
     searched = len(graph) <= MANY and not graph.has_parts
@@ -87,27 +86,11 @@ def solve(
         return place(problem, method, limit) if searched else _without_search(problem, limit)
 
     own = live_ranges(restricted(graph, chosen), order)
-    placement = known or (
-        _without_search(own, clock.left(deadline, 0.25))
-        if calm_first
-        else placed(own, clock.left(deadline, 0.25))
-    )
+    first = _without_search if calm_first else placed
+    placement = known or first(own, clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1, chosen)
-    if not best.settled and len(graph) <= exact_operators and _aligned_alike(graph):
-        # OR-Tools comes with it, which takes longer to load than most graphs to place
-        joint_exact: Any = import_module(f"{__name__}.exact")
-        top = placement.arena - graph.alignment
-        exact = joint_exact.search(
-            graph, best.order, best.lower_bound, top, clock.left(deadline, 0.5)
-        )
-        if exact.placement is None:
-            best = replace(best, lower_bound=exact.lower_bound)
-        else:
-            best = Joint(exact.order, exact.placement, exact.lower_bound, 2, exact.chosen)
-            # the peak is least where nothing is chosen, so it is only where that pays
-            plain = placed(live_ranges(graph, best.order), clock.left(deadline, 0.25))
-            if plain.arena <= best.placement.arena:
-                best = replace(best, placement=plain, chosen=None)
+    if not best.settled and _is_exact(graph, exact_operators):
+        best = _by_exact_model(graph, best, deadline, placed)
     if best.settled or clock.late(deadline):
         return best
     peak = profile(restricted(graph, best.chosen), best.order).peak
@@ -138,14 +121,37 @@ def solve(
     return _among(graph, best, best.placement.arena - 1, deadline, placed, tried, share=1.0)
 
 
+def _by_exact_model(
+    graph: MemoryGraph,
+    best: Joint,
+    deadline: float | None,
+    placed: Callable[[PlacementProblem, float | None], Placement],
+) -> Joint:
+    """Return what the exact model finds below `best`, or `best` with the bound that it shows."""
+    # OR-Tools comes with it, which takes longer to load than most graphs to place
+    joint_exact: Any = import_module(f"{__name__}.exact")
+    top = best.placement.arena - graph.alignment
+    exact = joint_exact.search(graph, best.order, best.lower_bound, top, clock.left(deadline, 0.5))
+    if exact.placement is None:
+        return replace(best, lower_bound=exact.lower_bound)
+    best = Joint(exact.order, exact.placement, exact.lower_bound, 2, exact.chosen)
+    # the peak is least where nothing is chosen, so it is only where that pays
+    plain = placed(live_ranges(graph, best.order), clock.left(deadline, 0.25))
+    if plain.arena <= best.placement.arena:
+        best = replace(best, placement=plain, chosen=None)
+    return best
+
+
 def _is_close(best: Joint, peak: int) -> bool:
     """Return whether the arena is hardly above the peak."""
     return best.placement.arena - peak < peak * CLOSE
 
 
-def _aligned_alike(graph: MemoryGraph) -> bool:
-    """Return whether all offsets must be multiples of the graph's alignment, and of nothing
-    else."""
+def _is_exact(graph: MemoryGraph, most_operators: int) -> bool:
+    """Return whether the exact model is asked: of few operators, where all offsets must be
+    multiples of the graph's alignment, and of nothing else."""
+    if len(graph) > most_operators:
+        return False
     alignments = (graph.offset_alignment or graph.alignment, *(g.alignment for g in graph.groups))
     return not graph.has_parts and set(alignments) <= {None, graph.alignment}
 
@@ -202,8 +208,8 @@ def _among_calm(
     def repaired(best: Joint, end: float | None, thorough: bool) -> Joint:
         if not calm or best.placement.arena <= peak:  # no other order is as low
             return best
-        left = None if thorough else repair.LEFT
-        asking = windows if windowed else repair.Asking(peak, deadline=end, left=left)
+        above = None if thorough else repair.LEFT
+        asking = windows if windowed else repair.Asking(peak, deadline=end, left=above)
         mended = repair.repaired(graph, [*calm, own], asking)
         return _better(best, *mended) if mended else best
 
