@@ -1,8 +1,10 @@
 """Each rule has a site in a shared model or graph, or in a network of a published architecture."""
 
+import runpy
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from published_networks import PUBLISHED
 from xdsl.context import Context
 
@@ -13,6 +15,7 @@ from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.memgraph_tie_state import MemgraphTieStatePass
 from memopt.rewrites import RULES
 
 SITES = {
@@ -31,6 +34,7 @@ SITES = {
     "shufflenet.onnx": ("channel-shuffle",),
     "style.onnx": ("group-normalization",),
 }
+TIED = "variable-in-place"  # of variables that --state makes
 AS_IT_WAS = "opaque-reshape-as-view"  # counts no site: what it changes is in no file
 ALONE = {
     "constant-channels": "models/person_detect_int8.tflite",
@@ -61,6 +65,7 @@ def test_every_rule_has_one() -> None:
         *BEHIND,
         *IN_ROWS,
         AS_IT_WAS,
+        TIED,
     }
 
 
@@ -69,6 +74,16 @@ def test_what_stays_the_files_operator(tmp_path: Path) -> None:
     MemgraphRewritePass((AS_IT_WAS,)).apply(Context(), module)
     (flat,) = (op for op in module.walk() if isinstance(op, OpaqueOp) and ALIAS in op.attributes)
     assert flat.op_name.data == "Flatten"
+
+
+def test_a_state_that_is_tied_lies_in_its_variable(tmp_path: Path) -> None:
+    networks = runpy.run_path(str(ROOT / "docs/examples/sequences/networks.py"))
+    path = tmp_path / "voice.onnx"
+    path.write_bytes(networks["voice"]())
+    module = load_model(path, {})
+    MemgraphTieStatePass("h:h_next").apply(Context(), module)
+    MemgraphRewritePass((TIED,)).apply(Context(), module)
+    assert [r.rule.data for r in rewrites_of(only_function(module))] == [TIED]
 
 
 @pytest.mark.parametrize("name", SITES)
