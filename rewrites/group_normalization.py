@@ -219,12 +219,12 @@ class GroupNormalization(Rule):
             terms.append(other(term, parts[-1].results[0]))
             parts.append(term)
         *inside, last = parts
-        made = normalized(op, image, terms, last)
-        for new in made:
+        operations = normalized(op, image, terms, last)
+        for new in operations:
             new.location = last.location
             rewriter.insert(new, InsertPoint.before(last))
         operands = list(last.operands)
-        self.replaced(last, made[-1], rewriter)
+        self.replaced(last, operations[-1], rewriter)
         erase_unread(operands, rewriter.erase, (op.input.owner, *inside).__contains__)
 
 
@@ -258,8 +258,8 @@ def image_of(op: LayerNormalizationOp) -> SSAValue | None:
         image = view.input
     if not is_channels_first(image) or not isinstance(element_of(image), Float32Type):
         return None
-    whole = shape_of(image)[0] == 1 and channels_of(image) % op.vectors == 0
-    return image if whole else None
+    divides = shape_of(image)[0] == 1 and channels_of(image) % op.vectors == 0
+    return image if divides else None
 
 
 def image_again(op: LayerNormalizationOp, image: SSAValue) -> list[ComputeOp] | None:
@@ -288,11 +288,11 @@ def is_all(value: SSAValue, real: float, op: ComputeOp) -> bool:
 def next_term(op: ComputeOp, kind: type[MulOp | AddOp], channels: int) -> MulOp | AddOp | None:
     """Return the operation of that kind that alone reads what an operation without activation
     makes, with a number for each channel."""
-    made = op.results[0]
-    if op.activation_name or not made.has_one_use():
+    result = op.results[0]
+    if op.activation_name or not result.has_one_use():
         return None
-    term = next(iter(made.uses)).operation
+    term = next(iter(result.uses)).operation
     if not isinstance(term, kind):
         return None
-    shape = shape_of(other(term, made))
+    shape = shape_of(other(term, result))
     return term if shape in ((channels, 1, 1), (1, channels, 1, 1)) else None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i8
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import irdl_op_definition, prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
@@ -15,33 +15,27 @@ from memopt.dialects.arithmetic.stored import (
     limits_of,
     unknown,
 )
-from memopt.dialects.memgraph.tensors import shape_of
-from memopt.dialects.operators.base import TYPES, OfOneOp, Range
-from memopt.dialects.operators.traits import Elementwise
-from memopt.dialects.operators.unary import extremes_of_bytes
+from memopt.dialects.operators.base import ROUNDING, TYPES, Range
+from memopt.dialects.operators.unary import UnaryOp, extremes_of_bytes
 
 ENTRIES = 256
 
 
 @irdl_op_definition
-class LookupOp(OfOneOp):
+class LookupOp(UnaryOp):
     """The entry of each byte in a `table` of 256, the first of which is of the least byte."""
 
     name = "memgraph.lookup"
     table = prop_def(DenseArrayBase.constr(i8))
-    traits = traits_def(Elementwise())
-    assembly_format = "$input `table` $table " + TYPES
+    assembly_format = "$input `table` $table" + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:
-        self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
+        super().verify_()
         for value in (self.input, self.result):
             bits = integer_type(element_of(value))
             self.require(bits in ((8, False), (8, True)), "a tensor of bytes is needed")
         count = len(self.table)
         self.require(count == ENTRIES, f"a table of {ENTRIES} entries is needed, not of {count}")
-
-    def rows_read(self, operand: int, r: int) -> range | None:
-        return range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if operands[0].itemsize > 1 or dtype_of(self.result).itemsize > 1:

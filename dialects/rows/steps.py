@@ -72,12 +72,12 @@ def activations(whole: Operation) -> list[tuple[int, SSAValue]]:
 def rows_in_place(op: Operation, r: int, model: ModelAttr) -> tuple[tuple[int, int], ...]:
     """Row `r` of the results in the place of row `r` of the operands in whose place the whole
     results may lie, if it reads no other row of them: (result, operand of the `memgraph.row`)."""
-    whole = required_operator(op)
-    pairs = whole.memory(model).inplace
+    operator = required_operator(op)
+    pairs = operator.memory(model).inplace
     pairs_of_row: list[tuple[int, int]] = []
     at = 1
     for k, _ in activations(op):
-        rows = whole.rows_needed(k, r)
+        rows = operator.rows_needed(k, r)
         if rows == range(r, r + 1):
             pairs_of_row += [(result, at) for result, operand in pairs if operand == k]
         at += 1 if rows is None else len(rows)

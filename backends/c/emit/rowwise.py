@@ -9,7 +9,7 @@ from memopt.backends.c.emit.call import Array, Constants, KernelCall, Rows, Tabl
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import dtype_of
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
-from memopt.dialects.operators.base import OfOneOp
+from memopt.dialects.operators.unary import UnaryOp
 
 Fields = tuple[tuple[str, Any], ...]
 
@@ -59,14 +59,14 @@ def moved(call: KernelCall, in_offset: int, out_offset: int, result: int = 0) ->
     return replace(call, in_offset=in_offset, out_offset=out_offset, result=result)
 
 
-def rowwise(op: OfOneOp, kernel: str, fields: Fields = ()) -> KernelCall:
+def rowwise(op: UnaryOp, kernel: str, fields: Fields = ()) -> KernelCall:
     """A kernel that makes one element of one, row by row."""
     rows, row_n = split_rows(shape_of(op.result))
     fields = (("row_n", row_n), *fields)
     return KernelCall(kernel, fields, (op.input,), Rows.of(op, rows, row_n, row_n))
 
 
-def lookup(op: OfOneOp) -> KernelCall:
+def lookup(op: UnaryOp) -> KernelCall:
     """An operation of one byte, signed or not, as a table of 256: what it evaluates to. Kernels
     read the bytes as int8. Raises MemoptError where its numbers have no meaning."""
     every = np.arange(-128, 128).astype(np.int8).view(dtype_of(op.input))

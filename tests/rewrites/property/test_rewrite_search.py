@@ -35,10 +35,11 @@ PARTS = "layer-normalization"
 MADE = tuple(
     r
     for r in CLAIMED
-    if r not in ("computed-shapes", "division-as-product", "power-as-square", PARTS)
+    if r
+    not in ("computed-again", "computed-shapes", "division-as-product", "power-as-square", PARTS)
 )
 """Those that change something here: no network computes a shape, divides, takes a power or
-normalizes."""
+normalizes, and none is in rows, for which something may be computed again."""
 
 
 def rectified(net: Text) -> None:
