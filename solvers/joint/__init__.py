@@ -26,7 +26,7 @@ from memopt.solvers.problems.placement import Placement, PlacementProblem
 ORDERS = 12
 WORK = 400_000
 WITHOUT_SEARCH = 10_000  # operators of the orders that are placed without one, four at least
-MANY = 300  # operators
+MANY, TOO_MANY = 300, 600  # operators
 # Above these the exact model seldom ends.
 EXACT_OPERATORS = 30
 # CP-SAT's deterministic time for each question about an order, and for the last one about the order
@@ -94,10 +94,8 @@ def solve(
     if best.settled or clock.late(deadline):
         return best
     peak = profile(restricted(graph, best.chosen), best.order).peak
-    # rows that are placed so near the bound, or further above it than another order of theirs, are
-    # not worth a search of their own
     many = calm_first and deadline is None and len(graph) > MANY
-    if many and _is_close(best, peak):
+    if many and _is_enough(best, peak, order):
         return best
     if len(graph) > exact_operators:
         end = clock.deadline(clock.left(deadline, 0.8))
@@ -105,7 +103,7 @@ def solve(
         best = _among_calm(graph, best, peak, chain([best.order] * calm_first, calm_orders), end)
         if best.settled or clock.late(deadline):
             return best
-    if many and (best.order != tuple(order) or _is_close(best, peak)):
+    if many and _is_enough(best, peak, order):
         return best
     if calm_first:
         placement = place(own, method, clock.left(deadline, 0.5))
@@ -142,9 +140,11 @@ def _by_exact_model(
     return best
 
 
-def _is_close(best: Joint, peak: int) -> bool:
-    """Return whether the arena is hardly above the peak."""
-    return best.placement.arena - peak < peak * CLOSE
+def _is_enough(best: Joint, peak: int, order: Sequence[int]) -> bool:
+    """Return whether many rows are not worth a search of their own: they are placed so near the
+    bound, or are very many and further above it than another order of theirs."""
+    is_close = best.placement.arena - peak < peak * CLOSE
+    return is_close or (len(order) > TOO_MANY and best.order != tuple(order))
 
 
 def _is_exact(graph: MemoryGraph, most_operators: int) -> bool:

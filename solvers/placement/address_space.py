@@ -7,7 +7,7 @@ at what lives with the item and not at all that was placed: as bits where the ar
 (`AddressBits`), else as stretches (`live_stretches.py`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -195,7 +195,8 @@ def first_fit_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:
     """Return offsets of all items, each at the lowest free offset when its turn comes."""
     space = address_space(items)
     for item in order:
-        space.put(item, _given(item, space.first_fit))
+        given = _given(item)
+        space.put(item, space.first_fit(item) if given is None else given)
     return space.offsets
 
 
@@ -203,15 +204,14 @@ def smallest_gaps_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int
     """Return offsets of all items, each in the smallest gap that holds it when its turn comes."""
     space = address_space(items)
     for item in order:
-        space.put(item, _given(item, space.smallest_gap))
+        given = _given(item)
+        space.put(item, space.smallest_gap(item) if given is None else given)
     return space.offsets
 
 
-def _given(item: Item, choose: Callable[[Item], int]) -> int:
-    """A fixed offset, 0 for what has no bytes, else what the strategy chooses."""
-    if item.fixed is not None:
-        return item.fixed
-    return choose(item) if item.pieces else 0
+def _given(item: Item) -> int | None:
+    """A fixed offset, 0 for what has no bytes; None where the strategy chooses."""
+    return item.fixed if item.fixed is not None or item.pieces else 0
 
 
 def loads(problem: PlacementProblem) -> list[tuple[int, int]]:

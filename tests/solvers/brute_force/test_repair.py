@@ -133,6 +133,7 @@ def test_questions_that_are_not_decided_are_few(monkeypatch: pytest.MonkeyPatch)
 def rows_of_many(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[MemoryGraph, Schedule]]:
     """Small graphs, taken as rows of very many operators, that do not fit at once."""
     monkeypatch.setattr(joint, "MANY", 5)
+    monkeypatch.setattr(joint, "TOO_MANY", 5)
     random = Random(5)
     for _ in range(60):
         graph = random_graph(random, 16)
