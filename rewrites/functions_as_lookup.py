@@ -175,14 +175,16 @@ class Reading:
     def table(self, parts: Sequence[Operation], source: SSAValue) -> Array | None:
         """Return what the operators make of each byte, the least first; None if nobody knows."""
         least, largest = limits_of(parts[-1], source)
-        known = {source: np.arange(least, largest + 1).astype(dtype_of(source))}
+        every = np.arange(least, largest + 1).astype(dtype_of(source))
+        ones = (1,) * (len(shape_of(source)) - 1)
+        known = {source: every.reshape(*ones, every.size)}
 
         def of(value: SSAValue) -> Array:
             if value in known:
                 return known[value]
             number = self.constants(value)
             assert number is not None
-            return number.reshape(1)
+            return number
 
         try:
             with np.errstate(all="ignore"):
@@ -191,7 +193,7 @@ class Reading:
                     (known[part.results[0]],) = part.evaluate([of(v) for v in part.operands])
         except MemoptError:
             return None
-        return known[parts[-1].results[0]]
+        return known[parts[-1].results[0]].reshape(every.size)
 
 
 def _is_part(op: Operation) -> bool:
