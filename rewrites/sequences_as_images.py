@@ -107,7 +107,7 @@ Left alone:
     }
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
@@ -146,18 +146,9 @@ class SequencesAsImages(Rule):
         properties = op.reordered(WITH_WIDTH) if takes_sequences(op) else None
         if properties is None or not (any(map(image_of, op.operands)) or feeds_images(op)):
             return
-        new = type(op).create(
-            operands=[reshaped(v, wide_type(v), op, rewriter) for v in op.operands],
-            result_types=[wide_type(r) if is_sequence(r) else r.type for r in op.results],
-            properties=dict(properties),
-            attributes=dict(op.attributes),
-        )
-        new.location = op.location
-        rewriter.insert(new, InsertPoint.before(op))
-        self.changed(new, rewriter)
-        sources = list(op.operands)
-        rewriter.replace(op, [], [shown_as(old, new, "image", rewriter) for old in op.results])
-        erase_flat(sources, rewriter)
+        operands = [reshaped(v, wide_type(v), op, rewriter) for v in op.operands]
+        types = [wide_type(r) if is_sequence(r) else r.type for r in op.results]
+        reshape_around(self, op, operands, types, properties, "image", rewriter)
 
     def skip(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
         """Let who reads a reshaped image as the image that it was read that."""
@@ -167,6 +158,31 @@ class SequencesAsImages(Rule):
             self.changed(op, rewriter)
             rewriter.replace(op, [], [image])
             erase_flat([flat], rewriter)
+
+
+def reshape_around(
+    rule: Rule,
+    op: ComputeOp,
+    operands: Sequence[SSAValue],
+    types: Sequence[Attribute],
+    properties: Mapping[str, Attribute],
+    what: str,
+    rewriter: PatternRewriter,
+) -> None:
+    """Let an operation work on operands of other shapes; its results, named after `what` they are
+    now, have their old ones behind it."""
+    new = type(op).create(
+        operands=operands,
+        result_types=types,
+        properties=dict(properties),
+        attributes=dict(op.attributes),
+    )
+    new.location = op.location
+    rewriter.insert(new, InsertPoint.before(op))
+    rule.changed(new, rewriter)
+    sources = list(op.operands)
+    rewriter.replace(op, [], [shown_as(old, new, what, rewriter) for old in op.results])
+    erase_flat(sources, rewriter)
 
 
 def shown_as(old: OpResult, new: Operation, what: str, rewriter: PatternRewriter) -> SSAValue:

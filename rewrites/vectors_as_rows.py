@@ -146,7 +146,6 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
-from xdsl.rewriter import InsertPoint
 
 from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.attributes.operators import EncodingAttr
@@ -157,7 +156,7 @@ from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import JoiningOp
 from memopt.dialects.operators.traits import Pointwise
 from memopt.rewrites import Applied, Exact, FunctionRule
-from memopt.rewrites.sequences_as_images import erase_flat, reshaped, shown_as
+from memopt.rewrites.sequences_as_images import reshape_around, reshaped
 
 
 class VectorsAsRows(FunctionRule):
@@ -180,22 +179,13 @@ class VectorsAsRows(FunctionRule):
         types = None if rows is None or properties is None else types_on(rows, op)
         if properties is None or types is None:
             return False
-        new = type(op).create(
-            operands=[
-                next((v for v in reshaped_of(value) if v.type == type_), None)
-                or reshaped(value, type_, op, rewriter)
-                for value, type_ in zip(op.operands, types, strict=False)
-            ],
-            result_types=types[len(op.operands) :],
-            properties=dict(properties),
-            attributes=dict(op.attributes),
-        )
-        new.location = op.location
-        rewriter.insert(new, InsertPoint.before(op))
-        self.changed(new, rewriter)
-        sources = list(op.operands)
-        rewriter.replace(op, [], [shown_as(old, new, "rows", rewriter) for old in op.results])
-        erase_flat(sources, rewriter)
+        operands = [
+            next((v for v in reshaped_of(value) if v.type == type_), None)
+            or reshaped(value, type_, op, rewriter)
+            for value, type_ in zip(op.operands, types, strict=False)
+        ]
+        results = types[len(op.operands) :]
+        reshape_around(self, op, operands, results, properties, "rows", rewriter)
         return True
 
 
