@@ -3,10 +3,10 @@
 A fast kernel reads its windows from scratch, where they lie as its instructions want them; in its
 narrow form it takes less scratch, and more time. `ram` takes those whose scratch fits between what
 lies in the arena while they run: neither the peak nor the arena rise, nothing moves. `balanced`
-does the same in RAM that is more by six parts in a hundred, `speed` takes all. Nothing moves there
-either if the arena with the scratch is proven to be the smallest of all orders; else both drop the
-order and the places, which the passes behind find again, for what they had proven was of other
-scratch.
+does the same in RAM that is more by six parts in a hundred, `speed` takes all. Both drop the order
+and the places if that helps, which the passes behind find again, for what they had proven was of
+other scratch; but of so many operators that these may find worse, all stays where it is if the
+arena with the scratch is proven to be the smallest of all orders.
 
 Before:  %y = memgraph.conv_2d %x, %w {memgraph.order = 0 : i64, memgraph.offset = [512 : i64]} ...
 After:   %y = memgraph.conv_2d %x, %w {memgraph.fast, memgraph.order = 0 : i64,
@@ -41,6 +41,7 @@ from memopt.dialects.rows.operations import RowOp
 from memopt.passes.plan.extract import Extracted, extract
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
+from memopt.solvers.joint import MANY
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.planned_for import with_called
@@ -103,8 +104,10 @@ def may_become(size: int) -> int:
 
 
 def _standing(planned: Planned, facts: Facts, wanted: Sequence["Choice"]) -> Planned | None:
-    """Return the plan with what is wanted and all else where it is, if no order has a smaller arena
-    with that scratch."""
+    """Return the plan of many operators with what is wanted and all else where it is, if no order
+    has a smaller arena with that scratch."""
+    if len(planned.extracted.graph) <= MANY:
+        return None
     arena = max([facts.arena, *(room.offset + room.held for _, room in wanted)])
     if arena > max([facts.peak, *(room.level for _, room in wanted)]):
         return None

@@ -8,9 +8,9 @@
 // RAM: memgraph.depthwise_conv_2d %x, {{.*}} {memgraph.order = 0 : i64, memgraph.offset = [{{[0-9]+}} : i64]} :
 // RAM: memgraph.depthwise_conv_2d %a, {{.*}}memgraph.fast = "narrow", memgraph.scratch = [#memgraph.scratch<288,
 // RAM: memgraph.depthwise_conv_2d %b, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<432,
-// SPEED: memgraph.depthwise_conv_2d %x, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<480, 
-// SPEED: memgraph.depthwise_conv_2d %a, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<480, 
-// SPEED: memgraph.depthwise_conv_2d %b, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<432, 
+// SPEED: memgraph.depthwise_conv_2d %x, {{.*}} {memgraph.fast, memgraph.scratch = [#memgraph.scratch<480>]}
+// SPEED: memgraph.depthwise_conv_2d %a, {{.*}} {memgraph.fast, memgraph.scratch = [#memgraph.scratch<480>]}
+// SPEED: memgraph.depthwise_conv_2d %b, {{.*}} {memgraph.fast, memgraph.scratch = [#memgraph.scratch<432>]}
 !x = tensor<1x4x8x24xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
 !y = tensor<1x2x8x24xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
 !z = tensor<1x2x4x24xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>

@@ -82,7 +82,8 @@ def with_fewer_kept(func: FuncOp, rows: FuncOp, by: int, rng: np.random.Generato
     try:
         keep_rows(rows, by, most)
     except MemoptError as error:
-        assert "are found to be kept" in str(error)
+        text = str(error)
+        assert "are found to be kept" in text or "nothing reads a row of the run before" in text
         return func
     after = sliding_of(rows)
     assert after is not None

@@ -212,7 +212,7 @@ def test_networks_compute_the_same_bits(
         program = Program(tmp_path / str(start))
         given, want = b"", b""
         for seed in range(start, min(start + PROGRAM, count)):
-            rng = np.random.default_rng(20_000 + seed)
+            rng = np.random.default_rng(30_000 + seed)
             text = network(rng, True, branch=seed % 2 == 1)
             func = only_function(load_text(new_context(), text, "net.mlir"))
             image = image_of(func, rng)
