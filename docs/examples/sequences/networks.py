@@ -60,7 +60,7 @@ class Net:
         return self.add("Transpose", parts, perm=[0, 2, 3, 1] if keys else [0, 2, 1, 3])
 
     def attended(self, q: str, k: str, v: str, heads: int, width: int, *mask: str) -> str:
-        """What heads of q [1, heads, places, each] find in those of k and v."""
+        """Return the attention of heads of q [1, heads, places, each] to those of k and v."""
         scores = self.add("MatMul", q, k)
         scores = self.add("Div", scores, self.constant(np.float32(np.sqrt(width / heads))))
         for part in mask:

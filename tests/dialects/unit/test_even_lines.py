@@ -64,7 +64,7 @@ def test_a_line_of_a_small_scale_is_right_near_each_change() -> None:
 
 
 def test_where_no_line_is_found_none_is_near() -> None:
-    """Of all multipliers near the scale, with each addend."""
+    """None of the multipliers near the scale is right, with any addend."""
     steps = Steps(-128, 127)
     reals, reach = channels(np.random.default_rng(5), 80)
     found, _, _ = find_lines(reals, reach, steps)

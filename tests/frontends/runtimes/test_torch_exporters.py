@@ -1,4 +1,4 @@
-"""What PyTorch's exporters make of its modules is recognised at every opset, and computes the same.
+"""Graphs by PyTorch's exporters are recognised at every opset, and compute the same.
 
 `tests/frontends/exporters/` has their graphs in ONNX's own text, each distinct one once, with the
 opsets at which it is written so and the operators that it becomes; weights are random here.

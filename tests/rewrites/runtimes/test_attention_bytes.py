@@ -133,7 +133,7 @@ def attention(m: Model) -> tuple[bytes, dict[str, tuple[int, ...]]]:
 def test_attention_between_pairs_is_found_and_stays_what_it_was(
     tmp_path: Path, fuzz: float
 ) -> None:
-    """As far as it can be: a score that is half a step more may be rounded either way by
+    """Nearly: a score that is half a step more may be rounded either way by
     onnxruntime, which adds up products of real numbers here, and of them a part of a softmax."""
     apart, elements = [0, 0], 0
     for seed in range(max(20, int(FULL * fuzz))):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beside import beside
 from deep import deep_but
 from xdsl.context import Context
 
@@ -46,16 +47,7 @@ def random_operator(rng: np.random.Generator, number: int) -> tuple[str, list[st
 def program(seed: int) -> str:
     rng = np.random.default_rng(seed)
     operators = [random_operator(rng, number) for number in range(EACH)]
-    arguments = ", ".join(
-        f"%x{number}_{k}: {t}"
-        for number, (_, types, _) in enumerate(operators)
-        for k, t in enumerate(types)
-    )
-    results = ", ".join(result for _, _, result in operators)
-    body = "".join(text for text, _, _ in operators)
-    names = ", ".join(f"%y{number}" for number in range(EACH))
-    head = f"func.func @main({arguments}) -> ({results}) {{\n"
-    return f"{head}{body}  func.return {names} : {results}\n}}\n"
+    return beside(operators)
 
 
 def outputs(seed: int, target: str, rows: bool, flags: str, folder: Path, lab: Any) -> list[Any]:

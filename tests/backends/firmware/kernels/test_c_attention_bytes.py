@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beside import beside, evaluated
 from deep import deep_but
 from xdsl.context import Context
 
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 
 FULL = 2000  # operators
@@ -78,16 +76,7 @@ class Random:
 def program(seed: int) -> str:
     random = Random(seed)
     operators = [random.operator(number) for number in range(EACH)]
-    arguments = ", ".join(
-        f"%x{number}_{k}: {t}"
-        for number, (_, types, _) in enumerate(operators)
-        for k, t in enumerate(types)
-    )
-    results = ", ".join(result for _, _, result in operators)
-    body = "".join(text for text, _, _ in operators)
-    names = ", ".join(f"%y{number}" for number in range(EACH))
-    head = f"func.func @main({arguments}) -> ({results}) {{\n"
-    return f"{head}{body}  func.return {names} : {results}\n}}\n"
+    return beside(operators)
 
 
 def check(seed: int, target: str, rows: bool, flags: str, folder: Path, lab: Any) -> None:
@@ -101,11 +90,7 @@ def check(seed: int, target: str, rows: bool, flags: str, folder: Path, lab: Any
     inputs = lab.random_inputs(whole, 1, seed)
     run = lab.run_project(lab.write(module, folder, "net", target), inputs, flags, trace=False)
     assert run.code == 0, run.messages
-    func = only_function(whole)
-    last = func.get_return_op()
-    assert last is not None
-    values = evaluate(func, Weights({}), [x[0] for x in inputs])
-    assert run.output == b"".join(values[v].tobytes() for v in last.operands), seed
+    assert run.output == evaluated(whole, inputs), seed
 
 
 def test_random_operators_are_what_evaluate_computes(fuzz: float, tmp_path: Path, lab: Any) -> None:

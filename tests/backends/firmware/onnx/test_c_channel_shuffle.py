@@ -2,18 +2,17 @@
 """Channel shuffles as exporters write them: rows pass, and every element is where onnxruntime has
 it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from beside import arenas_whole_and_in_rows
 from deep import deep_but
 from onnx import helper
 from onnx_programs import compare, saved
 from published_networks import PUBLISHED
 
-from memopt.cli import main
 from memopt.compile.driver import load_model
 from memopt.rewrites import apply_rules
 
@@ -78,16 +77,5 @@ def test_rows_pass_a_unit(target: str, tmp_path: Path, lab: Any) -> None:
     kinds = [op.name for op in module.walk()]
     assert "memgraph.channel_permutation" in kinds and "memgraph.transpose" not in kinds
     x = np.random.default_rng(2).normal(size=(1, 3, 16, 16)).astype(np.float32)
-    outputs: list[bytes] = []
-    arenas: list[int] = []
-    for rows in ("none", "auto"):
-        folder = tmp_path / rows
-        options = [f"--rows={rows}", "--rewrite=all", "--nhwc-io", "--optimize=ram"]
-        assert main(["compile", str(path), f"--target={target}", *options, "-o", str(folder)]) == 0
-        arenas.append(json.loads((folder / "report.json").read_text())["plan"]["arena"])
-        flags = lab.SANITIZE if target == "host" else "-O2"
-        run = lab.run_project(folder, [x.transpose(0, 2, 3, 1)[None].copy()], flags, trace=False)
-        assert run.code == 0, run.messages
-        outputs.append(run.output)
-    assert outputs[0] == outputs[1]
-    assert arenas[1] <= 1.5 * x.nbytes < arenas[0], arenas
+    whole, rows = arenas_whole_and_in_rows(lab, path, x, target, tmp_path)
+    assert rows <= 1.5 * x.nbytes < whole, (whole, rows)

@@ -2,13 +2,13 @@
 """Instance and group normalization in C: bit for bit what is evaluated, whole or in rows, and close
 to onnxruntime whatever the mean."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from beside import arenas_whole_and_in_rows, beside, evaluated
 from deep import deep_but
 from onnx import helper
 from onnx_programs import compare, saved
@@ -26,15 +26,16 @@ EACH = 20  # in a program
 IN_ROWS = "--rewrite=all", "--rows=all"
 
 
-def random_operators(rng: np.random.Generator, number: int) -> tuple[str, str]:
-    """Return statistics and a normalization by them with its constants, and the type of both."""
+def random_operators(rng: np.random.Generator, number: int) -> tuple[str, list[str], str]:
+    """Return statistics and a normalization by them with its constants, and the types of what they
+    read and make."""
     groups, each, h, w = (int(v) for v in rng.integers(1, 7, 4))
     channels = groups * each
     image, numbers = f"tensor<1x{h}x{w}x{channels}xf32>", f"tensor<{channels}xf32>"
     statistics = f"tensor<2x{groups}xf32>"
-    text = f"  %s{number} = memgraph.group_statistics %x{number} groups {groups}"
+    text = f"  %s{number} = memgraph.group_statistics %x{number}_0 groups {groups}"
     text += f" : ({image}) -> {statistics}\n"
-    names, kinds = [f"%x{number}", f"%s{number}"], [image, statistics]
+    names, kinds = [f"%x{number}_0", f"%s{number}"], [image, statistics]
     for k in range(int(rng.integers(3))):
         array = rng.normal(size=channels).astype(np.float32)
         names.append(f"%c{number}_{k}")
@@ -43,39 +44,26 @@ def random_operators(rng: np.random.Generator, number: int) -> tuple[str, str]:
     bent = ("", " activation<relu>", " activation<relu6>")[int(rng.integers(3))]
     ways = f"epsilon {10 ** rng.uniform(-7, -2):e}{bent}"
     text += f"  %y{number} = memgraph.group_normalization {', '.join(names)} {ways}"
-    return f"{text} : ({', '.join(kinds)}) -> {image}\n", image
+    return f"{text} : ({', '.join(kinds)}) -> {image}\n", [image], image
 
 
 def program(seed: int) -> str:
     rng = np.random.default_rng(seed)
-    operators = [random_operators(rng, k) for k in range(EACH)]
-    arguments = ", ".join(f"%x{k}: {image}" for k, (_, image) in enumerate(operators))
-    images = ", ".join(image for _, image in operators)
-    names = ", ".join(f"%y{k}" for k in range(EACH))
-    body = "".join(text for text, _ in operators)
-    return (
-        f"func.func @main({arguments}) -> ({images}) {{\n{body}"
-        f"  func.return {names} : {images}\n}}\n"
-    )
+    return beside([random_operators(rng, k) for k in range(EACH)])
 
 
 def check(seed: int, target: str, flags: str, folder: Path, lab: Any) -> None:
     """Compare a program, whole or in rows, with what is evaluated, to the bit."""
     module = load_text(new_context(), program(seed), "net.mlir")
-    func = only_function(module)
-    last = func.get_return_op()
-    assert last is not None
     inputs = lab.random_inputs(module, 1, seed)
     inputs = [x + np.float32(10.0 ** (seed % 5)) * (seed % 3) for x in inputs]  # far from 0
-    values = evaluate(func, Weights({}), [x[0] for x in inputs])
-    expected = b"".join(values[v].tobytes() for v in last.operands)
     folder.mkdir()
     (folder / "net.mlir").write_text(program(seed))
     options = [f"--target={target}", f"--rows={('none', 'all')[seed % 2]}", "-o", str(folder / "c")]
     assert main(["compile", str(folder / "net.mlir"), *options]) == 0
     run = lab.run_project(folder / "c", inputs, flags, trace=False)
     assert run.code == 0, run.messages
-    assert run.output == expected, seed
+    assert run.output == evaluated(module, inputs), seed
 
 
 def test_random_operators_are_what_evaluate_computes(fuzz: float, tmp_path: Path, lab: Any) -> None:
@@ -173,17 +161,6 @@ def test_rows_of_a_network_are_normalized(target: str, tmp_path: Path, lab: Any)
     assert kinds.count("memgraph.group_normalization") == 2
     assert not {"memgraph.layer_normalization", "memgraph.mul"} & {*kinds}
     x = np.random.default_rng(2).normal(size=(1, 3, 16, 16)).astype(np.float32)
-    outputs: list[bytes] = []
-    arenas: list[int] = []
-    for rows in ("none", "auto"):
-        folder = tmp_path / rows
-        options = [f"--rows={rows}", "--rewrite=all", "--nhwc-io", "--optimize=ram"]
-        assert main(["compile", str(path), f"--target={target}", *options, "-o", str(folder)]) == 0
-        arenas.append(json.loads((folder / "report.json").read_text())["plan"]["arena"])
-        flags = lab.SANITIZE if target == "host" else "-O2"
-        run = lab.run_project(folder, [x.transpose(0, 2, 3, 1)[None].copy()], flags, trace=False)
-        assert run.code == 0, run.messages
-        outputs.append(run.output)
-    assert outputs[0] == outputs[1]
+    whole, rows = arenas_whole_and_in_rows(lab, path, x, target, tmp_path)
     image = 8 * 16 * 16 * 4
-    assert arenas[0] == 2 * image and arenas[1] <= image + 3 * image // 16, arenas
+    assert whole == 2 * image and rows <= image + 3 * image // 16, (whole, rows)
