@@ -38,9 +38,9 @@ from memopt.dialects.memgraph.plan import (
 )
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.dialects.rows.operations import RowOp
-from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.option import option
-from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
+from memopt.passes.plan.planned import Planned, PlanningPass, read_plan, undecided
 from memopt.solvers.joint import MANY
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.targets.core.kernels import fast_forms
@@ -114,10 +114,7 @@ def _standing(planned: Planned, facts: Facts, wanted: Sequence["Choice"]) -> Pla
     copy = planned.func.clone()
     alike = dict(zip(planned.func.walk(), copy.walk(), strict=True))
     _mark([(replace(s, op=alike[s.op], marked=alike[s.marked]), room) for s, room in wanted])
-    model = planned.extracted.model
-    drop_plan(copy)
-    copy.attributes[MODEL] = model
-    graph = extract(copy).graph
+    graph = undecided(copy, None).graph
     bound = flow_bound(graph, [range(len(graph))], enough=arena)
     if bound.value < arena:
         return None

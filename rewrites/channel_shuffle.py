@@ -80,7 +80,6 @@ Left alone:
 from math import prod
 from typing import ClassVar
 
-from xdsl.ir import OpResult
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -91,6 +90,7 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.channel_permutation import ChannelPermutationOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites.layer_normalization import made_by
 
 
 class ChannelShuffle(Rule):
@@ -101,10 +101,10 @@ class ChannelShuffle(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
-        transpose = op.input.op if isinstance(op.input, OpResult) else None
+        transpose = op.input.owner
         if not isinstance(transpose, TransposeOp) or not transpose.result.has_one_use():
             return
-        before = reshape_before(transpose)
+        before = made_by(transpose.input, ReshapeOp)
         if before is None or before.input.type != op.result.type:
             return
         groups = groups_of(transpose, op)
@@ -119,12 +119,6 @@ class ChannelShuffle(Rule):
         rewriter.insert(permutation, InsertPoint.before(op))
         self.replaced(op, permutation, rewriter)
         erase_unread([transpose.result], rewriter.erase, (transpose, before).__contains__)
-
-
-def reshape_before(transpose: TransposeOp) -> ReshapeOp | None:
-    """Return the reshape that makes what is transposed."""
-    op = transpose.input.owner
-    return op if isinstance(op, ReshapeOp) else None
 
 
 def groups_of(transpose: TransposeOp, image: ReshapeOp) -> int | None:

@@ -99,7 +99,7 @@ from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, OfOneOp
 from memopt.dialects.operators.lookup import LookupOp
-from memopt.dialects.operators.traits import Elementwise, Folds
+from memopt.dialects.operators.traits import Converts, Elementwise
 from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
 
 
@@ -211,5 +211,5 @@ def _is_byte(value: SSAValue) -> bool:
 
 def _is_one_table(parts: Sequence[Operation]) -> bool:
     """Return whether operators are, or become, one function of bytes by themselves."""
-    functions = [part for part in parts if not part.has_trait(Folds)]
+    functions = [part for part in parts if not part.has_trait(Converts)]
     return not functions or (len(functions) == 1 and isinstance(functions[0], OfOneOp))

@@ -26,7 +26,7 @@ from memopt.dialects.arithmetic.stored import (
     scales_of,
     unknown,
 )
-from memopt.dialects.operators.traits import Folds, Monotone
+from memopt.dialects.operators.traits import Converts, Folds, Monotone
 from memopt.dialects.operators.unary import UnaryOp, requantizer
 
 
@@ -35,7 +35,7 @@ class QuantizeOp(UnaryOp):
     """Real to stored, or one quantization to another; the types say which."""
 
     name = "memgraph.quantize"
-    traits = traits_def(Monotone(), Folds())
+    traits = traits_def(Converts(), Monotone(), Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         values = operands[0]
@@ -92,7 +92,7 @@ class DequantizeOp(UnaryOp):
     """Stored to real (also float16 to float32)."""
 
     name = "memgraph.dequantize"
-    traits = traits_def(Monotone(), Folds())
+    traits = traits_def(Converts(), Monotone(), Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if str(dtype_of(self.result)) != "float32":
@@ -107,7 +107,7 @@ class CastOp(UnaryOp):
     """Another element type, same values."""
 
     name = "memgraph.cast"
-    traits = traits_def(Folds())
+    traits = traits_def(Converts(), Folds())
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """C's conversion. Refuses what an integer cannot hold: there it is not defined."""

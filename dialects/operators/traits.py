@@ -78,6 +78,10 @@ class KeepsDimensions(OpTrait):
     """The dimensions of the results stand in the order of the operands'."""
 
 
+class Converts(OpTrait):
+    """Element i of the result is element i of operand 0, in another type or quantization."""
+
+
 class Folds(OpTrait):
     """The operation is evaluated when code is written, if all of its operands are constants."""
 

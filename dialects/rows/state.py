@@ -302,7 +302,7 @@ def lies_in_state(value: SSAValue) -> bool:
 
 
 KEPT: tuple[type[Operation], ...] = (RecallOp, StatefulOp)
-"""Those whose results may lie in what stays from run to run."""
+"""Operations whose results may lie in what stays from run to run."""
 
 
 MOVING: tuple[type[Operation], ...] = (RecallOp, RetainOp, SlideOp)

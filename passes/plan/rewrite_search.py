@@ -41,7 +41,7 @@ Allowed = Mapping[str, frozenset[int] | None]
 applied, and those made of them; None for all."""
 
 Asked = dict[frozenset[tuple[str, int]], tuple[int, Schedule]]
-"""Of rules and the operations at which they are applied what was found, and with what `most`."""
+"""Rules and the operations at which they were applied -> the `most` asked for, and the schedule."""
 
 Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 
@@ -108,11 +108,11 @@ class _Search:
         """Return the schedule with these sites, of what was asked before if that tells whether the
         peak rises. Raises TimeIsOverError as `ordered`."""
         key = frozenset((rule, number) for rule, numbers in trial.items() for number in numbers)
-        limit, known = self.asked.get(key, (-1, self.best))
-        if limit < self.most and not (limit >= 0 and known.peak <= self.most):
-            known = ordered(self.func, trial, self.deadline, self.rows, most=self.most)
-            self.asked[key] = self.most, known
-        return known
+        answer = self.asked.get(key)
+        if answer is None or answer[0] < self.most < answer[1].peak:
+            schedule = ordered(self.func, trial, self.deadline, self.rows, most=self.most)
+            answer = self.asked[key] = self.most, schedule
+        return answer[1]
 
 
 def apply_by_search(

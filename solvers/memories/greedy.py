@@ -69,10 +69,7 @@ def _fill(
             return None
         bank_of[i] = b
         spaces[b].put(item, offset)
-    return tuple(
-        [
-            (Visit(bank, spaces[bank].offsets[i.index], i.lower, i.upper),)
-            for i in items
-            for bank in (bank_of[i.index],)
-        ]
-    )
+    banks = [bank_of[i.index] for i in items]
+    offsets = [spaces[b].offsets[i.index] for b, i in zip(banks, items, strict=True)]
+    places = zip(banks, offsets, items, strict=True)
+    return tuple([(Visit(b, at, i.lower, i.upper),) for b, at, i in places])
