@@ -37,3 +37,12 @@ def mask_of(indices: Iterable[int]) -> int:
     for i in indices:
         mask |= 1 << i
     return mask
+
+
+def key_of(mask: int, *others: int) -> tuple[int, ...]:
+    """Return what masks are looked up by, which they stand at the end of.
+
+    The hash of a mask alone is its remainder by 2^61 - 1: masks of a chain, such as all before one
+    operator, have only 61, and to find one of n among them takes n / 61 comparisons.
+    """
+    return mask.bit_length(), mask, *others

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memopt.solvers import clock
+from memopt.solvers.problems.masks import key_of
 from memopt.solvers.problems.memory_graph import MemoryGraph, bits
 from memopt.solvers.theory.contraction import Block, Changes, Contraction
 from memopt.solvers.theory.fusion import (
@@ -145,7 +146,7 @@ def chains(
         state.contract([Block(tuple([number[v] for v in m.operators]), m.hill - m.level_in)])
     state.changes()
     limits = _Limits(rules, chain_rules, states)
-    tried: set[tuple[int, int]] = set()
+    tried: set[tuple[int, ...]] = set()
     new_chains = _round(state, _everywhere(state), limits, tried, deadline)
     while new_chains:
         for chain in new_chains:
@@ -164,7 +165,7 @@ def _round(
     state: Contraction,
     sets: Iterable[tuple[int, int]],
     limits: _Limits,
-    tried: set[tuple[int, int]],
+    tried: set[tuple[int, ...]],
     deadline: float | None,
 ) -> list[list[Block]]:
     """Return new chains in `sets` of nodes that do not overlap, smaller modules first, then those
@@ -188,9 +189,10 @@ def _round(
         if state.units.get(nodes[0]) == members or any(m & ~members for m in within):
             continue
         count = size - sum(state.count(m) - len(new[m]) for m in within)
-        if not 2 <= count <= LARGEST or (members, count) in tried:
+        key = key_of(members, count)
+        if not 2 <= count <= LARGEST or key in tried:
             continue
-        tried.add((members, count))
+        tried.add(key)
         if not all_separable(state, nodes, members, state.sides, limits.rules):
             continue
         if size == 2 and _stays_two(state, nodes, limits):
@@ -243,15 +245,15 @@ def _whole(
     state: Contraction, pairs: Iterable[tuple[int, int]], larger: Iterable[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Return sets of nodes in which chains that were found are whole, smaller ones first."""
-    counted: Counted = {}
+    counted = Counted()
     for members, size in (*((state.mask(p) | state.mask(v), 2) for v, p in pairs), *larger):
         touched = members & state.in_units & state.alive
         if not touched:
-            counted.setdefault(members, size)
+            counted.add(members, size)
             continue
         for v in bits(touched):
             members |= state.units[v]
-        counted.setdefault(members, state.count(members))
+        counted.add(members, state.count(members))
     return smallest_first(counted)
 
 

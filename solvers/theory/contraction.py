@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+from memopt.solvers.problems.masks import key_of
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, bits, mask_of
 from memopt.solvers.theory.ideals import Sides
 
@@ -63,7 +64,7 @@ class Contraction:
     units: dict[int, int]  # of nodes of a chain of several, the operators of the chain
     in_units: int  # of all such chains
     chains: dict[int, int]  # of nodes of a chain of any length, the number of the chain
-    alike: dict[tuple[int, int], set[int]]  # nodes by all that is before and after them
+    alike: dict[tuple[int, ...], set[int]]  # nodes by all that is before and after them
     pinned: Counter[int]  # groups of in-place candidates, which stay apart
     number: int = 0  # of the chain made last
     changed: list[int] = field(default_factory=list[int])  # nodes made since `changes` was asked
@@ -73,9 +74,9 @@ class Contraction:
     def of(graph: MemoryGraph) -> "Contraction":
         """Return the graph, before anything in it is contracted."""
         count, sides = len(graph), Sides.of(graph)
-        alike: dict[tuple[int, int], set[int]] = {}
-        for v, key in enumerate(zip(sides.up, sides.down, strict=True)):
-            alike.setdefault(key, set()).add(v)
+        alike: dict[tuple[int, ...], set[int]] = {}
+        for v, (up, down) in enumerate(zip(sides.up, sides.down, strict=True)):
+            alike.setdefault(key_of(up, down), set()).add(v)
         return Contraction(
             groups=graph.groups,
             names=graph.names,
@@ -177,8 +178,8 @@ class Contraction:
             self.in_units |= sum(masks)
         self.changed += new
 
-    def _key(self, node: int) -> tuple[int, int]:
-        return self.sides.up[node], self.sides.down[node]
+    def _key(self, node: int) -> tuple[int, ...]:
+        return key_of(self.sides.up[node], self.sides.down[node])
 
     def _link(self, into: Mapping[int, int], chain: Sequence[Block]) -> None:
         """Link new nodes to the predecessors of their operators, and each to the one before."""

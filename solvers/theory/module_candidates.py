@@ -8,11 +8,27 @@ what there is around them.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from itertools import combinations
+from operator import itemgetter
 
+from memopt.solvers.problems.masks import key_of
 from memopt.solvers.theory.contraction import Contraction
 
-# Sets of operators as masks, each with its number of nodes: to count a mask takes long.
-Counted = dict[int, int]
+
+@dataclass
+class Counted:
+    """Sets of operators as masks, each with its number of nodes: to count a mask takes long."""
+
+    sizes: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
+
+    def add(self, members: int, size: int) -> None:
+        """Add a set of `size` nodes, unless it is there."""
+        self.sizes.setdefault(key_of(members), size)
+
+    def listed(self) -> list[tuple[int, int]]:
+        """Return the masks with their numbers of nodes, in the order in which they came."""
+        return [(key[-1], size) for key, size in self.sizes.items()]
 
 
 def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
@@ -21,7 +37,7 @@ def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
     What is `adjacent` comes first, and is for whoever asks to add.
     """
     nodes = graph.nodes(graph.alive)
-    sizes: Counted = {}
+    sizes = Counted()
     add_siblings(sizes, graph, [alike for alike in graph.alike.values() if len(alike) > 1], largest)
     ends = list(_closing(graph.successors, nodes[::-1]))
     ends += [(w, u) for u, w in _closing(graph.predecessors, nodes)]
@@ -32,7 +48,7 @@ def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
 
 def smallest_first(found: Counted) -> list[tuple[int, int]]:
     """Return masks with their numbers of nodes, smallest first; of as many in their order."""
-    return sorted(found.items(), key=lambda item: item[1])
+    return sorted(found.listed(), key=itemgetter(1))
 
 
 def adjacent(graph: Contraction, nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -72,10 +88,11 @@ def add_siblings(
     pair."""
     for vs in sorted(map(graph.in_order, classes), key=lambda vs: graph.place[vs[0]]):
         if 1 < len(vs) <= largest:
-            found.setdefault(sum(map(graph.mask, vs)), len(vs))
+            found.add(sum(map(graph.mask, vs)), len(vs))
         if 1 < len(vs) <= 6:
             masks = list(map(graph.mask, vs))
-            found.update((a | b, 2) for i, a in enumerate(masks) for b in masks[i + 1 :])
+            for a, b in combinations(masks, 2):
+                found.add(a | b, 2)
 
 
 def add_regions(
@@ -86,12 +103,12 @@ def add_regions(
         inner = graph.sides.down[u] & graph.sides.up[w]
         size = graph.count(inner)
         if 0 < size < largest:
-            found.setdefault(inner | graph.mask(u), size + 1)
-            found.setdefault(inner | graph.mask(w), size + 1)
+            found.add(inner | graph.mask(u), size + 1)
+            found.add(inner | graph.mask(w), size + 1)
             if size + 2 <= largest:
-                found.setdefault(inner | graph.mask(u) | graph.mask(w), size + 2)
+                found.add(inner | graph.mask(u) | graph.mask(w), size + 2)
         if 1 < size <= largest:
-            found.setdefault(inner, size)
+            found.add(inner, size)
 
 
 def add_open_regions(
@@ -107,9 +124,9 @@ def add_open_regions(
         for neighbours, masks in directions:
             if len(neighbours[v]) > 1 and (count := graph.count(masks[v])) <= largest:
                 if count > 1:
-                    found.setdefault(masks[v], count)
+                    found.add(masks[v], count)
                 if count < largest:
-                    found.setdefault(masks[v] | graph.mask(v), count + 1)
+                    found.add(masks[v] | graph.mask(v), count + 1)
 
 
 def _closing(

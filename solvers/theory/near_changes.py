@@ -54,7 +54,7 @@ def candidates_near(graph: Contraction, changes: Changes, largest: int) -> list[
 def runs_near(graph: Contraction, changed: Iterable[int], largest: int) -> list[tuple[int, int]]:
     """Return the longest sequences of 3 to `largest` nodes with one of the changed nodes, in which
     each is next after the one before for all others, with their number."""
-    counted: Counted = {}
+    counted = Counted()
     for v in changed:
         run = [v]
         while len(run) <= largest and (p := next_before(graph, run[0])) is not None:
@@ -62,8 +62,8 @@ def runs_near(graph: Contraction, changed: Iterable[int], largest: int) -> list[
         while len(run) <= largest and (n := next_after(graph, run[-1])) is not None:
             run.append(n)
         if 2 < len(run) <= largest:
-            counted.setdefault(sum(map(graph.mask, run)), len(run))
-    return list(counted.items())
+            counted.add(sum(map(graph.mask, run)), len(run))
+    return counted.listed()
 
 
 def _from_to(graph: Contraction, u: int, w: int) -> int:
