@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.memgraph.functions import body_of, read_values
+from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.structure import HyperNode, YieldOp
 
 # On a view or constant inside a hyper-node: the same one stands elsewhere too, for others.
@@ -60,12 +62,21 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
         sequence.append(last)
     if sequence == present:
         return False
+    _keep_copies(memory)
     for op in sequence:
         op.detach()
     block.add_ops(sequence)
     counted = executing.union(memory.views)
     before, after = ([op for op in ops if op in counted] for ops in (present, sequence))
     return before != after
+
+
+def _keep_copies(memory: BlockMemory) -> None:
+    """Write down which views copy since they would tie together buffers of the caller: read in
+    another order, another of them would copy."""
+    for op, effect in zip(memory.operations, memory.memory, strict=True):
+        if not effect.executes:
+            op.attributes[ALIAS] = ArrayAttr([ArrayAttr([])] * len(op.results))
 
 
 def inline_hyper_nodes(func: FuncOp) -> None:

@@ -80,3 +80,18 @@ func.func @reshaped(%x: tensor<1x3xf32>) -> tensor<1x3xf32> attributes {memgraph
   %r = memgraph.mul %v, %y : (tensor<3xf32>, tensor<1x3xf32>) -> tensor<1x3xf32>
   func.return %r : tensor<1x3xf32>
 }
+// -----
+// Which view copies is decided in the order of the source, and stays so in another order.
+// CHECK-LABEL: @copies
+// CHECK: memgraph.relu %r {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]]
+// CHECK: memgraph.concat %a, %c, %b axis 0 {memgraph.alias = {{\[\[\]\]}}, memgraph.order = 4 : i64
+// CHECK-NEXT: memgraph.reshape %a :
+func.func @copies(%x: tensor<1xi8>) -> (tensor<1x22xi8>, tensor<45xi8>) attributes {memgraph.model = #memgraph.model<io = caller, inplace = on, alignment = 4>} {
+  %a = memgraph.opaque "A"(%x) : (tensor<1xi8>) -> tensor<22xi8>
+  %v = memgraph.reshape %a : (tensor<22xi8>) -> tensor<1x22xi8>
+  %r = memgraph.opaque "R"(%x) : (tensor<1xi8>) -> tensor<1xi8>
+  %b = memgraph.relu %r : (tensor<1xi8>) -> tensor<1xi8>
+  %c = memgraph.opaque "C"(%x, %r) : (tensor<1xi8>, tensor<1xi8>) -> tensor<22xi8>
+  %d = memgraph.concat %a, %c, %b axis 0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -22>, #memgraph.alias<operand = 2, kind = slice, byte_offset = -44>]]} : (tensor<22xi8>, tensor<22xi8>, tensor<1xi8>) -> tensor<45xi8>
+  func.return %v, %d : tensor<1x22xi8>, tensor<45xi8>
+}
