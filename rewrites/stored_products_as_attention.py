@@ -53,6 +53,35 @@ After:
       func.return %3 : !y
     }
 
+A mask that is known to hide later keys is the operator's, too:
+
+Before:
+    !q = tensor<2x4xi8, #memgraph.encoding<scale = [5.0e-02], zero_point = [3]>>
+    !s = tensor<2x2xi8, #memgraph.encoding<scale = [2.0e-01], zero_point = [7]>>
+    !f = tensor<2x2xf32>
+    !p = tensor<2x2xi8, #memgraph.encoding<scale = [3.90625e-03], zero_point = [-128]>>
+    func.func @main(%q: !q) -> (!q) {
+      %m = memgraph.constant dense<[[0.0, -1.0e+04], [0.0, 0.0]]> : !f
+      %1 = memgraph.batch_matmul %q, %q adj_y rounding<onnx_even> : (!q, !q) -> !s
+      %2 = memgraph.dequantize %1 : (!s) -> !f
+      %3 = memgraph.add %2, %m : (!f, !f) -> !f
+      %4 = memgraph.softmax %3 axis 1 beta 1.0 : (!f) -> !f
+      %5 = memgraph.quantize %4 rounding<onnx_even> : (!f) -> !p
+      %6 = memgraph.batch_matmul %5, %q rounding<onnx_even> : (!p, !q) -> !q
+      func.return %6 : !q
+    }
+After:
+    !h = tensor<1x2x4xi8, #memgraph.encoding<scale = [5.0e-02], zero_point = [3]>>
+    !s0 = tensor<i8, #memgraph.encoding<scale = [2.0e-01], zero_point = [7]>>
+    !p0 = tensor<i8, #memgraph.encoding<scale = [3.90625e-03], zero_point = [-128]>>
+    func.func @main(%q: !q) -> (!q) {
+      %1 = memgraph.reshape %q : (!q) -> !h
+      %2 = memgraph.attention %1, %1, %1 heads 1 scale 1.0 causal 0 scores !s0 parts !p0
+             rounding<onnx_even> : (!h, !h, !h) -> !h
+      %3 = memgraph.reshape %2 : (!h) -> !q
+      func.return %3 : !q
+    }
+
 Exponentials come from a table of float32: a part of a softmax that is within 2^-16 of half a step
 may be rounded otherwise, and what is made of it a step off. Functions of queries, keys and values,
 element by element, are those of what they are moved from. What scales scores may be an operation of
@@ -139,18 +168,21 @@ Left alone:
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.analysis.constants import Constants
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import dtype_of, is_stored, limits_of
+from memopt.dialects.attributes.quick import number
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.quantization import QuantizeOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.traits import Pointwise
 from memopt.rewrites import Exact
+from memopt.rewrites.mask_as_causal import causal_of
 from memopt.rewrites.products_as_attention import (
     Heads,
     Parts,
@@ -160,6 +192,7 @@ from memopt.rewrites.products_as_attention import (
     is_over_last,
     known_number,
     like,
+    masked_by,
     parts_of,
     scaled_by,
 )
@@ -186,7 +219,8 @@ class StoredProductsAsAttention(ProductsAsAttention):
 
 def stored_scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
     """Return the product of bytes that a softmax between pairs is of, scaled once at most."""
-    parts, value, steps = stored_as(op.result), op.input, tuple[Operation, ...]()
+    parts, steps = stored_as(op.result), tuple[Operation, ...]()
+    value, more = read_scores(op.input, constants)
     while (source := function_of(value, constants)) is not None and value.has_one_use():
         value, steps = source.value, (*source.steps, *steps)
     product, stored = value.owner, [value, *(v for step in steps for v in stored_by(step))]
@@ -200,8 +234,19 @@ def stored_scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
     if factor is None:
         return None
     names = zip(("scores", "scaled"), stored, strict=False)
-    types = {name: like(v, ()) for name, v in (*names, ("parts", parts))}
-    return Scores(product, factor, None, parts, types | {"rounding": EVEN})
+    types: dict[str, Attribute] = {name: like(v, ()) for name, v in (*names, ("parts", parts))}
+    return Scores(product, factor, None, parts, types | more | {"rounding": EVEN})
+
+
+def read_scores(value: SSAValue, constants: Constants) -> tuple[SSAValue, dict[str, Attribute]]:
+    """Return scores without a mask that hides later keys, and what the attention says of it."""
+    masked = masked_by(value) if value.has_one_use() else None
+    if masked is None:
+        return value, {}
+    scores, mask = masked
+    queries, keys = shape_of(value)[-2:]
+    causal = causal_of(constants(mask), queries, keys)
+    return (value, {}) if causal is None else (scores, {"causal": number(causal)})
 
 
 def stored_as(value: SSAValue) -> SSAValue | None:

@@ -10,9 +10,11 @@
 """
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     StringAttr,
@@ -108,11 +110,25 @@ class ConstantOp(IRDLOperation, MemoryInterface):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_attribute(self.value)
+        if _is_finite(self.value):
+            printer.print_attribute(self.value)
+        else:  # which is read again as bytes alone
+            printer.print_string(f'dense<"0x{cast("Dense", self.value).data.data.hex()}"> : ')
+            printer.print_attribute(self.result.type)
         printer.print_op_attributes(self.attributes)
         if isinstance(self.value, WeightsAttr):
             printer.print_string(" : ")
             printer.print_attribute(self.result.type)
+
+
+def _is_finite(value: Attribute) -> bool:
+    """Return whether a constant has no infinite numbers, and no others that are none."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        return True
+    dense = cast("Dense", value)
+    return not isinstance(dense.get_element_type(), AnyFloat) or all(
+        map(isfinite, dense.get_values())
+    )
 
 
 @irdl_op_definition

@@ -34,7 +34,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
-from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, rows_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, rows_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.traits import Alike
@@ -45,6 +45,7 @@ class AttentionOp(ComputeOp):
     """For each query the values, weighed by the softmax of its products with the keys, times
     `scale`, plus its row of the mask. Each of the `heads` takes the next channels of the queries;
     those of keys and values, of which there may be fewer (`kv_heads`), serve as many in turn.
+    `causal` n: query i reads keys 0 to i + n alone.
 
     Of bytes the types `scores`, `scaled` and `parts` say how the products, those times `scale`, and
     their softmax are stored; without `scaled` the softmax is of scores times `scale`."""
@@ -58,6 +59,7 @@ class AttentionOp(ComputeOp):
     heads = prop_def(IntegerAttr[I64])
     kv_heads = opt_prop_def(IntegerAttr[I64])
     scale = prop_def(FloatAttr[Float32Type])
+    causal = opt_prop_def(IntegerAttr[I64])
     scores = opt_prop_def(AnyTensor)
     scaled = opt_prop_def(AnyTensor)
     parts = opt_prop_def(AnyTensor)
@@ -65,7 +67,10 @@ class AttentionOp(ComputeOp):
     traits = traits_def(Pure(), Alike())
     assembly_format = (
         "$q `,` $k `,` $v (`,` $mask^)? `heads` $heads (`kv_heads` $kv_heads^)? `scale` $scale "
-        "(`scores` $scores^)? (`scaled` $scaled^)? (`parts` $parts^)?" + ROUNDING + " " + TYPES
+        "(`causal` $causal^)? (`scores` $scores^)? (`scaled` $scaled^)? (`parts` $parts^)?"
+        + ROUNDING
+        + " "
+        + TYPES
     )
 
     @property
@@ -92,13 +97,24 @@ class AttentionOp(ComputeOp):
         if self.mask is not None:
             masks = ((1, q[1], k[1]), (1, 1, k[1]))
             self.require(shape_of(self.mask) in masks, f"the mask's shape must be {masks[0]}")
+        self.require(self.causal is None or self.causal.value.data >= 0, "a query without keys")
         of_bytes = self.scores is not None
         self.require(of_bytes == (self.parts is not None), "types of scores and of parts")
         self.require(of_bytes or self.scaled is None, "a type of scaled scores, none of scores")
 
     def macs(self) -> int:
-        """A channel of each key and of each value for each head of each query."""
-        return (elements_of(self.q) + elements_of(self.result)) * self.sizes[1]
+        """Return a channel of each key that is read, and of its value, for each head and query."""
+        queries, *_ = self.sizes
+        channels = shape_of(self.q)[2] + shape_of(self.result)[2]
+        return channels * sum(map(self.keys_of, range(queries)))
+
+    def keys_of(self, query: int) -> int:
+        """Return how many keys, from the first on, a query reads."""
+        _, keys, _, _ = self.sizes
+        return keys if self.causal is None else min(keys, query + 1 + self.causal.value.data)
+
+    def alike(self, r: int) -> bool:
+        return self.causal is None
 
     def rows_read(self, operand: int, r: int) -> range | None:
         is_own = operand == 0 or (operand == 3 and (rows_of(self.operands[3]) or 0) > 1)
@@ -117,10 +133,17 @@ class AttentionOp(ComputeOp):
         scores = (q @ k.swapaxes(1, 2)).astype(real) * real.type(self.scale.value.data)
         if self.mask is not None:
             scores = scores + operands[3]
+        scores[..., self._unread()] = -np.inf
         parts = np.exp((scores - scores.max(-1, keepdims=True)).astype(np.float64))
         parts = (parts / parts.sum(-1, keepdims=True)).astype(real)
         weighed = parts.astype(np.float64) @ v
         return [weighed.swapaxes(0, 1).reshape(shape_of(self.result)).astype(real)]
+
+    def _unread(self) -> Array:
+        """Return for each query which keys it does not read."""
+        queries, keys, _, _ = self.sizes
+        read = np.array([self.keys_of(query) for query in range(queries)], np.int64)
+        return np.arange(keys) >= read.reshape(queries, 1)
 
     # -- of bytes ---------------------------------------------------------------------------------
     def stages(self) -> tuple[SSAValue, SSAValue, SSAValue]:
@@ -178,7 +201,10 @@ class AttentionOp(ComputeOp):
         to_score, to_result = self.reals()
         stored = self._stored_as(scores, q @ k.swapaxes(1, 2), to_score)
         scaled = self.scaled_scores()[stored - limits_of(self, scores)[0]]
+        unread = self._unread()
+        scaled[..., unread] = scaled.min()
         each = self.exponentials()[scaled.max(-1, keepdims=True) - scaled]
+        each[..., unread] = 0
         total = np.add.accumulate(each, -1)[..., -1:]
         weights = quantized(self, each / total, parts).astype(np.float64)
         weighed = (weights - per_tensor(self, parts)[1]) @ v

@@ -760,6 +760,12 @@ func.func @attention_mask(%x: tensor<1x3x4xf32>, %m: tensor<3x4xf32>, %z: tensor
   func.return
 }
 // -----
+func.func @attention_causal(%x: tensor<1x3x4xf32>) {
+  // expected-error@+1 {{memgraph.attention: a query without keys}}
+  %0 = memgraph.attention %x, %x, %x heads 2 scale 1.0 causal -1 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+// -----
 func.func @attention_parts(%x: tensor<1x3x4xf32>) {
   // expected-error@+1 {{memgraph.attention: types of scores and of parts}}
   %0 = memgraph.attention %x, %x, %x heads 2 scale 1.0 scores tensor<i8, #memgraph.encoding<scale = [1.0], zero_point = [0]>> : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>

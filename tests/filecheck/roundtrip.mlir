@@ -69,6 +69,8 @@ func.func @shapes(%x: tensor<2x6xf32>, %i: tensor<1x4x4x2xf32, #memgraph.encodin
   %akt = memgraph.attention %akh, %akh, %akh heads 2 scale 0.5 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
   %aki = memgraph.reshape %d : (tensor<2x6xf32>) -> tensor<1x6x2xf32>
   %akj = memgraph.reshape %w : (tensor<3x6xf32>) -> tensor<1x3x6xf32>
+  // CHECK: memgraph.attention %{{.*}}, %{{.*}}, %{{.*}} heads 2 scale 5.000000e-01 causal 1 :
+  %akv = memgraph.attention %akh, %akh, %akh heads 2 scale 0.5 causal 1 : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
   // CHECK: memgraph.attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} heads 2 kv_heads 1 scale 5.000000e-01 :
   %aku = memgraph.attention %akh, %aki, %aki, %akj heads 2 kv_heads 1 scale 0.5 : (tensor<1x3x4xf32>, tensor<1x6x2xf32>, tensor<1x6x2xf32>, tensor<1x3x6xf32>) -> tensor<1x3x4xf32>
   %akb = memgraph.quantize %akh rounding<onnx_even> : (tensor<1x3x4xf32>) -> tensor<1x3x4xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>

@@ -245,11 +245,10 @@ def attention(name: str, rng: Rng) -> Any:
     mask = [value((1, queries if rng.random() < 0.7 else 1, keys), "")]
     shapes = (queries, groups * shared * 3), (keys, groups * 3), (keys, groups * 2)
     operands = [value((1, *shape), "") for shape in shapes] + mask * bool(rng.random() < 0.7)
-    heads = number(groups * shared), number(groups), real(0.5)
+    ways = {"heads": number(groups * shared), "kv_heads": number(groups), "scale": real(0.5)}
+    ways |= {"causal": number(int(rng.integers(keys)))} if rng.random() < 0.3 else {}
     result = tensor((1, queries, groups * shared * 2), "")
-    return made(
-        name, operands, [result], **dict(zip(("heads", "kv_heads", "scale"), heads, strict=True))
-    )
+    return made(name, operands, [result], **ways)
 
 
 def recurrent_layer(name: str, rng: Rng) -> Any:

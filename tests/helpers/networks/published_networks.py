@@ -37,20 +37,46 @@ def normalized(n: Layers, name: str, channels: int) -> str:
 def attention(path: Path) -> Path:
     """Vaswani et al. 2017: scores over the root of a head's width, 16, of words over the root of
     their mean square."""
-    n, tokens, width = Layers(2), 16, 16
-    patches = n.conv("x", 3, width, 4, 4, pads=0)
-    tall = n.add("Reshape", [patches, n.values("tall", np.array([1, width, tokens]))])
-    words = n.add("Transpose", [tall], perm=[0, 2, 1])
+    n = Layers(2)
+    words = patches(n)
     squares = n.add("Pow", [words, n.values("two", np.float32(2))])
     spread = n.add("ReduceMean", [squares], axes=[2], keepdims=1)
     spread = n.add("Add", [spread, n.values("least", np.float32(1e-5))])
     words = n.add("Div", [words, n.add("Sqrt", [spread])])
-    q, k, v = (n.add("MatMul", [words, n.constant(f"p{i}", width, width)]) for i in range(3))
+    q, k, v = three(n, words)
     scores = n.add("MatMul", [q, n.add("Transpose", [k], perm=[0, 2, 1])])
     over = n.add("Div", [scores, n.values("root", np.float32(4))])
-    mixed = n.add("MatMul", [n.add("Softmax", [over], axis=-1), v])
-    last = [n.add("ReduceMean", [mixed], axes=[1], keepdims=0), n.constant("gw", 10, width)]
+    return pooled(n, n.add("MatMul", [n.add("Softmax", [over], axis=-1), v]), path)
+
+
+def patches(n: Layers) -> str:
+    """Return 16 patches of an image, 16 wide."""
+    image = n.conv("x", 3, 16, 4, 4, pads=0)
+    tall = n.add("Reshape", [image, n.values("tall", np.array([1, 16, 16]))])
+    return n.add("Transpose", [tall], perm=[0, 2, 1])
+
+
+def three(n: Layers, words: str) -> list[str]:
+    """Return queries, keys and values of words that are 16 wide."""
+    return [n.add("MatMul", [words, n.constant(f"p{i}", 16, 16)]) for i in range(3)]
+
+
+def pooled(n: Layers, words: str, path: Path) -> Path:
+    """Save classes of the mean of words that are 16 wide."""
+    last = [n.add("ReduceMean", [words], axes=[1], keepdims=0), n.constant("gw", 10, 16)]
     return saved(n, n.add("Gemm", [*last, n.constant("gb", 10)], transB=1), 10, path)
+
+
+def decoder(path: Path) -> Path:
+    """Radford et al. 2019, of pixels (Chen et al. 2020): scores of later words are chosen to be
+    minus infinity."""
+    n = Layers(7)
+    q, k, v = three(n, patches(n))
+    scores = n.add("MatMul", [q, n.add("Transpose", [k], perm=[0, 2, 1])])
+    scores = n.add("Mul", [scores, n.values("over", np.float32(0.25))])
+    later = n.values("later", np.triu(np.ones((1, 16, 16), bool), 1))
+    scores = n.add("Where", [later, n.values("none", np.float32(-np.inf)), scores])
+    return pooled(n, n.add("MatMul", [n.add("Softmax", [scores], axis=-1), v]), path)
 
 
 def googlenet(path: Path) -> Path:
@@ -226,6 +252,7 @@ def _filters(shape: tuple[int, ...]) -> Any:
 PUBLISHED: dict[str, Any] = {
     "densenet.onnx": densenet,
     "attention.onnx": attention,
+    "decoder.onnx": decoder,
     "googlenet.onnx": googlenet,
     "nasnet.onnx": nasnet,
     "mobilenet.onnx": mobilenet,

@@ -65,6 +65,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
     },
     "stored-products-as-attention": {"parts: scores is None": NARROWS},
+    "choice-as-mask": {"match_and_rewrite: isinstance(module, ModuleOp)": NARROWS},
+    "mask-as-causal": {
+        "match_and_rewrite: not isinstance(module, ModuleOp)": NARROWS,
+        "match_and_rewrite: op.mask is None": FASTER,
+    },
     "qdq-fold": {
         "is_one: source is not None": READING,
         "is_one: set(known) == {source}": READING,

@@ -24,6 +24,7 @@ SITES = {
         *("normalization-as-product", "reshape-of-reshape"),
     ),
     "attention.onnx": ("division-as-product", "layer-normalization", "power-as-square"),
+    "decoder.onnx": ("choice-as-mask", "mask-as-causal"),
     "googlenet.onnx": ("dead-operators", "relu-by-convention"),
     "nasnet.onnx": ("channel-wise", "equal-operators", "kernel-wise"),
     "mobilenet.onnx": ("depthwise-in-place",),

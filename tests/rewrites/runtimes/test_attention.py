@@ -13,9 +13,11 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_model
 from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.operators.attention import AttentionOp
 from memopt.rewrites import apply_rules
 
 FULL = 2000  # models
+RULES = ("choice-as-mask", "products-as-attention", "mask-as-causal")
 
 
 class Model:
@@ -23,6 +25,7 @@ class Model:
 
     def __init__(self, seed: int):
         self.rng = np.random.default_rng(seed)
+        self.is_causal = False
         self.nodes: list[Any] = []
         self.constants: dict[str, Any] = {}
         self.heads, self.places, self.depth = (int(n) for n in self.rng.integers(1, 6, 3))
@@ -101,14 +104,33 @@ def joined(m: Model, product: str) -> list[str]:
 def masked(m: Model, scores: str) -> str:
     """Return scores with a mask of some shape: of keys, or of queries and keys, later ones far
     below."""
-    n, kind = m.places, int(m.rng.integers(4))
+    n, kind = m.places, int(m.rng.integers(5))
     if kind == 0:
         return scores
-    mask = np.triu(np.full((n, n), -1e9), 1) if kind == 1 else m.rng.normal(size=(n, n))
+    if kind == 4:
+        return chosen(m, scores)
+    m.is_causal = kind == 1
+    far = (-np.inf, -1e9, -1e4)[int(m.rng.integers(3))]
+    mask = np.triu(np.full((n, n), far), 1) if kind == 1 else m.rng.normal(size=(n, n))
     mask = mask[:1] if kind == 3 else mask
     shape = (1,) * int(m.rng.integers(3)) + mask.shape
     operands = [scores, m.const(mask.reshape(shape).astype(np.float32))]
     return m.add("Add", *(operands if m.rng.random() < 0.5 else operands[::-1]))
+
+
+def chosen(m: Model, scores: str) -> str:
+    """Return scores of which a choice hides some: later ones, as nanoGPT, GPT-2 and exporters of
+    masked_fill have it, or any."""
+    n, far = m.places, m.const(np.float32((-np.inf, -1e9, -1e4)[int(m.rng.integers(3))]))
+    m.is_causal = m.rng.random() < 0.7
+    shown = np.tril(np.ones((n, n), bool)) if m.is_causal else m.rng.random((n, n)) < 0.5
+    shown[:, 0] |= not m.is_causal
+    m.is_causal = m.is_causal or bool((shown == np.tril(shown | True)).all())
+    shown = shown.reshape((1,) * int(m.rng.integers(3)) + shown.shape)
+    if m.rng.random() < 0.5:
+        return m.add("Where", m.const(shown), scores, far)
+    hidden = m.add("Equal", m.const(shown.astype(np.float32)), m.const(np.float32(0)))
+    return m.add("Where", hidden, far, scores)
 
 
 def attention(m: Model) -> bytes:
@@ -141,8 +163,10 @@ def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float
         path = tmp_path / "m.onnx"
         path.write_bytes(data)
         module = load_model(path, {})
-        assert apply_rules(module, ("products-as-attention",)), seed
+        assert apply_rules(module, RULES), seed
         module.verify()
+        (found,) = [op for op in module.walk() if isinstance(op, AttentionOp)]
+        assert (found.causal is not None and found.mask is None) == m.is_causal, seed
         kinds = [op.name.removeprefix("memgraph.") for op in module.walk()]
         assert kinds.count("attention") == 1, seed
         assert not {"softmax", "batch_matmul"} & set(kinds), seed

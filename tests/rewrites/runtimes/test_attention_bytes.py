@@ -16,7 +16,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.rewrites import apply_rules
 
 FULL = 2000  # models
-RULES = ("qdq-fold", "gather-as-slice", "stored-products-as-attention")
+RULES = ("qdq-fold", "gather-as-slice", "choice-as-mask", "stored-products-as-attention")
 
 
 class Model:
@@ -91,6 +91,18 @@ class Model:
         parts = self.add("Transpose", parts, perm=[2, 0, 1, 3])
         return [self.add("Gather", parts, self.const(np.int64(k)), axis=0) for k in range(3)]
 
+    def hidden(self, scores: str) -> str:
+        """Return real scores of which later ones are hidden, by a mask or a choice."""
+        shown, name = np.tril(np.ones((self.places, self.places), bool)), f"n{len(self.nodes)}"
+        far = np.float32((-np.inf, -1e9)[int(self.rng.integers(2))])
+        if self.rng.random() < 0.5:
+            mask = self.const(np.where(shown, np.float32(0), far))
+            node = helper.make_node("Add", [scores, mask], [name])
+        else:
+            node = helper.make_node("Where", [self.const(shown), scores, self.const(far)], [name])
+        self.nodes.append(node)
+        return name
+
     def data(self, last: str, shapes: dict[str, tuple[int, ...]]) -> bytes:
         ends = self.steps[last]
         self.nodes.append(helper.make_node("QuantizeLinear", [last, *ends], ["y"]))
@@ -123,6 +135,8 @@ def attention(m: Model) -> tuple[bytes, dict[str, tuple[int, ...]]]:
     scores = m.scaled(scores, factor) if way == 3 else scores
     if m.scale_of(scores) > 0.1:  # of which a step more or less is a softmax of one
         scores = m.scaled(scores, 0.1 / m.scale_of(scores)) if way < 3 else scores
+    if m.rng.random() < 0.3:
+        scores = m.hidden(scores)
     divisor = 255 if m.rng.random() < 0.5 else 256
     weights = m.add("Softmax", scores, step=m.step(1 / divisor, -128), axis=-1)
     result = m.add("MatMul", weights, v, step=m.step(m.scale_of(v) * m.rng.uniform(0.4, 1.0)))

@@ -44,6 +44,7 @@ def _call(op: AttentionOp, constants: Constants, kind: str, more: Fields) -> Ker
     fields = (
         *(("keys", keys), ("groups", op.groups), ("shared", op.heads.value.data // op.groups)),
         *(("depth", depth), ("width", width), *more),
+        ("causal", 0 if op.causal is None else op.causal.value.data + 1),
     )
     operands = tuple(tensor_or_table(op, value, constants) for value in op.operands)
     read, written = ((bytes_of(value.type) or 0) // queries for value in (op.q, op.result))

@@ -9,6 +9,7 @@ typedef struct {
   int32_t depth, width;
   float scale;
   int32_t masked, mask_step; /* whether there is a mask, and elements to the next query's row of it */
+  int32_t causal; /* keys that the first query reads, each next one more; 0: all keys */
 } memopt_attention_f32_params;
 
 /* Four sums, or the first ones. */
@@ -88,6 +89,8 @@ KERNEL {
     const float *value = (const float *)memopt_in_row(rows, in, 2, rows->in_first);
     const float *mask = 0;
     float *output = (float *)memopt_out_row(rows, out, row);
+    const int32_t read = p->causal ? p->causal + row : p->keys;
+    const int32_t keys = read < p->keys ? read : p->keys;
     int32_t head, j;
     if (p->masked) {
       mask = (const float *)memopt_in_row(rows, in, 3, rows->in_first);
@@ -95,19 +98,19 @@ KERNEL {
     }
     for (head = 0; head < p->groups * p->shared; ++head) {
       const int32_t group = head / p->shared;
-      for (j = 0; j < p->keys; j += 4) {
+      for (j = 0; j < keys; j += 4) {
         attention_f32_products(query, key + group * p->depth + j * key_step, key_step, p->depth,
-                               p->keys - j, scores + j);
+                               keys - j, scores + j);
       }
-      for (j = 0; j < p->keys; ++j) {
+      for (j = 0; j < keys; ++j) {
         scores[j] *= p->scale;
         if (mask) {
           scores[j] += mask[j];
         }
       }
-      attention_f32_softmax(scores, p->keys);
+      attention_f32_softmax(scores, keys);
       for (j = 0; j < p->width; j += 4) {
-        attention_f32_weighed(scores, value + group * p->width + j, value_step, p->keys,
+        attention_f32_weighed(scores, value + group * p->width + j, value_step, keys,
                               p->width - j, output + j);
       }
       query += p->depth;

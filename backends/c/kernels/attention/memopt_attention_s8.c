@@ -16,6 +16,7 @@ typedef struct {
   const float *exponential;          /* of 0 to 255 steps below the largest */
   float part_scale;
   int32_t part_most; /* above zero */
+  int32_t causal;    /* keys that the first query reads, each next one more; 0: all keys */
 } memopt_attention_s8_params;
 
 /* A head of a query without its zero point; of four numbers the second and third change places, as
@@ -67,12 +68,12 @@ static inline void attention_s8_products(const int16_t *query, const int8_t *key
 /* Scores of a head as they are stored, from 0 on; the largest is returned. */
 MEMOPT_FAST
 static int32_t attention_s8_scores(const memopt_attention_s8_params *p, const int16_t *query,
-                                   const int8_t *key, uint16_t *scores) {
+                                   const int8_t *key, int32_t keys, uint16_t *scores) {
   const int32_t step = p->groups * p->depth;
   int32_t most = 0;
   int32_t j, k;
-  for (j = 0; j < p->keys; j += 2) {
-    const int32_t count = j + 1 < p->keys ? 2 : 1;
+  for (j = 0; j < keys; j += 2) {
+    const int32_t count = j + 1 < keys ? 2 : 1;
     int32_t sums[2];
     attention_s8_products(query, key, key + (count - 1) * step, p->k_zero_point, p->depth, sums);
     for (k = 0; k < count; ++k) {
@@ -90,16 +91,16 @@ static int32_t attention_s8_scores(const memopt_attention_s8_params *p, const in
 /* The scores become their softmax, in steps above zero, whose sum is returned. A product with what
  * is one over the divisors is off by less than 2^-13 steps: where that may matter, they divide. */
 static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, int32_t most,
-                                           uint16_t *scores) {
+                                           int32_t keys, uint16_t *scores) {
   const float *const exponential = p->exponential;
   float sum = 0.0f, factor;
   int32_t total = 0;
   int32_t j;
-  for (j = 0; j < p->keys; ++j) {
+  for (j = 0; j < keys; ++j) {
     sum += exponential[most - scores[j]];
   }
   factor = 1.0f / (sum * p->part_scale);
-  for (j = 0; j < p->keys; ++j) {
+  for (j = 0; j < keys; ++j) {
     const float each = exponential[most - scores[j]];
     const float product = each * factor;
     int32_t steps = memopt_round_even(product);
@@ -153,13 +154,13 @@ static inline void attention_s8_weighed(const uint16_t *parts, const int8_t *val
 /* A head of a row of the result, `total` the sum of all parts. */
 MEMOPT_FAST
 static void attention_s8_result(const memopt_attention_s8_params *p, const uint16_t *parts,
-                                int32_t total, const int8_t *value, int8_t *output) {
+                                int32_t total, const int8_t *value, int32_t keys, int8_t *output) {
   const int32_t zero = p->v_zero_point * total;
   int32_t j, k;
   for (j = 0; j < p->width; j += 4) {
     const int32_t count = p->width - j < 4 ? p->width - j : 4;
     int32_t sums[4];
-    attention_s8_weighed(parts, value + j, p->groups * p->width, p->keys, count, sums);
+    attention_s8_weighed(parts, value + j, p->groups * p->width, keys, count, sums);
     for (k = 0; k < count; ++k) {
       const int32_t steps =
           memopt_requantize(sums[k] - zero, p->output_multiplier, p->output_shift);
@@ -178,14 +179,16 @@ KERNEL {
     const int8_t *key = (const int8_t *)memopt_in_row(rows, in, 1, rows->in_first);
     const int8_t *value = (const int8_t *)memopt_in_row(rows, in, 2, rows->in_first);
     int8_t *output = (int8_t *)memopt_out_row(rows, out, row);
+    const int32_t read = p->causal ? p->causal + row : p->keys;
+    const int32_t keys = read < p->keys ? read : p->keys;
     int32_t head;
     for (head = 0; head < p->groups * p->shared; ++head) {
       const int32_t group = head / p->shared;
       int32_t most, total;
       attention_s8_widen(query, p->q_zero_point, p->depth, wide);
-      most = attention_s8_scores(p, wide, key + group * p->depth, scores);
-      total = attention_s8_softmax(p, most, scores);
-      attention_s8_result(p, scores, total, value + group * p->width, output);
+      most = attention_s8_scores(p, wide, key + group * p->depth, keys, scores);
+      total = attention_s8_softmax(p, most, keys, scores);
+      attention_s8_result(p, scores, total, value + group * p->width, keys, output);
       query += p->depth;
       output += p->width;
     }

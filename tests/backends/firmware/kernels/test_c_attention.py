@@ -40,7 +40,9 @@ def random_operator(rng: np.random.Generator, number: int) -> tuple[str, list[st
     names = ", ".join(f"%x{number}_{k}" for k in range(len(types)))
     ways = f"heads {heads} " + f"kv_heads {groups} " * (shared > 1)
     result = kind(1, queries, heads * width)
-    line = f"  %y{number} = memgraph.attention {names} {ways}scale {rng.uniform(0.1, 2):e}"
+    ways += f"scale {rng.uniform(0.1, 2):e} "
+    ways += f"causal {rng.integers(keys)} " * (rng.random() < 0.4)
+    line = f"  %y{number} = memgraph.attention {names} {ways}"
     return f"{line} : ({', '.join(types)}) -> {result}\n", types, result
 
 

@@ -65,7 +65,8 @@ class Random:
             factor = self.near(1.0)
             scaled = self.near(score * factor * 0.8)
             ways += f"scaled {self.stored((), scaled, bytes_[int(self.rng.integers(2))])} "
-        ways = f"scale {factor:e} {ways}parts {self.parts()} rounding<onnx_even>"
+        causal = f"causal {self.rng.integers(keys)} " * (self.rng.random() < 0.4)
+        ways = f"scale {factor:e} {causal}{ways}parts {self.parts()} rounding<onnx_even>"
         ways = f"heads {heads} " + f"kv_heads {groups} " * (shared > 1) + ways
         result = self.stored((1, queries, heads * width), self.near(v * 0.6))
         names = ", ".join(f"%x{number}_{k}" for k in range(3))
