@@ -85,7 +85,7 @@ func.func @reshaped(%x: tensor<1x3xf32>) -> tensor<1x3xf32> attributes {memgraph
 // CHECK-LABEL: @copies
 // CHECK: memgraph.relu %r {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]]
 // CHECK: memgraph.concat %a, %c, %b axis 0 {memgraph.alias = {{\[\[\]\]}}, memgraph.order = 4 : i64
-// CHECK-NEXT: memgraph.reshape %a :
+// CHECK-NEXT: memgraph.reshape %a
 func.func @copies(%x: tensor<1xi8>) -> (tensor<1x22xi8>, tensor<45xi8>) attributes {memgraph.model = #memgraph.model<io = caller, inplace = on, alignment = 4>} {
   %a = memgraph.opaque "A"(%x) : (tensor<1xi8>) -> tensor<22xi8>
   %v = memgraph.reshape %a : (tensor<22xi8>) -> tensor<1x22xi8>
