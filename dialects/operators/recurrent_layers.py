@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -17,10 +18,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.even_rounding import dequantized
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.arithmetic.stored import Array, element_of, integer_type, is_stored, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
-from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.products import real_products
 
@@ -33,7 +35,8 @@ class RecurrentLayerOp(ComputeOp):
     batch, size], from the first step on or with `reverse` from the last. A step makes what the
     layer holds, `kept` vectors of `units` numbers: the first of them is what it shows. It begins
     with `initial`, zeros without. Sums are clipped to -`clip` .. `clip` before functions of
-    them."""
+    them. Both weights may be stored in 8 bits, with a scale or one for each row: products are of
+    what they stand for."""
 
     GATES: ClassVar[int]
     STATES: ClassVar[int] = 1  # vectors that the next step reads
@@ -58,10 +61,25 @@ class RecurrentLayerOp(ComputeOp):
         self.require(shape_of(self.weights) == (gates, shape[2]), "weights of another input")
         self.require(shape_of(self.recurrent) == (gates, units), "weights of other units")
         self.require(elements_of(self.bias) == self.biases * units, "a bias of other units")
+        for value in (self.weights, self.recurrent):
+            self._check_stored(value, gates)
         if self.initial is not None:
             states = (self.batches, self.STATES * units)
             self.require(shape_of(self.initial) == states, "an initial state of another size")
         self.require(self.clip is None or self.clip.value.data > 0, "a clip above zero")
+
+    def _check_stored(self, weights: SSAValue, rows: int) -> None:
+        self.require(is_stored(weights) == self.is_hybrid, "one of two weights is stored")
+        if self.is_hybrid:
+            encoding, kind = encoding_of(weights), integer_type(element_of(weights))
+            self.require(kind is not None and kind[0] == 8, "stored weights of 8 bits")
+            by_row = encoding.axis.data == 0 and len(encoding.scales) == rows
+            self.require(by_row or len(encoding.scales) == 1, "a scale, or one for each row")
+
+    @property
+    def is_hybrid(self) -> bool:
+        """Return whether the weights are stored."""
+        return is_stored(self.weights)
 
     @property
     def units(self) -> int:
@@ -94,7 +112,7 @@ class RecurrentLayerOp(ComputeOp):
         return range(r, r + 1) if operand == 0 and in_order else None
 
     def carried(self, operands: Sequence[Array], before: Array | None) -> Array:
-        source, weights, recurrent, bias, *initial = operands
+        source, weights, recurrent, bias, *initial = self._as_reals(operands)
         held = initial[0] if initial else np.zeros((len(source), self.STATES * self.units))
         if before is not None:
             held = before[:, 0, : self.STATES * self.units]
@@ -104,9 +122,7 @@ class RecurrentLayerOp(ComputeOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """Return the results with sums and functions of a step in float64: what it makes is
         float32."""
-        if any(v.dtype != np.float32 for v in operands):
-            raise unknown(self, "other numbers than float32")
-        source, others = operands[0], operands[1:]
+        source, *others = self._as_reals(operands)
         sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
         backward = self.reverse is not None
         rows: list[Array] = []
@@ -116,6 +132,19 @@ class RecurrentLayerOp(ComputeOp):
         result: Array = np.concatenate(rows[::-1] if backward else rows, 1)
         result = result if self.time_major is None else np.swapaxes(result, 0, 1)
         return [np.ascontiguousarray(result)]
+
+    def _as_reals(self, operands: Sequence[Array]) -> list[Array]:
+        """Return the operands with what stored weights stand for. Raises MemoptError unless all are
+        float32 then."""
+        reals = [
+            dequantized(self, array, value)
+            if is_stored(value) and array.dtype.kind in "iu"
+            else array
+            for array, value in zip(operands, self.operands, strict=False)
+        ]
+        if any(v.dtype != np.float32 for v in reals):
+            raise unknown(self, "other numbers than float32")
+        return reals
 
     def macs(self) -> int:
         """Return the products of weights and vectors, and of gates one by one."""

@@ -134,7 +134,7 @@ def _expanded(
 def _note(known: Known, node: NodeProto) -> None:
     """Note the facts about a node that stays for which expansions of later nodes ask."""
     if node.op_type == "DequantizeLinear":
-        known.dequantized.update(node.output)
+        known.dequantized.update(dict.fromkeys(node.output, node))
         _note_number(known, node)
     is_own = node.domain in DEFAULT_DOMAINS and node.op_type in OPERATORS
     folds = is_own and _is_folded_later(node)

@@ -25,7 +25,7 @@ class Known:
     """Values that are known; `folded` are those of nodes that need not run, or that an expansion
     made, `fills` the `ConstantOfShape` nodes by their output's name. `nodes` are those that run,
     (index in the file, node), expanded; what they make of constants alone, where an operation is
-    then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes.
+    then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes -> it.
     `numbers` are single real numbers that it makes of constants.
     `read` are the values that nodes, or the caller, read; `stated` what operators make whose types
     only the file says. `reasons`: result of an operator -> what of it no expansion says.
@@ -40,7 +40,7 @@ class Known:
     fills: dict[str, NodeProto] = field(default_factory=dict[str, NodeProto])
     nodes: list[tuple[int, NodeProto]] = field(default_factory=list[tuple[int, NodeProto]])
     steady: set[str] = field(default_factory=set[str])
-    dequantized: set[str] = field(default_factory=set[str])
+    dequantized: dict[str, NodeProto] = field(default_factory=dict[str, NodeProto])
     numbers: dict[str, float] = field(default_factory=dict[str, float])
     read: set[str] = field(default_factory=set[str])
     stated: set[str] = field(default_factory=set[str])

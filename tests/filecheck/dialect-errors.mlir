@@ -837,3 +837,26 @@ func.func @layer_activation(%x: tensor<1x4x2xf32>, %w: tensor<3x2xf32>, %r: tens
   %0 = memgraph.rnn_layer %x, %w, %r, %b activation<relu6> : (tensor<1x4x2xf32>, tensor<3x2xf32>, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
   func.return
 }
+// -----
+!q = tensor<3x2xi8, #memgraph.encoding<scale = [0.5], zero_point = [0]>>
+func.func @layer_one_stored(%x: tensor<1x4x2xf32>, %w: !q, %r: tensor<3x3xf32>, %b: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: one of two weights is stored}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b activation<tanh> : (tensor<1x4x2xf32>, !q, tensor<3x3xf32>, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+!q = tensor<3x2xi16, #memgraph.encoding<scale = [0.5], zero_point = [0]>>
+!r = tensor<3x3xi8, #memgraph.encoding<scale = [0.5], zero_point = [0]>>
+func.func @layer_wide_weights(%x: tensor<1x4x2xf32>, %w: !q, %r: !r, %b: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: stored weights of 8 bits}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b activation<tanh> : (tensor<1x4x2xf32>, !q, !r, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}
+// -----
+!q = tensor<3x2xi8, #memgraph.encoding<scale = [0.5, 1.0], zero_point = [0, 0], axis = 1>>
+!r = tensor<3x3xi8, #memgraph.encoding<scale = [0.5], zero_point = [0]>>
+func.func @layer_scales(%x: tensor<1x4x2xf32>, %w: !q, %r: !r, %b: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.rnn_layer: a scale, or one for each row}}
+  %0 = memgraph.rnn_layer %x, %w, %r, %b activation<tanh> : (tensor<1x4x2xf32>, !q, !r, tensor<3xf32>) -> tensor<1x4x3xf32>
+  func.return
+}

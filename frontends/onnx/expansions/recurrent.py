@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memopt.dialects.arithmetic.lazy_numpy import np
+from memopt.frontends.onnx.annotations import quantization_of
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import FLOAT, Scope
 
@@ -138,7 +139,7 @@ def layers(
     """Return whether weights and bias are known, and make an operation `kind` for each direction
     then: `totals` makes of the bias, and of the number of hidden units, that of the operation. It
     makes so many `vectors` in each step, and begins with so many."""
-    bias = s.known.array(s.input(3)) if s.has(3) else None
+    bias = reals(s, 3)
     steady = s.is_constant(1) and s.is_constant(2) and (bias is not None or not s.has(3))
     if not steady or (clip := s.get("clip", 0.0)) < 0:
         return False
@@ -161,6 +162,21 @@ def layers(
         )
     _shown(s, ways, sequences, vectors[0], time=int(in_order))
     return True
+
+
+def reals(s: Scope, index: int) -> "Array | None":
+    """Return the elements of an operand that is known, or dequantized from what is."""
+    name = s.input(index) if s.has(index) else ""
+    if (node := s.known.dequantized.get(name)) is None:
+        return s.known.array(name)
+    stored, meaning = s.known.array(node.input[0]), quantization_of(s.known, node)
+    if stored is None or meaning is None:
+        return None
+    sizes = [-1 if d == meaning.axis else 1 for d in range(stored.ndim)]
+    zeros = np.reshape(meaning.zero_point, sizes)
+    steps = (stored.astype(np.int64) - zeros).astype(np.float32)
+    real: Array = steps * np.reshape(np.asarray(meaning.scale, np.float32), sizes)
+    return real
 
 
 def _initial(s: Scope, way: Unrolled, vectors: int) -> str | None:

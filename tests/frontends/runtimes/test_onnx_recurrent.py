@@ -17,6 +17,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.rows.expand import NoRowsError
+from memopt.rewrites import apply_rules
 
 ort = pytest.importorskip("onnxruntime")
 FULL = 2_000
@@ -36,14 +37,21 @@ def row_operations(module: Any) -> list[RowOp]:
     return [op for op in only_function(module).body.block.ops if isinstance(op, RowOp)]
 
 
-def test_layers_are_close_to_onnxruntime(tmp_path: Path, fuzz: float) -> None:
+@pytest.mark.parametrize("stored", [False, True])
+def test_layers_are_close_to_onnxruntime(stored: bool, tmp_path: Path, fuzz: float) -> None:
+    """Stored weights stay so, to the bit."""
     rows = 0
     for seed in range(max(FIRST, int(FULL * fuzz))):
-        path, given = layers(tmp_path / "m.onnx", seed)
+        path, given = layers(tmp_path / "m.onnx", seed, stored=stored)
         session = ort.InferenceSession(str(path))
         module = load_model(path, {})
         assert "_layer" in str(module) and "fully_connected" not in str(module), seed
         got = results(module, given, tmp_path)
+        if stored:
+            assert apply_rules(module, ("stored-weights",)), seed
+            assert "memgraph.dequantize" not in str(module), seed
+            for a, b in zip(results(module, given, tmp_path), got, strict=True):
+                np.testing.assert_array_equal(a, b, err_msg=str(seed))
         for a, b in zip(got, session.run(None, given), strict=True):
             assert a.shape == b.shape, seed
             assert abs(a - b).max() <= BOUND * max(1, abs(b).max()), seed

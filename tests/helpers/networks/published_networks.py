@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from onnx import helper
 from onnx_families import classifier, inverted_network
 from onnx_networks import Layers, quantised, saved
+from onnx_programs import saved as save
 from tflite_builder import Graph, Op, T, build
 
 
@@ -118,6 +120,33 @@ def mobilenet(path: Path) -> Path:
 def mobilenet_of_bytes(path: Path) -> Path:
     """Sandler et al. 2018, quantised to unsigned bytes by onnxruntime's tool."""
     return quantised(inverted_network(path.with_suffix(".float.onnx"), 4), path, unsigned=True)
+
+
+def voice_of_bytes(path: Path) -> Path:
+    """A GRU (Cho et al. 2014) and a classifier, quantised by onnxruntime's tool."""
+    from onnxruntime.quantization import CalibrationDataReader, quantize_static
+
+    rng, source = np.random.default_rng(8), path.with_suffix(".float.onnx")
+    shapes = {"w": (1, 24, 4), "r": (1, 24, 8), "b": (1, 48), "c": (8, 3)}
+    constants: dict[str, Any] = {k: rng.normal(size=v).astype("f4") for k, v in shapes.items()}
+    given = {"x": np.zeros((12, 1, 4), np.float32)}
+    nodes = [
+        helper.make_node("GRU", ["x", "w", "r", "b"], ["", "h"], "gru", hidden_size=8),
+        helper.make_node("Squeeze", ["h", "a"], ["s"], "squeeze"),
+        helper.make_node("MatMul", ["s", "c"], ["y"], "classifier"),
+    ]
+    save(source, nodes, given, constants | {"a": np.array([0])})
+
+    class Calibration(CalibrationDataReader):
+        def __init__(self) -> None:
+            self.given = [{"x": rng.normal(size=(12, 1, 4)).astype("f4")}]
+
+        def get_next(self) -> Any:
+            return self.given.pop() if self.given else None
+
+    kinds = ["GRU", "MatMul"]
+    quantize_static(source, path, Calibration(), op_types_to_quantize=kinds)
+    return path
 
 
 def temporal(path: Path) -> Path:
@@ -257,6 +286,7 @@ PUBLISHED: dict[str, Any] = {
     "nasnet.onnx": nasnet,
     "mobilenet.onnx": mobilenet,
     "mobilenet_of_bytes.onnx": mobilenet_of_bytes,
+    "voice_of_bytes.onnx": voice_of_bytes,
     "temporal.tflite": temporal,
     "group_norm.tflite": group_norm,
     "keras_head.tflite": keras_head,

@@ -13,8 +13,30 @@ KINDS = ("GRU", "LSTM", "RNN")
 GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
 
 
-def layers(path: Path, seed: int, kind: str = "", way: str = "") -> tuple[Path, dict[str, Any]]:
-    """Write a network; return where it is and its inputs."""
+def dequantized(
+    rng: np.random.Generator, name: str, shape: tuple[int, ...], constants: dict[str, Any]
+) -> NodeProto:
+    """Return the node that makes random reals of integers of 8 bits with a scale, or one for each
+    row of a matrix; and add its constants."""
+    signed, by_row = rng.random() < 0.6, rng.random() < 0.5
+    count = shape[1] if by_row else 1
+    low, high = (-128, 128) if signed else (0, 256)
+    zeros = rng.integers(low, high, count) if rng.random() < 0.6 else np.full(count, low + 128)
+    kind = "i1" if signed else "u1"
+    constants[f"{name}q"] = rng.integers(low, high, shape).astype(kind)
+    constants[f"{name}s"] = (0.7 / 74 * rng.uniform(0.5, 1.5, count)).astype("f4")
+    constants[f"{name}z"] = zeros.astype(kind)
+    if not by_row:
+        constants |= {f"{name}{k}": constants[f"{name}{k}"].reshape(()) for k in "sz"}
+    operands = [f"{name}{k}" for k in "qsz"]
+    return helper.make_node("DequantizeLinear", operands, [name], axis=1)
+
+
+def layers(
+    path: Path, seed: int, kind: str = "", way: str = "", stored: bool = False
+) -> tuple[Path, dict[str, Any]]:
+    """Write a network, with weights that are `stored` as integers; return where it is and its
+    inputs."""
     rng = np.random.default_rng(seed)
     kind = kind or str(rng.choice(KINDS))
     steps, batch, size, units = (int(v) for v in rng.integers(1, (8, 3, 7, 10)))
@@ -37,6 +59,12 @@ def layers(path: Path, seed: int, kind: str = "", way: str = "") -> tuple[Path, 
         constants[name] = rng.normal(scale=0.7, size=shape).astype("f4")
         return name
 
+    def weights(*shape: int) -> str:
+        if not stored:
+            return constant(*shape)
+        nodes.append(dequantized(rng, f"w{len(nodes)}", shape, constants))
+        return nodes[-1].output[0]
+
     def state(k: int) -> str:
         shape, how = (ways, batch, units), rng.integers(4)
         if how == 0:
@@ -51,8 +79,9 @@ def layers(path: Path, seed: int, kind: str = "", way: str = "") -> tuple[Path, 
     x = "x"
     for k in range(count):
         gates = GATES[kind] * units
-        read = [x, constant(ways, gates, size if k == 0 else units), constant(ways, gates, units)]
-        read += [constant(ways, 2 * gates) if rng.integers(2) else "", "", state(k)]
+        read = [x, weights(ways, gates, size if k == 0 else units), weights(ways, gates, units)]
+        bias = weights if stored and rng.integers(2) else constant
+        read += [bias(ways, 2 * gates) if rng.integers(2) else "", "", state(k)]
         read += [state(k)] if kind == "LSTM" else []
         last = k == count - 1
         shown = [f"y{k}" if not last or rng.integers(2) else ""]

@@ -29,6 +29,7 @@ SITES = {
     "nasnet.onnx": ("channel-wise", "equal-operators", "kernel-wise"),
     "mobilenet.onnx": ("depthwise-in-place",),
     "mobilenet_of_bytes.onnx": ("qdq-fold", "signed-bytes"),
+    "voice_of_bytes.onnx": ("stored-weights",),
     "temporal.tflite": ("frames-as-rows",),
     "keras_head.tflite": ("computed-shapes",),
     "group_norm.tflite": ("reduction-in-turn",),

@@ -15,6 +15,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.rows.expand import NoRowsError
+from memopt.rewrites import apply_rules
 
 pytest.importorskip("onnxruntime")
 FULL = 400
@@ -22,16 +23,20 @@ FIRST = 6
 BOUND = 4e-6
 
 
-def test_layers_are_close_to_onnxruntime(tmp_path: Path, lab: Any, fuzz: float) -> None:
+@pytest.mark.parametrize("stored", [False, True])
+def test_layers_are_close_to_onnxruntime(
+    stored: bool, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
     lab.need_tools("host")
     for seed in range(max(FIRST, int(FULL * fuzz))):
-        path, given = layers(tmp_path / f"{seed}.onnx", seed)
+        path, given = layers(tmp_path / f"{seed}.onnx", seed, stored=stored)
         compare(lab, path, given, BOUND, BOUND, ["--rewrite=all"])
 
 
 def run(lab: Any, path: Path, work: Path, target: str, given: dict[str, Any], rows: bool) -> bytes:
     """Return what the C prints; in rows, if any operator is a layer that has them."""
     module = load_model(path, {})
+    apply_rules(module, ("stored-weights",))
     lab.ordered(module, target=target, alignment=4, inplace="on")
     if rows:
         MemgraphExpandRowsPass(("all",)).apply(Context(), module)
@@ -47,15 +52,15 @@ def run(lab: Any, path: Path, work: Path, target: str, given: dict[str, Any], ro
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("target", ["host", "cortex-m4"])
+@pytest.mark.parametrize("target, stored", [("host", False), ("cortex-m4", False), ("host", True)])
 def test_rows_have_the_bits_of_the_whole(
-    kind: str, target: str, tmp_path: Path, lab: Any, fuzz: float
+    kind: str, target: str, stored: bool, tmp_path: Path, lab: Any, fuzz: float
 ) -> None:
     lab.need_tools(target)
     wanted, seed = max(2, int(40 * fuzz)), 0
     while wanted:
         seed += 1
-        path, given = layers(tmp_path / f"{seed}.onnx", seed, kind, "forward")
+        path, given = layers(tmp_path / f"{seed}.onnx", seed, kind, "forward", stored)
         try:
             got = run(lab, path, tmp_path / f"r{seed}", target, given, rows=True)
         except NoRowsError:
@@ -65,9 +70,12 @@ def test_rows_have_the_bits_of_the_whole(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_board_computes_what_the_host_does(kind: str, tmp_path: Path, lab: Any) -> None:
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_board_computes_what_the_host_does(
+    stored: bool, kind: str, tmp_path: Path, lab: Any
+) -> None:
     lab.need_tools("cortex-m4")
-    path, given = layers(tmp_path / "m.onnx", 3, kind, "bidirectional")
+    path, given = layers(tmp_path / "m.onnx", 3, kind, "bidirectional", stored)
     host, board = (
         np.frombuffer(run(lab, path, tmp_path / t, t, given, rows=False), np.float32)
         for t in ("host", "cortex-m4")

@@ -1,15 +1,19 @@
-/* A layer of long short-term memory, as LSTM of ONNX, float32: i, o, f and new values. */
-#include "memopt_recurrent_f32.h"
+/* KIND    WEIGHTS
+ * f32     float32
+ * hybrid  8 bits
+ */
+/* A layer of long short-term memory, as LSTM of ONNX, float32, with weights of WEIGHTS: i, o, f and new values. */
+#include "memopt_recurrent_KIND.h"
 
 typedef struct {
-  memopt_recurrent_sizes sizes;
+  memopt_recurrent_sizes_KIND sizes;
   int32_t states; /* vectors that a step reads */
   int32_t in_rows;
-} memopt_lstm_layer_f32_params;
+} memopt_lstm_layer_KIND_params;
 
-static void memopt_lstm_step(const memopt_lstm_layer_f32_params *p, const float *x,
+static void memopt_lstm_step_KIND(const memopt_lstm_layer_KIND_params *p, const float *x,
                              const float *held, float *made) {
-  const memopt_recurrent_sizes *const z = &p->sizes;
+  const memopt_recurrent_sizes_KIND *const z = &p->sizes;
   int32_t unit, k, gate;
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
@@ -17,7 +21,7 @@ static void memopt_lstm_step(const memopt_lstm_layer_f32_params *p, const float 
     for (gate = 0; gate < 4; ++gate) {
       float *const sums = gates + gate * MEMOPT_UNITS;
       memopt_recurrent_bias(z->bias + gate * z->units + unit, last, sums);
-      memopt_recurrent_gate(z, gate, unit, x, held, sums);
+      memopt_recurrent_gate_KIND(z, gate, unit, x, held, sums);
     }
     memopt_logistic_of(gates, 3 * MEMOPT_UNITS, 1.0f, z->clip);
     memopt_recurrent_tanh(gates + 3 * MEMOPT_UNITS, z->clip);
@@ -38,5 +42,6 @@ static void memopt_lstm_step(const memopt_lstm_layer_f32_params *p, const float 
 
 MEMOPT_FAST
 KERNEL(scratch) {
-  MEMOPT_RECURRENT(memopt_lstm_step, p, p->in_rows);
+  const memopt_recurrent_sizes_KIND *const z = &p->sizes;
+  MEMOPT_RECURRENT(memopt_lstm_step_KIND, p, z, p->in_rows);
 }

@@ -1,22 +1,26 @@
-/* A recurrent layer of one gate, as RNN of ONNX, float32. */
-#include "memopt_recurrent_f32.h"
+/* KIND    WEIGHTS
+ * f32     float32
+ * hybrid  8 bits
+ */
+/* A recurrent layer of one gate, as RNN of ONNX, float32, with weights of WEIGHTS. */
+#include "memopt_recurrent_KIND.h"
 
 typedef struct {
-  memopt_recurrent_sizes sizes;
+  memopt_recurrent_sizes_KIND sizes;
   int32_t states; /* vectors that a step reads */
   int32_t tanh;   /* else relu */
   int32_t in_rows;
-} memopt_rnn_layer_f32_params;
+} memopt_rnn_layer_KIND_params;
 
-static void memopt_rnn_step(const memopt_rnn_layer_f32_params *p, const float *x,
+static void memopt_rnn_step_KIND(const memopt_rnn_layer_KIND_params *p, const float *x,
                                    const float *held, float *made) {
-  const memopt_recurrent_sizes *const z = &p->sizes;
+  const memopt_recurrent_sizes_KIND *const z = &p->sizes;
   int32_t unit, k;
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
     float acc[MEMOPT_UNITS];
     memopt_recurrent_bias(z->bias + unit, last, acc);
-    memopt_recurrent_gate(z, 0, unit, x, held, acc);
+    memopt_recurrent_gate_KIND(z, 0, unit, x, held, acc);
     if (p->tanh) {
       memopt_recurrent_tanh(acc, z->clip);
     }
@@ -29,5 +33,6 @@ static void memopt_rnn_step(const memopt_rnn_layer_f32_params *p, const float *x
 
 MEMOPT_FAST
 KERNEL(scratch) {
-  MEMOPT_RECURRENT(memopt_rnn_step, p, p->in_rows);
+  const memopt_recurrent_sizes_KIND *const z = &p->sizes;
+  MEMOPT_RECURRENT(memopt_rnn_step_KIND, p, z, p->in_rows);
 }
