@@ -1,6 +1,7 @@
 /* ADD and SUB, int8 as ONNX has them, by integers: tried with all pairs of bytes when this was written.
  * Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
+#include "memopt_mve_s8.h"
 
 typedef struct {
   int32_t row_n;
@@ -25,6 +26,10 @@ static inline int32_t sum_even_s8(const memopt_sum_even_s8_params *p, int32_t a,
 /* `output` may be `a` or `b`. */
 static inline void sum_even_words(const memopt_sum_even_s8_params *p, int32_t n, const int8_t *a,
                                   const int8_t *b, int8_t *output) {
+#if MEMOPT_MVE
+  memopt_sum_line_mve(a, vdupq_n_s32(p->a_multiplier), b, p->b_multiplier, p->base, p->shift, n,
+                      vdupq_n_s32(p->act_min), vdupq_n_s32(p->act_max), output);
+#else
   const memopt_sum_even_s8_params local = *p; /* no store can change it */
   for (; n > 0; n -= 4) {
     output[0] = (int8_t)sum_even_s8(&local, a[0], b[0]);
@@ -35,10 +40,11 @@ static inline void sum_even_words(const memopt_sum_even_s8_params *p, int32_t n,
     b += 4;
     output += 4;
   }
+#endif
 }
 
 KERNEL(scratch) {
-  if (p->full && p->a_step == 1 && p->b_step == 1 && p->row_n % 4 == 0) {
+  if (p->a_step == 1 && p->b_step == 1 && (MEMOPT_MVE || (p->full && p->row_n % 4 == 0))) {
     int32_t row;
     for (row = rows->out_begin; row < rows->out_end; ++row) {
       const int8_t *a = (const int8_t *)memopt_in_row(

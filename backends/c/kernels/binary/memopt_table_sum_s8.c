@@ -3,6 +3,7 @@
  * which equals the two roundings of memopt_add_s8, see memopt_packed_s8.h.
  */
 #include "memopt_common.h"
+#include "memopt_mve_s8.h"
 #include "memopt_packed_s8.h"
 
 typedef struct {
@@ -33,6 +34,12 @@ KERNEL {
     a += p->a_row_step < 0 ? row - rows->in_first : 0;
     b += p->b_row_step < 0 ? row - rows->in_first : 0;
     if (local.a_step == 1 && local.b_step == 1) {
+#if MEMOPT_MVE
+      memopt_sum_tables_mve(a, local.a, b, local.b, vdupq_n_s32(local.multiplier), local.base,
+                            local.shift, local.row_n, vdupq_n_s32(local.act_min),
+                            vdupq_n_s32(local.act_max), output);
+      continue;
+#else
       for (; end - output >= 4; output += 4) {
         output[0] = table_sum_of(&local, a[0], b[0]);
         output[1] = table_sum_of(&local, a[1], b[1]);
@@ -41,6 +48,7 @@ KERNEL {
         a += 4;
         b += 4;
       }
+#endif
     }
     while (output != end) {
       *output++ = table_sum_of(&local, *a, *b);

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
+from numpy.typing import NDArray
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
@@ -47,6 +48,25 @@ def network(rng: np.random.Generator, number: int) -> str:
     return f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n{body}\n}}\n"
 
 
+def assert_evaluated(
+    network: str, inputs: list[NDArray[np.int8]], target: str, folder: Path, lab: Any
+) -> str:
+    """Compare the bytes of a network on the target with what is evaluated; return its C."""
+    module = load_text(new_context(), network, "net.mlir")
+    func = only_function(module)
+    values = evaluate(func, Weights({}), inputs)
+    lab.plan(module, schedule="source", target=target)
+    last = func.get_return_op()
+    assert last is not None
+    want = b"".join(values[value].tobytes() for value in last.operands)
+    project = lab.write(module, folder, "net", target)
+    flags = lab.SANITIZE if target == "host" else "-O2"
+    done = lab.run_project(project, [array[None] for array in inputs], flags, trace=False)
+    assert done.code == 0, done.messages
+    assert (np.frombuffer(done.output, np.int8) == np.frombuffer(want, np.int8)).all()
+    return (project / "net.c").read_text()
+
+
 @pytest.mark.parametrize("target", deep_but(BOARDS[:3], BOARDS))
 def test_all_pairs_are_rounded_as_they_are_evaluated(
     target: str, tmp_path: Path, lab: Any, fuzz: float
@@ -54,21 +74,48 @@ def test_all_pairs_are_rounded_as_they_are_evaluated(
     lab.need_tools(target)
     rng, every = np.random.default_rng(1), np.arange(-128, 128).astype(np.int8)
     for number in range(max(1, int(10 * fuzz))):
-        module = load_text(new_context(), network(rng, 12), "net.mlir")
-        func = only_function(module)
         a, b = np.repeat(every, 256).reshape(256, 256), np.tile(every, (256, 1))
         inputs = [a, b, every, rng.choice(every, 1)]
-        values = evaluate(func, Weights({}), inputs)
-        lab.plan(module, schedule="source", target=target)
-        last = func.get_return_op()
-        assert last is not None
-        want = b"".join(values[value].tobytes() for value in last.operands)
-        project = lab.write(module, tmp_path / str(number), "net", target)
-        flags = lab.SANITIZE if target == "host" else "-O2"
-        done = lab.run_project(project, [array[None] for array in inputs], flags, trace=False)
-        assert done.code == 0, done.messages
-        assert (np.frombuffer(done.output, np.int8) == np.frombuffer(want, np.int8)).all()
-        text = (project / "net.c").read_text()
+        folder = tmp_path / str(number)
+        text = assert_evaluated(network(rng, 12), inputs, target, folder, lab)
         lines = [text.count(f"{name}_s8_params") for name in ("sum_even", "product_even")]
         assert sum(lines) >= 9 and min(lines) >= 3
         assert text.count("binary_even_s8_params") >= 2  # ties
+
+
+def sums(rng: np.random.Generator, rounding: str) -> tuple[str, list[NDArray[np.int8]]]:
+    """Return sums of two tensors, and their operands: all pairs, and rows of any length."""
+    every = np.arange(-128, 128, dtype=np.int8)
+    shapes = [(256, 256, 1), *((2, n, 1) for n in map(int, rng.permutation(40)[:11] + 1))]
+    lines, types, inputs = list[str](), list[str](), list[NDArray[np.int8]]()
+    for i, shape in enumerate(shapes):
+        scales = A, A * float(np.exp(rng.uniform(-2, 2))), A * float(np.exp(rng.uniform(-1, 2)))
+        text = "x".join(map(str, shape))
+        x, y, z = (tensor(text, s, int(rng.choice([-128, -7, 0, 127]))) for s in scales)
+        name = ("add", "sub")[i % 2]
+        lines.append(
+            f"  %{i} = memgraph.{name} %x{i}, %y{i}{ACTIVATIONS[i % 3]} rounding<{rounding}>"
+            f" : ({x}, {y}) -> {z}"
+        )
+        types += [f"%x{i}: {x}", f"%y{i}: {y}", z]
+        inputs += [rng.choice(every, shape) for _ in "xy"]
+    inputs[0][...] = every[:, None, None]
+    inputs[1][...] = every[:, None]
+    names = ", ".join(f"%{i}" for i in range(len(shapes)))
+    results = ", ".join(types[2::3])
+    arguments = ", ".join(t for t in types if t.startswith("%"))
+    body = "\n".join([*lines, f"  func.return {names} : {results}"])
+    return f"func.func @main({arguments}) -> ({results}) {{\n{body}\n}}\n", inputs
+
+
+@pytest.mark.parametrize("rounding", ["onnx_even", "tflm_double"])
+@pytest.mark.parametrize("target", deep_but("cortex-m55", BOARDS))
+def test_sums_of_rows_of_any_length(
+    target: str, rounding: str, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    """And of all pairs, which Helium adds up in fours."""
+    lab.need_tools(target)
+    rng = np.random.default_rng(2)
+    for number in range(max(1, int(100 * fuzz))):
+        text, inputs = sums(rng, rounding)
+        assert_evaluated(text, inputs, target, tmp_path / str(number), lab)
