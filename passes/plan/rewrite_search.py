@@ -40,8 +40,9 @@ Allowed = Mapping[str, frozenset[int] | None]
 """Of each rule in their order the operations, by their number in the block, at which it may be
 applied, and those made of them; None for all."""
 
-Asked = dict[frozenset[tuple[str, int]], tuple[int, Schedule]]
-"""Rules and the operations at which they were applied -> the `most` asked for, and the schedule."""
+Asked = dict[frozenset[tuple[str, int]] | str, tuple[int, Schedule]]
+"""Rules and the operations at which they were applied, and the text of a function to be cut into
+rows -> the `most` asked for, and the schedule."""
 
 Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 
@@ -50,6 +51,9 @@ WORK = 40_000
 
 STATES = 20_000  # of the search for one order of rows,
 FIRST = 200_000  # and for that of the function as it came, with which all others compare
+
+MANY = 1_000  # rows, of which an order takes so long to improve
+TOLERANCE = 0.02  # of the bound, above which an order of many rows is searched for a better one
 
 
 @dataclass
@@ -108,11 +112,21 @@ class _Search:
         """Return the schedule with these sites, of what was asked before if that tells whether the
         peak rises. Raises TimeIsOverError as `ordered`."""
         key = frozenset((rule, number) for rule, numbers in trial.items() for number in numbers)
+        if (known := self.known(key)) is not None:
+            return known
+        copy = rewritten(self.func, trial)
+        text = str(copy) if self.rows else ""  # other sites may have made the same of it
+        if (known := self.known(text)) is None:
+            known = ordered(copy, self.deadline, self.rows, most=self.most)
+            if self.rows:
+                self.asked[text] = self.most, known
+        self.asked[key] = self.most, known
+        return known
+
+    def known(self, key: frozenset[tuple[str, int]] | str) -> Schedule | None:
+        """Return the schedule that was asked for before if it tells whether the peak rises."""
         answer = self.asked.get(key)
-        if answer is None or answer[0] < self.most < answer[1].peak:
-            schedule = ordered(self.func, trial, self.deadline, self.rows, most=self.most)
-            answer = self.asked[key] = self.most, schedule
-        return answer[1]
+        return None if answer is None or answer[0] < self.most < answer[1].peak else answer[1]
 
 
 def apply_by_search(
@@ -127,7 +141,7 @@ def apply_by_search(
     if not any(everywhere.values()):
         return []
     try:
-        before = ordered(func, {}, deadline, rows, FIRST)
+        before = ordered(rewritten(func, {}), deadline, rows, FIRST)
     except clock.TimeIsOverError:
         return []
     schedules: Asked = {frozenset(): (before.peak, before)}
@@ -177,9 +191,13 @@ def _together(
     half = clock.deadline(None if seconds is None else seconds / 2)
     lower = _proven(before, rows) - 1
     try:
-        best = ordered(func, taken, half, rows, most=lower)
+        copy = rewritten(func, taken)
+        text = str(copy) if rows else ""
+        best = ordered(copy, half, rows, most=lower)
     except clock.TimeIsOverError:
         return None
+    if rows:
+        asked[text] = lower, best
     if best.peak > lower:
         return None
     search = _Search(func, half, best, rows, best.peak, asked, taken=dict(taken))
@@ -248,24 +266,29 @@ def runnable_copy(func: FuncOp, allowed: Allowed) -> tuple[FuncOp, dict[str, fro
         allowed = {rule: numbers_of_rule - sites for rule, numbers_of_rule in sites_of.items()}
 
 
+def rewritten(func: FuncOp, allowed: Allowed) -> FuncOp:
+    """Return a copy without a plan, with rules applied where they may be."""
+    copy = copy_of(func)
+    drop_plan(copy)
+    applied(copy, allowed)
+    return copy
+
+
 def ordered(
-    func: FuncOp,
-    allowed: Allowed,
+    copy: FuncOp,
     deadline: float | None,
     rows: bool = False,
     states: int = STATES,
     most: int | None = None,
 ) -> Schedule:
-    """The order of least peak that is found until then of a function with rules applied, and then
-    all operators in `rows`, with a search of so many states, which ends where no peak is at `most`
-    so many bytes; nothing of the function changes. Raises TimeIsOverError where operators in rows
-    cannot be cut until then."""
-    copy = copy_of(func)
-    drop_plan(copy)
-    applied(copy, allowed)
+    """Return the order of least peak that is known by then of a copy of a function, of its own for
+    this: `rows` cuts all of its operators. The search has so many states, and ends where no peak is
+    at most `most` bytes; many rows are searched only where their heuristics are far from the bound.
+    Raises TimeIsOverError where operators in rows cannot be cut until then."""
     seconds = clock.left(deadline)
     if not rows:
         return schedule(extract(copy, any_order=True).graph, "auto", seconds, most=most)
     cut(copy, range(len(computing(copy))), deadline)
     graph = extract(copy, deadline=deadline).graph
-    return schedule(graph, "auto", seconds, max_states=states, most=most)
+    tolerance = TOLERANCE if len(graph) > MANY else 0.0
+    return schedule(graph, "auto", seconds, max_states=states, most=most, tolerance=tolerance)

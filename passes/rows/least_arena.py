@@ -13,7 +13,7 @@ handed over.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
@@ -110,6 +110,51 @@ class Placed:
         placement = replace(self.joint.placement, offsets=tuple(moved))
         order = tuple(number[v] for v in self.joint.order)
         return extracted, replace(self.joint, order=order, placement=placement)
+
+
+Order = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """All rows of a function and their order, of which some are chosen; with what was answered of
+    choices in an order before: an order that fits in so many bytes, and places."""
+
+    cuts: Cuts
+    rows: InRows
+    ordered: Schedule
+    fits: dict[tuple[frozenset[int], Order, int], Sequence[int] | None] = field(
+        default_factory=dict[tuple[frozenset[int], Order, int], Sequence[int] | None]
+    )
+    placed: dict[tuple[frozenset[int], Order], Placed] = field(
+        default_factory=dict[tuple[frozenset[int], Order], Placed]
+    )
+
+    def order_that_fits(
+        self,
+        positions: frozenset[int],
+        some: tuple[MemoryGraph, Sequence[int]],
+        most: int,
+        deadline: float | None,
+    ) -> Sequence[int] | None:
+        """Return what `_order_that_fits` does of `some`, a graph in an order, once."""
+        graph, order = some
+        key = positions, tuple(order), most
+        if key in self.fits:
+            return self.fits[key]
+        saved = len(self.rows.graph) - len(graph)
+        answer = _order_that_fits(graph, order, most, saved, deadline)
+        if not clock.late(deadline):
+            self.fits[key] = answer
+        return answer
+
+    def placed_at_once(self, candidate: Candidate, deadline: float | None) -> Placed:
+        """Return a candidate, placed by the methods that take no search, once."""
+        key = candidate.rows.cut, candidate.order
+        if key not in self.placed:
+            joint = _at_once(candidate.rows.graph, candidate.order, deadline)
+            self.placed[key] = Placed(candidate, joint)
+        return self.placed[key]
 
 
 def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = False) -> Placed:
@@ -214,16 +259,16 @@ def _in_some_rows(
     cuts: Cuts, rows: InRows, ordered: Schedule, known: Sequence[Placed], deadline: float | None
 ) -> Placed:
     """Return the least arena of some rows, of all, and of what is `known`."""
-    goal = ordered.peak
+    goal, choice = ordered.peak, _Choice(cuts, rows, ordered)
 
     def fewest(capacity: int, looked: int) -> Placed | None:
         """Return the candidate of the fewest calls that is placed in `capacity` bytes, of those
         found with so many calls looked at; `tried` gets all that are placed."""
         end = _until(deadline, FEWER)
-        for candidate in _candidates(cuts, rows, ordered, capacity, end, looked):
+        for candidate in _candidates(choice, capacity, end, looked):
             if clock.late(deadline):
                 return None
-            placed = Placed(candidate, _at_once(candidate.rows.graph, candidate.order, deadline))
+            placed = choice.placed_at_once(candidate, deadline)
             if capacity < placed.arena <= capacity * (1 + NEAR):
                 work = _work(len(rows.graph) - placed.calls)
                 placed = _nearest(placed, capacity, deadline, work)
@@ -306,16 +351,12 @@ def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | Non
 
 
 def _candidates(
-    cuts: Cuts,
-    rows: InRows,
-    ordered: Schedule,
-    capacity: int,
-    deadline: float | None,
-    calls: int,
+    choice: _Choice, capacity: int, deadline: float | None, calls: int
 ) -> Iterator[Candidate]:
     """Yield choices of rows of the peak of all `rows` that are likely to be placed in `capacity`
     bytes, those of the fewest calls first. `calls` are those of all choices that are searched for
     another order than one like that of all rows."""
+    cuts, rows, ordered = choice.cuts, choice.rows, choice.ordered
     looked_at: list[frozenset[int]] = []  # what keeps the peak in numbers
     close: list[frozenset[int]] = []  # without their holes, where many calls are saved
 
@@ -326,7 +367,7 @@ def _candidates(
         looked_at.append(positions)
         if _pays_to_ask(saved, len(rows.graph)):
             close.append(without_holes(rows.cut, positions))
-        return _order_that_fits(graph, order, capacity, saved, deadline)
+        return choice.order_that_fits(positions, (graph, order), capacity, deadline)
 
     fewer = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls, fitting)
     orders = {chosen.positions: chosen.order for chosen in fewer}

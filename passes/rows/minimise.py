@@ -115,7 +115,11 @@ def fewer_rows(
     if few is not None:
         return [Chosen(needed, few, True)]
     choices = [Chosen(able, tuple(order), False)]
-    uncut = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
+    question = able - needed, most, tuple(order)
+    if (uncut := rows.uncut.get(question)) is None:
+        uncut = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
+        if not clock.late(deadline):
+            rows.uncut[question] = uncut
     if uncut and (calls or able - uncut != needed):  # else those that were looked at
         some = rows.numbers.with_whole(uncut)
         like = some.like(order)

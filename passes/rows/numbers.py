@@ -20,15 +20,22 @@ from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling.partial_rows import Rows, SomeWhole
 
+Question = tuple[frozenset[int], int, tuple[int, ...]]
+"""Operators, bytes of a peak, and an order."""
+
 
 @dataclass(frozen=True)
 class InRows:
     """A copy of a function with the operators `cut` in rows. `operator` says of each step which
-    one it is of; what is none of `computing` has a negative number of its own."""
+    one it is of; what is none of `computing` has a negative number of its own. `uncut` are those of
+    some operators that may be whole for a peak, as far as that was asked."""
 
     extracted: Extracted
     cut: frozenset[int]
     operator: tuple[int, ...]
+    uncut: dict[Question, frozenset[int]] = field(
+        default_factory=dict[Question, frozenset[int]], compare=False
+    )
 
     @cached_property
     def steps_of(self) -> dict[int, list[int]]:

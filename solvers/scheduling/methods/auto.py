@@ -75,6 +75,7 @@ def solve(
     dominance: bool = True,
     backward: bool = True,
     most: int | None = None,
+    tolerance: float = 0.0,
 ) -> Schedule:
     """The best order known after `time_limit` seconds, with the bound proven by then.
 
@@ -84,7 +85,8 @@ def solve(
     contracts to segment chains (T2, T4) instead of single nodes, `splits` searches part by part
     (T5): fewer states, but on the papers' networks not less time; `flow` computes T6, `local` is
     local search; the next four are the search's. With `most` (bytes) no order of a higher peak is
-    searched for, and the search ends where it has proven that there is no other. Raises
+    searched for, and the search ends where it has proven that there is no other. With `tolerance`
+    there is no search where the heuristics come so near to the bound, a part of it. Raises
     ProblemError for `segments` without `fuse`.
     """
     if segments and not fuse:
@@ -105,7 +107,8 @@ def solve(
     def known() -> Schedule:
         return Schedule(best, peak, bound, first.proof if bound == peak else "none")
 
-    if bound == peak or clock.late(deadline) or (most is not None and bound > most):
+    near = bound * (1 + tolerance)
+    if peak <= near or clock.late(deadline) or (most is not None and bound > most):
         return known()
     time_for_fusion = clock.left(deadline, 1 / 3)
     if segments:

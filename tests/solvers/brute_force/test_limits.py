@@ -86,6 +86,21 @@ def test_a_peak_that_nobody_wants_is_not_searched_for(fuzz: float) -> None:
     assert 0 < fewer < states
 
 
+def test_near_enough_to_the_bound_is_not_searched(fuzz: float) -> None:
+    """With `tolerance` an order so near to the bound is the answer without a search, the bound
+    stays true and one farther away is searched as ever."""
+    rng, near, searched = random.Random(14), 0, 0
+    for _ in range(max(300, int(GRAPHS * fuzz))):
+        graph = random_graph(rng)
+        best, plain = optimum(graph), auto.solve(graph)
+        found = auto.solve(graph, tolerance=0.2)
+        found.verify(graph)
+        assert found.lower_bound <= best <= found.peak <= max(best, found.lower_bound * 1.2)
+        near += found.peak > best or found.states < plain.states
+        searched += found.states > 0
+    assert near and searched
+
+
 def test_work_ends_the_search_of_a_large_graph(fuzz: float) -> None:
     """Of graphs above `LARGE` that have no other limit; what is said then is true."""
     rng = random.Random(2)
