@@ -81,9 +81,12 @@ class Kernel:
 
     def computes_rows_of(self, op: Operation) -> bool:
         """Return whether it computes single rows of an operation."""
-        if self.rows is None or (self.workspace and not self.by_row and self.workspace(op)):
-            return False
-        return not (self.stays and self.stays(op))
+        works_apart = self.workspace and not self.by_row and self.workspace(op)
+        return not works_apart and self.makes_rows_of(op)
+
+    def makes_rows_of(self, op: Operation) -> bool:
+        """Return whether it would compute single rows of an operation if it had its scratch."""
+        return self.rows is not None and not (self.stays and self.stays(op))
 
     def has_use(self, op: Operation) -> bool:
         """Return whether an operation of its types, if it were marked, would be for this kernel."""
@@ -186,7 +189,7 @@ def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
         if makes_virtual(op) or row_scratch(op):
             return {}
         op = op.operation
-        known = [k for k in kernels_of(type(op)) if k.rows is not None]
+        known = [k for k in kernels_of(type(op)) if k.makes_rows_of(op)]
     elif reads_virtual(op):
         return {}
     else:

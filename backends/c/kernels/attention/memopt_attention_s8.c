@@ -4,6 +4,12 @@
 
 #include "memopt_common.h"
 
+#if MEMOPT_DOT_DSP && defined(__GNUC__) && defined(__thumb2__)
+#define ATTENTION_ASM 1
+#else
+#define ATTENTION_ASM 0
+#endif
+
 typedef struct {
   int32_t keys, groups, shared; /* heads are groups * shared */
   int32_t depth, width;
@@ -19,71 +25,114 @@ typedef struct {
   int32_t causal;    /* keys that the first query reads, each next one more; 0: all keys */
 } memopt_attention_s8_params;
 
-/* A head of a query without its zero point; of four numbers the second and third change places, as
- * memopt_even_s8 and memopt_odd_s8 have them. */
-static inline void attention_s8_widen(const int8_t *query, int32_t zero_point, int32_t depth,
-                                      int16_t *to) {
+/* A head of a query without its zero point, whose sum is returned; of four numbers the second and third
+ * change places, as memopt_even_s8 and memopt_odd_s8 have them. */
+static inline int32_t attention_s8_widen(const int8_t *query, int32_t zero_point, int32_t depth,
+                                         int16_t *to) {
+  int32_t sum = -zero_point * depth;
   int32_t i = 0;
 #if MEMOPT_DOT_DSP
   for (; i + 4 <= depth; i += 4) {
-    to[i] = (int16_t)(query[i] - zero_point);
-    to[i + 1] = (int16_t)(query[i + 2] - zero_point);
-    to[i + 2] = (int16_t)(query[i + 1] - zero_point);
-    to[i + 3] = (int16_t)(query[i + 3] - zero_point);
+    const uint32_t zeros = (uint32_t)(uint16_t)-zero_point * 0x10001u;
+    const uint32_t word = memopt_load_s8x4(query + i);
+    const uint32_t even = memopt_add_even_s8(zeros, word), odd = memopt_add_odd_s8(zeros, word);
+    memcpy(to + i, &even, sizeof even);
+    memcpy(to + i + 2, &odd, sizeof odd);
+    sum = __smlad(memopt_even_s8(word), 0x00010001, sum);
+    sum = __smlad(memopt_odd_s8(word), 0x00010001, sum);
   }
 #endif
   for (; i < depth; ++i) {
     to[i] = (int16_t)(query[i] - zero_point);
+    sum += query[i];
   }
+  return sum;
 }
 
-/* Products of a widened query with two keys, or the last one. */
-static inline void attention_s8_products(const int16_t *query, const int8_t *key,
-                                         const int8_t *second, int32_t zero_point, int32_t depth,
-                                         int32_t *sums) {
-  int32_t a = 0, b = 0;
-  int32_t i = 0;
-#if MEMOPT_DOT_DSP
-  const uint32_t zeros = (uint32_t)(uint16_t)-zero_point * 0x10001u;
-  for (; i + 4 <= depth; i += 4) {
-    int16x2_t even, odd;
-    uint32_t word = memopt_load_s8x4(key + i);
-    memcpy(&even, query + i, sizeof even);
-    memcpy(&odd, query + i + 2, sizeof odd);
-    a = __smlad(even, (int16x2_t)memopt_add_even_s8(zeros, word), a);
-    a = __smlad(odd, (int16x2_t)memopt_add_odd_s8(zeros, word), a);
-    word = memopt_load_s8x4(second + i);
-    b = __smlad(even, (int16x2_t)memopt_add_even_s8(zeros, word), b);
-    b = __smlad(odd, (int16x2_t)memopt_add_odd_s8(zeros, word), b);
+#if ATTENTION_ASM
+/* Products of a widened query that ends at `end`, a positive multiple of four numbers, with four keys,
+ * `step` bytes apart: four steps of 84 bytes and 16 products, entered where as many are left as do not
+ * fill a round. */
+__attribute__((naked, noinline, aligned(4))) static void attention_s8_four_keys(
+    const int16_t *query __attribute__((unused)), const int16_t *end __attribute__((unused)),
+    const int8_t *key __attribute__((unused)), int32_t step __attribute__((unused)),
+    int32_t *sums __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r4-r11, lr}\n add r4, r2, r3, lsl #1\n"
+      "mov r5, #0\n mov r6, #0\n mov r7, #0\n mov r8, #0\n"
+      "sub r12, r0, r1\n and r12, r12, #24\n add lr, r12, r12, lsl #2\n"
+      "add r12, r12, lr, lsl #2\n lsr r12, r12, #1\n .balign 4\n add pc, r12\n nop\n"
+      "1:\n .rept 4\n"
+      "ldrd r9, r10, [r0], #8\n ldr.w r12, [r2, r3]\n ldr.w r11, [r2], #4\n"
+      "sxtb16 lr, r11\n sxtb16 r11, r11, ror #8\n smlad r5, r9, lr, r5\n"
+      "smlad r5, r10, r11, r5\n ldr.w r11, [r4, r3]\n sxtb16 lr, r12\n"
+      "sxtb16 r12, r12, ror #8\n smlad r6, r9, lr, r6\n smlad r6, r10, r12, r6\n"
+      "ldr.w r12, [r4], #4\n sxtb16 lr, r11\n sxtb16 r11, r11, ror #8\n"
+      "smlad r8, r9, lr, r8\n smlad r8, r10, r11, r8\n sxtb16 lr, r12\n"
+      "sxtb16 r12, r12, ror #8\n smlad r7, r9, lr, r7\n smlad r7, r10, r12, r7\n"
+      ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n stm r12, {r5-r8}\n pop {r4-r11, pc}\n");
+}
+#endif
+
+/* Products of a widened query with up to four keys, `step` bytes apart. */
+static inline void attention_s8_products(const int16_t *query, const int8_t *key, int32_t step,
+                                         int32_t count, int32_t depth, int32_t sums[4]) {
+  int32_t first = 0;
+  int32_t i, k;
+#if ATTENTION_ASM
+  if (count == 4 && depth >= 4) {
+    first = depth & ~3;
+    attention_s8_four_keys(query, query + first, key, step, sums);
+    if (first == depth) {
+      return;
+    }
   }
 #endif
-  for (; i < depth; ++i) {
-    a += query[i] * (key[i] - zero_point);
-    b += query[i] * (second[i] - zero_point);
+  for (k = 0; k < count; ++k) {
+    int32_t sum = first == 0 ? 0 : sums[k];
+    i = first;
+#if MEMOPT_DOT_DSP
+    for (; i + 4 <= depth; i += 4) {
+      const uint32_t word = memopt_load_s8x4(key + i);
+      int16x2_t even, odd;
+      memcpy(&even, query + i, sizeof even);
+      memcpy(&odd, query + i + 2, sizeof odd);
+      sum = __smlad(even, memopt_even_s8(word), sum);
+      sum = __smlad(odd, memopt_odd_s8(word), sum);
+    }
+#endif
+    for (; i < depth; ++i) {
+      sum += query[i] * key[i];
+    }
+    sums[k] = sum;
+    key += step;
   }
-  sums[0] = a;
-  sums[1] = b;
 }
 
-/* Scores of a head as they are stored, from 0 on; the largest is returned. */
+/* Scores of a head as they are stored, from 0 on, of a widened query whose numbers sum up to `sum`; the
+ * largest is returned. */
 MEMOPT_FAST
 static int32_t attention_s8_scores(const memopt_attention_s8_params *p, const int16_t *query,
-                                   const int8_t *key, int32_t keys, uint16_t *scores) {
-  const int32_t step = p->groups * p->depth;
+                                   int32_t sum, const int8_t *key, int32_t keys,
+                                   uint16_t *scores) {
+  const int32_t step = p->groups * p->depth, zero = p->k_zero_point * sum;
+  const int32_t multiplier = p->score_multiplier, shift = p->score_shift;
+  const int32_t zero_point = p->score_zero_point;
+  const uint8_t *const scaled = p->scaled;
   int32_t most = 0;
   int32_t j, k;
-  for (j = 0; j < keys; j += 2) {
-    const int32_t count = j + 1 < keys ? 2 : 1;
-    int32_t sums[2];
-    attention_s8_products(query, key, key + (count - 1) * step, p->k_zero_point, p->depth, sums);
+  for (j = 0; j < keys; j += 4) {
+    const int32_t count = keys - j < 4 ? keys - j : 4;
+    int32_t sums[4];
+    attention_s8_products(query, key, step, count, p->depth, sums);
     for (k = 0; k < count; ++k) {
-      int32_t score = memopt_requantize(sums[k], p->score_multiplier, p->score_shift);
-      score = memopt_clamp(score + p->score_zero_point, 0, 255);
-      score = p->scaled ? p->scaled[score] : score;
+      int32_t score = memopt_requantize(sums[k] - zero, multiplier, shift);
+      score = memopt_clamp(score + zero_point, 0, 255);
+      score = scaled ? scaled[score] : score;
       most = score > most ? score : most;
-      scores[j + k] = (uint16_t)score;
+      *scores++ = (uint16_t)score;
     }
-    key += 2 * step;
+    key += 4 * step;
   }
   return most;
 }
@@ -115,40 +164,47 @@ static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, 
   return total;
 }
 
+#if ATTENTION_ASM
+/* Four channels of the values of two keys at a time, `step` bytes apart, weighed by the parts up to `end`,
+ * an even number of them: four steps of 56 bytes and 8 products. */
+__attribute__((naked, noinline, aligned(4))) static void attention_s8_four_channels(
+    const uint16_t *parts __attribute__((unused)), const uint16_t *end __attribute__((unused)),
+    const int8_t *value __attribute__((unused)), int32_t step __attribute__((unused)),
+    int32_t *sums __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r4-r11, lr}\n lsl lr, r3, #1\n"
+      "mov r4, #0\n mov r5, #0\n mov r6, #0\n mov r7, #0\n"
+      "sub r12, r0, r1\n and r12, r12, #12\n rsb r12, r12, r12, lsl #3\n"
+      "lsl r12, r12, #1\n .balign 4\n add pc, r12\n nop\n"
+      "1:\n .rept 4\n"
+      "ldr.w r8, [r0], #4\n ldr.w r9, [r2]\n ldr.w r10, [r2, r3]\n add.w r2, r2, lr\n"
+      "pkhbt r11, r9, r10, lsl #16\n pkhtb r12, r10, r9, asr #16\n"
+      "sxtb16 r9, r11\n sxtb16 r11, r11, ror #8\n sxtb16 r10, r12\n sxtb16 r12, r12, ror #8\n"
+      "smlad r4, r8, r9, r4\n smlad r5, r8, r11, r5\n smlad r6, r8, r10, r6\n"
+      "smlad r7, r8, r12, r7\n"
+      ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n stm r12, {r4-r7}\n pop {r4-r11, pc}\n");
+}
+#endif
+
 /* Four channels of the values, or the last ones, `step` apart, weighed. */
 static inline void attention_s8_weighed(const uint16_t *parts, const int8_t *value, int32_t step,
-                                        int32_t keys, int32_t count, int32_t *sums) {
-  const int32_t second = count > 1 ? 1 : 0, third = count > 2 ? 2 : 0, fourth = count > 3 ? 3 : 0;
-  int32_t a = 0, b = 0, c = 0, d = 0;
+                                        int32_t keys, int32_t count, int32_t sums[4]) {
   int32_t j = 0;
-#if MEMOPT_DOT_DSP
-  for (; count > 3 && j + 2 <= keys; j += 2) {
-    const uint32_t first = memopt_load_s8x4(value);
-    const uint32_t next = memopt_load_s8x4(value + step);
-    const uint32_t even = (uint32_t)memopt_even_s8(first), odd = (uint32_t)memopt_odd_s8(first);
-    const uint32_t next_even = (uint32_t)memopt_even_s8(next);
-    const uint32_t next_odd = (uint32_t)memopt_odd_s8(next);
-    int16x2_t pair;
-    memcpy(&pair, parts + j, sizeof pair);
-    a = __smlad(pair, (int16x2_t)((even & 0xffffu) | next_even << 16), a);
-    b = __smlad(pair, (int16x2_t)((odd & 0xffffu) | next_odd << 16), b);
-    c = __smlad(pair, (int16x2_t)(even >> 16 | (next_even & 0xffff0000u)), c);
-    d = __smlad(pair, (int16x2_t)(odd >> 16 | (next_odd & 0xffff0000u)), d);
-    value += 2 * step;
+  int32_t k;
+  sums[0] = sums[1] = sums[2] = sums[3] = 0;
+#if ATTENTION_ASM
+  if (count == 4 && keys >= 2) {
+    j = keys & ~1;
+    attention_s8_four_channels(parts, parts + j, value, step, sums);
+    value += j * step;
   }
 #endif
   for (; j < keys; ++j) {
-    const int32_t x = parts[j];
-    a += x * value[0];
-    b += x * value[second];
-    c += x * value[third];
-    d += x * value[fourth];
+    for (k = 0; k < count; ++k) {
+      sums[k] += parts[j] * value[k];
+    }
     value += step;
   }
-  sums[0] = a;
-  sums[1] = b;
-  sums[2] = c;
-  sums[3] = d;
 }
 
 /* A head of a row of the result, `total` the sum of all parts. */
@@ -184,10 +240,10 @@ KERNEL {
     int32_t head;
     for (head = 0; head < p->groups * p->shared; ++head) {
       const int32_t group = head / p->shared;
-      int32_t most, total;
-      attention_s8_widen(query, p->q_zero_point, p->depth, wide);
-      most = attention_s8_scores(p, wide, key + group * p->depth, keys, scores);
-      total = attention_s8_softmax(p, most, keys, scores);
+      const int32_t sum = attention_s8_widen(query, p->q_zero_point, p->depth, wide);
+      const int8_t *const first = key + group * p->depth;
+      const int32_t most = attention_s8_scores(p, wide, sum, first, keys, scores);
+      const int32_t total = attention_s8_softmax(p, most, keys, scores);
       attention_s8_result(p, scores, total, value + group * p->width, keys, output);
       query += p->depth;
       output += p->width;

@@ -7,6 +7,7 @@ from memopt.backends.c.emit.call import Constants, KernelCall, Table
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import a_few
 from memopt.backends.c.kernels.packed import (
+    by_vectors,
     columns_under,
     packed_columns,
     packed_rows,
@@ -100,7 +101,7 @@ def _in_words(op: FullyConnectedOp) -> bool:
     return is_in_words and not op.has_offset_weights
 
 
-@kernel(FullyConnectedOp, "s8", rounding=ROUNDINGS, isa="dsp", fast=NARROW, where=_in_words)
+@by_vectors(fast=NARROW, where=_in_words)
 def fully_connected_narrow_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     """Rows that are words, read where they lie."""
     return packed_rows(op, constants, "fully_connected_narrow_s8")

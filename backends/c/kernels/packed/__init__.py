@@ -11,7 +11,7 @@ from memopt.backends.c.emit.int8 import folded_bias, int8_weights
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.kernels.convolution import filter_matrix, window_fields
-from memopt.backends.c.rows.row_calls import rows_in_turn
+from memopt.backends.c.rows.row_calls import own_rows, rows_in_turn
 from memopt.backends.c.weights.packing import BLOCK, column_bytes, pack, pack_columns, padded
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.plan import WIDE
@@ -167,7 +167,23 @@ def _row_column(op: FullyConnectedOp) -> int:
     return column_bytes(taps, 1) if pays(op, taps) and not op.has_offset_weights else 0
 
 
-@kernel(FullyConnectedOp, "s8", rounding=ROUNDINGS, isa="dsp", workspace=_row_column, fast=WIDE)
+def added_up(op: FullyConnectedOp) -> str:
+    """Return what of an operator in rows a fast kernel cannot: rows whose products it adds up."""
+    return "rows that are added up" if op.accumulates else ""
+
+
+by_vectors = partial(
+    kernel,
+    FullyConnectedOp,
+    "s8",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    rows=own_rows,
+    stays=added_up,
+)
+
+
+@by_vectors(workspace=_row_column, fast=WIDE)
 def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     """Weights packed for four channels; of many taps by a kernel that costs flash, for cycles."""
     is_long = shape_of(op.weights)[1] >= LONG

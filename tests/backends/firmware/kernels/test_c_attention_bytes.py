@@ -45,7 +45,7 @@ class Random:
         """Return an operator, the types of what it reads, which are arguments, and its result's;
         few queries or keys, channels that are no multiple of four."""
         queries, keys, groups, shared, depth, width = (
-            int(self.rng.integers(1, most)) for most in (12, 40, 4, 4, 20, 20)
+            int(self.rng.integers(1, most)) for most in (12, 40, 4, 4, 40, 20)
         )
         queries += self.rng.random() < 0.7  # one query is no row of several
         heads = groups * shared
