@@ -20,6 +20,26 @@ typedef struct {
   int32_t step; /* 1: a multiplier per channel, 0: one for all */
 } memopt_finish;
 
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+/* memopt_requantize_even of four numbers: the results of one are not waited for. */
+static inline void memopt_even_four(const int32_t *acc, const int32_t *multiplier, int32_t *v0,
+                                    int32_t *v1, int32_t *v2, int32_t *v3) {
+  __asm__("vldmia %[acc], {s0-s3}\n vldmia %[by], {s4-s7}\n"
+          "vcvt.f32.s32 s0, s0\n vcvt.f32.s32 s1, s1\n"
+          "vcvt.f32.s32 s2, s2\n vcvt.f32.s32 s3, s3\n"
+          "vmul.f32 s0, s0, s4\n vmul.f32 s1, s1, s5\n vmul.f32 s2, s2, s6\n vmul.f32 s3, s3, s7\n"
+          "vcvtr.s32.f32 s0, s0\n vcvtr.s32.f32 s1, s1\n"
+          "vcvtr.s32.f32 s2, s2\n vcvtr.s32.f32 s3, s3\n"
+          "vmov %[v0], %[v1], s0, s1\n vmov %[v2], %[v3], s2, s3\n"
+          "ssat %[v0], #12, %[v0]\n ssat %[v1], #12, %[v1]\n"
+          "ssat %[v2], #12, %[v2]\n ssat %[v3], #12, %[v3]\n"
+          : [v0] "=&r"(*v0), [v1] "=&r"(*v1), [v2] "=&r"(*v2), [v3] "=&r"(*v3)
+          : [acc] "r"(acc), [by] "r"(multiplier), "m"(*(const int32_t(*)[4])acc),
+            "m"(*(const int32_t(*)[4])multiplier)
+          : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7");
+}
+#endif /* MEMOPT_ROUND_EVEN */
+
 /* out[i] = the requantised acc[i] for n <= MEMOPT_TILE channels from `multiplier` and `shift` on. */
 MEMOPT_FAST
 static MEMOPT_NOINLINE void memopt_finish_s8(const memopt_finish *f, const int32_t *multiplier,
@@ -50,6 +70,25 @@ static MEMOPT_NOINLINE void memopt_finish_s8(const memopt_finish *f, const int32
     return;
   }
 #endif
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+  if (*shift == MEMOPT_EVEN) { /* all are, for the operator rounds so */
+    for (; step == 1 && end - out >= 4; out += 4) {
+      int32_t v0, v1, v2, v3;
+      memopt_even_four(acc, multiplier, &v0, &v1, &v2, &v3);
+      out[0] = (int8_t)memopt_clamp(v0 + zero_point, act_min, act_max);
+      out[1] = (int8_t)memopt_clamp(v1 + zero_point, act_min, act_max);
+      out[2] = (int8_t)memopt_clamp(v2 + zero_point, act_min, act_max);
+      out[3] = (int8_t)memopt_clamp(v3 + zero_point, act_min, act_max);
+      acc += 4;
+      multiplier += 4;
+    }
+    for (; out != end; multiplier += step) {
+      const int32_t value = memopt_requantize_even(*acc++, *multiplier) + zero_point;
+      *out++ = (int8_t)memopt_clamp(value, act_min, act_max);
+    }
+    return;
+  }
+#endif /* MEMOPT_ROUND_EVEN */
   while (out != end) {
     const int32_t value = memopt_requantize(*acc++, *multiplier, *shift) + zero_point;
     *out++ = (int8_t)memopt_clamp(value, act_min, act_max);

@@ -33,26 +33,24 @@ static MEMOPT_NOINLINE void conv_2d_sum_f32_pixel(const memopt_conv_2d_sum_f32_p
   const int32_t filter = p->k_h * p->k_w * p->k_c;
   const float *w = p->weights;
   int32_t oc;
-  for (oc = 0; oc < p->out_c; oc += 2) {
-    const int32_t n = oc + 1 < p->out_c ? 2 : 1;
-    float acc[2] = {0.0f, 0.0f};
-    int32_t ky;
-    int32_t i;
+  for (oc = 0; oc < p->out_c; oc += 4) {
+    float acc[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    const memopt_dots_f32 of = {acc, v->step * p->k_c, filter, p->out_c - 1 - oc, 0};
+    int32_t ky, k;
     for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
       const float *row =
           (const float *)memopt_in_row(v->rows, v->in, 0, v->iy + ky * p->dilation_h);
       int32_t kx;
       for (kx = v->kx_begin; kx < v->kx_end; kx += v->step) {
-        const float *const wx = w + (ky * p->k_w + kx) * p->k_c;
-        memopt_dot_1x2_f32(row + (v->ix + kx * p->dilation_w) * p->in_c, wx,
-                           n == 2 ? wx + filter : wx, v->step * p->k_c, acc);
+        memopt_dot_1x4_f32(row + (v->ix + kx * p->dilation_w) * p->in_c,
+                           w + (ky * p->k_w + kx) * p->k_c, &of, acc);
       }
     }
-    for (i = 0; i < n; ++i) {
-      const float sum = p->adds ? out[oc + i] + acc[i] : acc[i];
-      out[oc + i] = memopt_clamp_f32(sum + p->bias[oc + i], p->act_min, p->act_max);
+    for (k = 0; k < 4 && k <= of.last; ++k) {
+      const float sum = p->adds ? out[oc + k] + acc[k] : acc[k];
+      out[oc + k] = memopt_clamp_f32(sum + p->bias[oc + k], p->act_min, p->act_max);
     }
-    w += n * filter;
+    w += 4 * filter;
   }
 }
 

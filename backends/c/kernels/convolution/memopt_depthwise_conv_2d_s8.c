@@ -3,6 +3,7 @@
  * `bias` is folded with the input's zero point as in memopt_conv_2d_s8.c.
  */
 #include "memopt_common.h"
+#include "memopt_depthwise_column_s8.h"
 #include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
 
@@ -180,7 +181,7 @@ static MEMOPT_INLINE void depthwise_s8_four(const depthwise_s8_window *v, const 
 
 #if !MEMOPT_MVE
 /* The same of n channels, a multiple of four, each with an input channel of its own, under windows of
- * one column; pointers to rows, if there are any, are not apart. */
+ * one column. */
 static MEMOPT_INLINE void depthwise_s8_fours(const depthwise_s8_window *v, const int8_t *x,
                                              const int8_t *w, const int32_t *bias, int32_t n,
                                              const void *const *next, int32_t *acc) {
@@ -195,7 +196,8 @@ static MEMOPT_INLINE void depthwise_s8_fours(const depthwise_s8_window *v, const
     int32_t rows;
     for (rows = v->rows; rows > 0; --rows) {
       if (next) {
-        from = (const int8_t *)*row++ + at;
+        from = (const int8_t *)*row + at;
+        row += v->next_step;
       }
       depthwise_s8_products(from, by, a);
       from += x_row;
@@ -344,7 +346,7 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
     i = n;
   }
 #else
-  if (!shared && v->kx_end - v->kx_begin == 1 && (v->next == 0 || v->next_step == 1)) {
+  if (!shared && v->kx_end - v->kx_begin == 1) {
     i = n / 4 * 4;
     depthwise_s8_column(v, x, w, bias, i, acc);
   }
@@ -365,6 +367,78 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
   memopt_finish_s8(finish, p->multiplier + oc, p->shift + oc, n, acc, out + oc);
 }
 
+#if MEMOPT_DEPTHWISE_COLUMN
+/* acc = bias + zero_point * (the weights of the padded taps), for n channels from oc on, under
+ * windows of one column and fewer than 256 rows. */
+MEMOPT_FAST
+static void depthwise_s8_padded_column(const memopt_depthwise_conv_2d_s8_params *p,
+                                       const depthwise_s8_window *v, int32_t oc, int32_t n,
+                                       int32_t *acc) {
+  const int32_t zero_point = p->input_zero_point;
+  int32_t i;
+  for (i = oc; i < oc + n; i += 4) {
+    const int8_t *w = p->weights + i;
+    uint32_t even = 0;
+    uint32_t odd = 0;
+    int32_t ky;
+    for (ky = 0; ky < p->k_h; ++ky) {
+      if (ky == v->ky_begin) {
+        ky += v->rows;
+        w += v->rows * v->out_c;
+        if (ky == p->k_h) {
+          break;
+        }
+      }
+      even = memopt_add_even_s8(even, memopt_load_s8x4(w));
+      odd = memopt_add_odd_s8(odd, memopt_load_s8x4(w));
+      w += v->out_c;
+    }
+    acc[0] = p->bias[i] + zero_point * (int16_t)even;
+    acc[1] = p->bias[i + 1] + zero_point * (int16_t)odd;
+    acc[2] = p->bias[i + 2] + zero_point * (int16_t)(even >> 16);
+    acc[3] = p->bias[i + 3] + zero_point * (int16_t)(odd >> 16);
+    acc += 4;
+  }
+}
+
+/* The fours of channels of a pixel whose window has one column, of an operator that rounds as
+ * ONNX's do. Returns how many channels they are. */
+MEMOPT_FAST
+static int32_t depthwise_s8_floats(const memopt_depthwise_conv_2d_s8_params *p,
+                                   const depthwise_s8_window *v, int8_t *out) {
+  const int32_t channels = v->out_c & ~3;
+  int32_t acc[MEMOPT_TILE];
+  memopt_depthwise_column of;
+  int32_t oc;
+  of.first = v->next ? (const void *)v->next : v->x;
+  of.step = v->next ? v->next_step * (int32_t)sizeof(void *) : v->x_next + v->x_col;
+  of.at = (int32_t)(v->x - v->row);
+  of.w = p->weights + v->ky_begin * v->out_c;
+  of.w_row = v->out_c;
+  of.taps = v->rows;
+  of.bias = p->bias;
+  of.multiplier = p->multiplier;
+  of.out = out;
+  of.zero_point = p->output_zero_point;
+  for (oc = 0; oc < channels; oc += 4 * of.fours) {
+    const int32_t ahead = channels - oc;
+    const int32_t n = v->full || ahead < MEMOPT_TILE ? ahead : MEMOPT_TILE;
+    if (!v->full) {
+      depthwise_s8_padded_column(p, v, oc, n, acc);
+      of.bias = acc;
+    }
+    of.fours = n / 4;
+    if (v->next) {
+      memopt_depthwise_column_far(&of);
+    } else {
+      memopt_depthwise_column_near(&of);
+    }
+    of.fours = n / 4;
+  }
+  return channels;
+}
+#endif
+
 MEMOPT_FAST
 static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
                                const depthwise_s8_window *v, const memopt_finish *finish,
@@ -373,8 +447,14 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
   const int32_t each = shared ? p->depth_multiplier : v->out_c;
   const int8_t *x = v->x;
   int32_t oc = 0;
+#if MEMOPT_DEPTHWISE_COLUMN
+  if (!shared && p->k_w == 1 && v->rows > 0 && p->k_h < 256 && *p->shift == MEMOPT_EVEN &&
+      p->act_min == -128 && p->act_max == 127) {
+    oc = depthwise_s8_floats(p, v, out);
+  }
+#endif
   while (oc < v->out_c) {
-    const int32_t end = oc + each;
+    const int32_t end = shared ? oc + each : v->out_c;
     while (oc < end) {
       const int32_t n = end - oc < MEMOPT_TILE ? end - oc : MEMOPT_TILE;
       depthwise_s8_channels(p, v, finish, oc, n, shared, shared ? x : x + oc, out);

@@ -22,24 +22,21 @@ KERNEL {
     const float *input = (const float *)memopt_in_row(rows, in, 0, row);
     float *output = (float *)memopt_out_row(rows, out, row);
     const float *w = p->weights + (p->parts > 0 ? rows->out_begin * n : 0);
-    int32_t o;
-    for (o = 0; o < p->out_n; o += 2) {
-      const int32_t two = o + 1 < p->out_n;
-      float acc[2] = {0.0f, 0.0f};
-      if (before) {
-        acc[0] = before[o];
-        acc[1] = before[o + two];
+    int32_t o, k;
+    for (o = 0; o < p->out_n; o += 4) {
+      float acc[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+      const memopt_dots_f32 of = {acc, n, p->in_n, p->out_n - 1 - o, 0};
+      for (k = 0; before && k < 4 && k <= of.last; ++k) {
+        acc[k] = before[o + k];
       }
-      memopt_dot_1x2_f32(input, w, two ? w + p->in_n : w, n, acc);
-      w += 2 * p->in_n;
-      if (!part.last) {
-        sums[o + two] = acc[two];
-        sums[o] = acc[0];
-        continue;
-      }
-      output[o] = memopt_clamp_f32(acc[0] + p->bias[o], p->act_min, p->act_max);
-      if (two) {
-        output[o + 1] = memopt_clamp_f32(acc[1] + p->bias[o + 1], p->act_min, p->act_max);
+      memopt_dot_1x4_f32(input, w, &of, acc);
+      w += 4 * p->in_n;
+      for (k = 0; k < 4 && k <= of.last; ++k) {
+        if (part.last) {
+          output[o + k] = memopt_clamp_f32(acc[k] + p->bias[o + k], p->act_min, p->act_max);
+        } else {
+          sums[o + k] = acc[k];
+        }
       }
     }
   }

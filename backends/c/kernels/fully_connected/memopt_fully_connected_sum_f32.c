@@ -20,17 +20,16 @@ KERNEL {
     const float *const input = (const float *)memopt_in_row(rows, in, 0, row);
     float *const output = (float *)memopt_out_row(rows, out, row);
     const float *w = p->weights;
-    int32_t o;
-    for (o = 0; o < p->out_n; o += 2) {
-      const int32_t n = o + 1 < p->out_n ? 2 : 1;
-      float acc[2] = {0.0f, 0.0f};
-      int32_t i;
-      memopt_dot_1x2_f32(input, w, n == 2 ? w + p->in_n : w, p->in_n, acc);
-      for (i = 0; i < n; ++i) {
-        const float sum = p->adds ? output[o + i] + acc[i] : acc[i];
-        output[o + i] = memopt_clamp_f32(sum + p->bias[o + i], p->act_min, p->act_max);
+    int32_t o, k;
+    for (o = 0; o < p->out_n; o += 4) {
+      float acc[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+      const memopt_dots_f32 of = {acc, p->in_n, p->in_n, p->out_n - 1 - o, 0};
+      memopt_dot_1x4_f32(input, w, &of, acc);
+      for (k = 0; k < 4 && k <= of.last; ++k) {
+        const float sum = p->adds ? output[o + k] + acc[k] : acc[k];
+        output[o + k] = memopt_clamp_f32(sum + p->bias[o + k], p->act_min, p->act_max);
       }
-      w += n * p->in_n;
+      w += 4 * p->in_n;
     }
   }
 }

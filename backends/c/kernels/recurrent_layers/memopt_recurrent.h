@@ -1,4 +1,4 @@
-/* What recurrent layers that begin at a given state share, four units at a time. */
+/* What recurrent layers that begin at a given state share, eight units at a time. */
 #ifndef MEMOPT_RECURRENT_H
 #define MEMOPT_RECURRENT_H
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MEMOPT_UNITS = 4 };
+enum { MEMOPT_UNITS = 8 };
 
 /* 1 / (1 + exp(-by * v)) of `count` numbers: 2^k times a polynomial of what is left (Cephes, expf),
  * within 2e-7 of it. */

@@ -51,11 +51,11 @@ static void memopt_dot_1x4_hybrid(const float *x, const int8_t *w, int32_t n, in
   const int8_t *const w1 = w + (last > 0 ? n : 0);
   const int8_t *const w2 = last > 1 ? w1 + n : w1;
   const int8_t *const w3 = last > 2 ? w2 + n : w2;
-  int32_t zeros[MEMOPT_UNITS] = {0, 0, 0, 0};
-  float scales[MEMOPT_UNITS];
+  int32_t zeros[4] = {0, 0, 0, 0};
+  float scales[4];
   float a0 = 0.0f, a1 = 0.0f, a2 = 0.0f, a3 = 0.0f;
   int32_t i;
-  for (i = 0; i < MEMOPT_UNITS; ++i) {
+  for (i = 0; i < 4; ++i) {
     const int32_t at = of->step * (row + (i < last ? i : last));
     scales[i] = of->scales[at];
     if (MEMOPT_WITH_WEIGHT_ZEROS && of->zeros) {
@@ -85,6 +85,16 @@ static void memopt_dot_1x4_hybrid(const float *x, const int8_t *w, int32_t n, in
   acc[3] += scales[3] * a3;
 }
 
+/* The same of rows 0 .. 7. */
+static inline void memopt_recurrent_dots_hybrid(const float *x, const int8_t *w, int32_t n,
+                                                int32_t last, const memopt_stored_rows *of,
+                                                int32_t row, float *acc) {
+  memopt_dot_1x4_hybrid(x, w, n, last, of, row, acc);
+  if (last >= 4) {
+    memopt_dot_1x4_hybrid(x, w + 4 * n, n, last - 4, of, row + 4, acc + 4);
+  }
+}
+
 /* What a gate of the units from `unit` on takes, as memopt_recurrent_gate_f32 adds it. */
 static inline void memopt_recurrent_gate_hybrid(const memopt_recurrent_sizes_hybrid *z,
                                                 int32_t gate, int32_t unit, const float *x,
@@ -92,11 +102,12 @@ static inline void memopt_recurrent_gate_hybrid(const memopt_recurrent_sizes_hyb
   const int32_t row = gate * z->units + unit;
   const int32_t last = z->units - 1 - unit;
   if (x) {
-    memopt_dot_1x4_hybrid(x, z->weights + row * z->in_n, z->in_n, last, &z->of_weights, row, acc);
+    memopt_recurrent_dots_hybrid(x, z->weights + row * z->in_n, z->in_n, last, &z->of_weights, row,
+                                 acc);
   }
   if (held) {
-    memopt_dot_1x4_hybrid(held, z->recurrent + row * z->units, z->units, last, &z->of_recurrent,
-                          row, acc);
+    memopt_recurrent_dots_hybrid(held, z->recurrent + row * z->units, z->units, last,
+                                 &z->of_recurrent, row, acc);
   }
 }
 

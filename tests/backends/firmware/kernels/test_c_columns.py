@@ -1,0 +1,153 @@
+# pyright: basic
+"""Blocks of filters in float32 have the bits of the host, and int8 windows of one column those of
+evaluate, whole and in rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from beside import beside, evaluated
+from deep import deep_but
+from xdsl.context import Context
+
+from memopt.compile.driver import load_text, new_context
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+
+FULL = 200
+BOARDS = deep_but(["cortex-m4"], ["cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"])
+
+
+def numbers(values: Any) -> str:
+    return f"[{', '.join(str(v) for v in np.ravel(values).tolist())}]"
+
+
+def window(rng: np.random.Generator, column: bool) -> tuple[list[int], str, list[int]]:
+    """Return the kernel, the window's text and the extents that it takes off, of an image's height
+    and width."""
+    kernel = [int(rng.integers(1, 12)), 1 if column else int(rng.integers(1, 4))]
+    dilation = [int(rng.integers(1, 4)), 1 if column else int(rng.integers(1, 3))]
+    pad = [int(rng.integers(kernel[0])), 0 if column else int(rng.integers(kernel[1]))]
+    span = [(k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
+    text = (
+        f"window<{kernel}, dilation = {dilation}, pad = [{pad[0]}, {pad[1]}, {pad[0]}, {pad[1]}]>"
+    )
+    return kernel, text, [s - 2 * p for s, p in zip(span, pad, strict=True)]
+
+
+def float_operator(rng: np.random.Generator, number: int) -> tuple[str, list[str], str]:
+    """A convolution, a depthwise one or a matrix, of few and of many elements and filters."""
+    kind = ("conv_2d", "depthwise_conv_2d", "fully_connected")[number % 3]
+    channels, filters = int(rng.integers(1, 22)), int(rng.integers(1, 20))
+    kernel, text, less = window(rng, bool(rng.integers(2)))
+    height, width = (int(rng.integers(max(1, 1 + n), 6 + max(0, n))) for n in less)
+    x, attributes = f"tensor<1x{height}x{width}x{channels}xf32, #memgraph.encoding<nhwc>>", ""
+    made = f"1x{height - less[0]}x{width - less[1]}"
+    if kind == "fully_connected":
+        x, y, shape = f"tensor<2x{channels}xf32>", f"tensor<2x{filters}xf32>", (filters, channels)
+        w = f"tensor<{filters}x{channels}xf32>"
+    elif kind == "conv_2d":
+        shape, attributes = (filters, *kernel, channels), f" {text} groups 1"
+        w = f"tensor<{'x'.join(map(str, shape))}xf32, #memgraph.encoding<ohwi>>"
+        y = f"tensor<{made}x{filters}xf32, #memgraph.encoding<nhwc>>"
+    else:
+        filters = channels * int(rng.choice([1, 1, 1, 5]))
+        shape, attributes = (1, *kernel, filters), f" {text} groups {channels}"
+        w = f"tensor<{'x'.join(map(str, shape))}xf32, #memgraph.encoding<ihwo>>"
+        y = f"tensor<{made}x{filters}xf32, #memgraph.encoding<nhwc>>"
+    weights = rng.standard_normal(shape).astype(np.float32)
+    bias = rng.standard_normal(filters).astype(np.float32)
+    text = (
+        f"  %w{number} = memgraph.constant dense<{weights.tolist()}> : {w}\n"
+        f"  %b{number} = memgraph.constant dense<{bias.tolist()}> : tensor<{filters}xf32>\n"
+        f"  %y{number} = memgraph.{kind} %x{number}_0, %w{number}, %b{number}{attributes}"
+        f" : ({x}, {w}, tensor<{filters}xf32>) -> {y}\n"
+    )
+    return text, [x], y
+
+
+def outputs(lab: Any, module: Any, inputs: list[Any], target: str, work: Path) -> bytes:
+    """Return what the planned program computes."""
+    flags = (lab.SANITIZE,) if target == "host" else ("-O2",)
+    done = lab.run_project(lab.write(module, work, "net", target), inputs, *flags, trace=False)
+    assert done.code == 0, done.messages
+    return done.output
+
+
+@pytest.mark.parametrize("target", BOARDS)
+def test_blocks_of_filters_have_the_bits_of_the_host(
+    target: str, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    lab.need_tools(target)
+    for seed in range(max(1, int(FULL * fuzz / 10))):
+        rng = np.random.default_rng(seed)
+        operators = [float_operator(rng, number) for number in range(12)]
+        made: list[bytes] = []
+        for on in ("host", target):
+            module = load_text(new_context(), beside(operators), "net.mlir")
+            inputs = lab.random_inputs(module, 1, seed)
+            lab.plan(module, schedule="source", target=on)
+            made.append(outputs(lab, module, inputs, on, tmp_path / f"{seed}{on}"))
+            want = np.frombuffer(evaluated(module, inputs), np.float32)
+            got = np.frombuffer(made[-1], np.float32)
+            assert abs(got - want).max() <= 1e-4
+        assert made[0] == made[1], seed
+
+
+def column(rng: np.random.Generator) -> str:
+    """Depthwise windows of one column that round as ONNX's, each after the other, down an image."""
+    channels, height = int(rng.integers(1, 45)), int(rng.integers(14, 30))
+    lines: list[str] = []
+
+    def image(zero: int) -> str:
+        shape = f"1x{height}x1x{channels}"
+        return f"tensor<{shape}xi8, #memgraph.encoding<nhwc, scale = [1.0], zero_point = [{zero}]>>"
+
+    zero = int(rng.integers(-128, 128))
+    first = before = image(zero)
+    for number in range(3):
+        taps, dilation = int(rng.integers(1, 10)), int(rng.integers(1, 5))
+        span = (taps - 1) * dilation
+        pad = int(rng.integers(span // 2, span + 1)) if span else 0
+        height, zero = height + 2 * pad - span, int(rng.choice([-128, 127, 3, -40]))
+        if height < 1:
+            break
+        weights = rng.integers(-127, 128, (1, taps, 1, channels), np.int8)
+        scales = (rng.random(channels) * 0.02 / taps + 1e-4).astype(np.float32)
+        bias = rng.integers(-4000, 4000, channels)
+        encoding = f"ihwo, scale = {numbers(scales)}, zero_point = [0], axis = 3"
+        w = f"tensor<1x{taps}x1x{channels}xi8, #memgraph.encoding<{encoding}>>"
+        b, after = f"tensor<{channels}xi32>", image(zero)
+        active = rng.choice(["", " activation<relu>"])
+        lines += [
+            f"  %w{number} = memgraph.constant dense<{weights.tolist()}> : {w}",
+            f"  %b{number} = memgraph.constant dense<{bias.tolist()}> : {b}",
+            f"  %{number + 1} = memgraph.depthwise_conv_2d %{number}, %w{number}, %b{number}"
+            f" window<[{taps}, 1], dilation = [{dilation}, 1], pad = [{pad}, 0, {pad}, 0]>"
+            f" groups {channels}{active} rounding<onnx_even> : ({before}, {w}, {b}) -> {after}",
+        ]
+        before = after
+    body = "\n".join(lines)
+    made = len(lines) // 3
+    head = f"func.func @main(%0: {first}) -> {before} {{\n{body}\n"
+    return f"{head}  func.return %{made} : {before}\n}}\n"
+
+
+@pytest.mark.parametrize("target", ["host", *BOARDS])
+def test_windows_of_one_column_are_what_is_evaluated(
+    target: str, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    lab.need_tools(target)
+    for seed in range(max(3, int(FULL * fuzz))):
+        text = column(np.random.default_rng(seed))
+        module = load_text(new_context(), text, "net.mlir")
+        inputs = lab.random_inputs(module, 1, seed)
+        want = evaluated(module, inputs)
+        for way in ("whole", "rows"):
+            module = load_text(new_context(), text, "net.mlir")
+            lab.ordered(module, target=target, alignment=4, inplace="on")
+            if way == "rows":
+                MemgraphExpandRowsPass(("all",)).apply(Context(), module)
+            lab.plan(module, "rpo", "best-fit")
+            got = outputs(lab, module, inputs, target, tmp_path / f"{seed}{way}")
+            assert got == want, (seed, way)
