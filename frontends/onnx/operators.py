@@ -290,6 +290,20 @@ def local_response(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
+def attention(node: Node, kind: Kind) -> Operation:
+    """Return the operation of an expanded attention: of one sequence, place by place."""
+    floating(node)
+    heads, groups, causal = (node.get(name) for name in ("heads", "kv_heads", "causal"))
+    properties = {
+        "heads": number(heads),
+        "kv_heads": number(groups) if groups < heads else None,
+        "scale": real(node.get("scale")),
+        "causal": None if causal is None else number(causal),
+    }
+    operands = [*(node.operand(k) for k in range(3)), node.optional(3)]
+    return build(kind, operands, (node.result,), properties)
+
+
 def layer_normalization(node: Node, kind: Kind) -> Operation:
     """Return the operation of the last dimensions, from an axis that is counted from the first."""
     floating(node)
@@ -389,6 +403,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Transpose": Entry(movement.transpose, "transpose"),
     "Unsqueeze": Entry(movement.reshape, "reshape"),
     "Where": Entry(choose, "choose"),
+    "memopt.Attention": Entry(attention, "attention"),
     "memopt.Conv3D": Entry(convolution_3d, "conv_3d"),
     "memopt.LayerNormalization": Entry(layer_normalization, "layer_normalization"),
     "memopt.GruLayer": Entry(recurrent_layer, "gru_layer"),

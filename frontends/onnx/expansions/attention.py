@@ -1,9 +1,10 @@
-"""Expansions of the attention of onnxruntime's optimisers (`com.microsoft`) into ONNX's
-operators."""
+"""Attention, ONNX's and that of onnxruntime's optimisers (`com.microsoft`): of one sequence as one
+operation, of several as ONNX's other operators."""
 
 from math import sqrt
 
 from memopt.dialects.arithmetic.lazy_numpy import np
+from memopt.dialects.arithmetic.stored import Array
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.normalization import centred, inverse
 from memopt.frontends.onnx.scope import FLOAT, INT32, Scope
@@ -16,24 +17,43 @@ def heads_of(s: Scope, name: str, batch: int, length: int, heads: int) -> str:
 
 
 def weighed(
-    s: Scope, parts: list[str], lengths: tuple[int, int], width: int, mask: str = ""
+    s: Scope, parts: list[str], lengths: tuple[int, int], widths: tuple[int, int], mask: str = ""
 ) -> str:
     """Return the values of [query, key, value], each [batch, length, all], weighed by how well
-    queries and keys, of that `width`, agree; `mask` is added to that."""
+    queries and keys agree; `mask` is added to that. `widths`: of those, and of values."""
     heads, batch = s.get("num_heads", 1), s.shape()[0]
+    scale, behind = s.get("scale", 0.0) or 1 / sqrt(widths[0] // heads), lengths[1] - lengths[0]
+    is_causal = s.get("unidirectional", 0)
+    if batch == 1 and behind >= 0 and 0 not in lengths:
+        masks = [s.reshaped(mask, (1, 1, lengths[1]))] if mask else []
+        causal = behind if is_causal else None
+        return _one(s, [*parts, *masks], (lengths[0], widths[1]), (heads, heads), scale, causal)
     q, k, v = (
         heads_of(s, name, batch, n, heads)
         for name, n in zip(parts, (lengths[0], lengths[1], lengths[1]), strict=True)
     )
-    scale = s.get("scale", 0.0) or 1 / sqrt(width // heads)
     scores = s.add("Mul", s.add("MatMul", q, s.transposed(k, [0, 1, 3, 2])), s.const(scale))
     if mask:
         scores = s.add("Add", scores, mask)
-    if s.get("unidirectional", 0):
+    if is_causal:
         later = np.triu(np.full((lengths[0], lengths[1]), -1e4), 1 + lengths[1] - lengths[0])
         scores = s.add("Add", scores, s.const(later))
     mixed = s.transposed(s.add("MatMul", s.add("Softmax", scores, axis=-1), v), [0, 2, 1, 3])
     return s.reshaped(mixed, (batch, lengths[0], -1))
+
+
+def _one(
+    s: Scope,
+    parts: list[str],
+    size: tuple[int, int],
+    heads: tuple[int, int],
+    scale: float,
+    causal: int | None,
+) -> str:
+    """Return the one operation of [query, key, value] of one sequence, each [1, length, all], whose
+    result has that size."""
+    given = {"heads": heads[0], "kv_heads": heads[1], "scale": scale, "causal": causal}
+    return s.own("Attention", FLOAT, (1, *size), *parts, **given)
 
 
 def _mask(s: Scope, index: int) -> str:
@@ -60,7 +80,7 @@ def attention(s: Scope) -> bool:
     width = s.shape(1)[1] // 3
     parts = [s.cut(product, k * width, (k + 1) * width, 2) for k in range(3)]
     mask = _mask(s, 3) if masked else ""
-    return s.done("Identity", weighed(s, parts, (length, length), width, mask))
+    return s.done("Identity", weighed(s, parts, (length, length), (width, width), mask))
 
 
 @expands("com.microsoft.MultiHeadAttention")
@@ -76,7 +96,69 @@ def multi_head_attention(s: Scope) -> bool:
         for k, name in enumerate(parts):
             first = sum(widths[:k])
             parts[k] = s.add("Add", name, s.cut(s.input(3), first, first + widths[k], 0))
-    return s.done("Identity", weighed(s, parts, (s.shape()[1], s.shape(1)[1]), s.shape()[-1]))
+    lengths, sizes = (s.shape()[1], s.shape(1)[1]), (s.shape()[2], s.shape(2)[2])
+    return s.done("Identity", weighed(s, parts, lengths, sizes))
+
+
+@expands("Attention", floats=True)
+def standard_attention(s: Scope) -> bool:
+    """Expand ONNX's Attention of one sequence, whose mask is known to hide all of no query."""
+    if _has_more(s):
+        return False
+    shapes = [s.shape(i) for i in range(3)]
+    ranks = {len(shape) for shape in shapes}
+    if ranks not in ({3}, {4}) or any(shape[0] != 1 or 0 in shape for shape in shapes):
+        return s.lacks("several sequences (one has one)")
+    by_head = ranks == {4}
+    heads = (s.get("q_num_heads"), s.get("kv_num_heads"))
+    heads = (shapes[0][1], shapes[1][1]) if by_head else heads
+    if None in heads:
+        return s.lacks("no numbers of heads")
+    queries, keys = (shape[2] if by_head else shape[1] for shape in shapes[:2])
+    width = shapes[0][3] if by_head else shapes[0][2] // heads[0]
+    causal = 0 if s.get("is_causal", 0) else None
+    mask = _known_mask(s, queries, keys, causal) if s.has(3) else None
+    if s.has(3) and mask is None:
+        return s.lacks("a mask that is computed, of each head, or that may hide all of a query")
+    parts = [_by_place(s, i) if by_head else s.input(i) for i in range(3)]
+    scale = s.get("scale", 1 / sqrt(width))
+    masks = [] if mask is None else [s.const(mask)]
+    size = queries, shapes[2][3] * heads[0] if by_head else shapes[2][2] // heads[1] * heads[0]
+    result = _one(s, [*parts, *masks], size, heads, scale, causal)
+    if by_head:
+        result = s.transposed(s.reshaped(result, (1, queries, heads[0], -1)), [0, 2, 1, 3])
+    return s.done("Identity", result)
+
+
+def _has_more(s: Scope) -> bool:
+    """Return whether ONNX's Attention has a part that the operation has not."""
+    if any(s.has(i) for i in range(4, 7)) or any(s.returns(i) for i in range(1, 4)):
+        return not s.lacks("a past, or results other than the first")
+    if s.get("softcap", 0.0) or s.get("softmax_precision", FLOAT) != FLOAT:
+        return not s.lacks("softcap, or softmax_precision of another type than float32")
+    if max(s.get("left_window_size", -1), s.get("right_window_size", -1)) >= 0:
+        return not s.lacks("a window of keys")
+    return False
+
+
+def _by_place(s: Scope, index: int) -> str:
+    """Return an operand of [1, heads, length, each] as [1, length, all]."""
+    _, heads, length, each = s.shape(index)
+    turned = s.transposed(s.input(index), [0, 2, 1, 3])
+    return s.reshaped(turned, (1, length, heads * each))
+
+
+def _known_mask(s: Scope, queries: int, keys: int, causal: int | None) -> Array | None:
+    """Return what is added to scores of [1, queries, keys], None where that is not known, another
+    for each head, or may hide all keys of a query."""
+    mask = s.array(3)
+    if mask is None or mask.shape[-1] != keys or any(n != 1 for n in mask.shape[:-2]):
+        return None
+    if mask.dtype == bool:
+        mask = np.where(mask, 0, -np.inf)
+    mask = np.broadcast_to(mask.reshape(-1, keys), (queries, keys))
+    read = np.tril(mask > -np.inf, keys if causal is None else causal)
+    return mask.reshape(1, queries, keys) if read.any(-1).all() else None
 
 
 @expands("com.microsoft.EmbedLayerNormalization")
