@@ -218,8 +218,10 @@ class StoredProductsAsAttention(ProductsAsAttention):
 
 
 def stored_scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
-    """Return the product of bytes that a softmax between pairs is of, scaled once at most."""
-    parts, steps = stored_as(op.result), tuple[Operation, ...]()
+    """Return the product of bytes that a softmax between pairs, or of bytes, is of, scaled once at
+    most."""
+    parts = op.result if is_even_byte(op.result) else stored_as(op.result)
+    steps = tuple[Operation, ...]()
     value, more = read_scores(op.input, constants)
     while (source := function_of(value, constants)) is not None and value.has_one_use():
         value, steps = source.value, (*source.steps, *steps)
@@ -240,7 +242,8 @@ def stored_scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
 
 def read_scores(value: SSAValue, constants: Constants) -> tuple[SSAValue, dict[str, Attribute]]:
     """Return scores without a mask that hides later keys, and what the attention says of it."""
-    masked = masked_by(value) if value.has_one_use() else None
+    is_real = value.has_one_use() and not is_stored(value)
+    masked = masked_by(value) if is_real else None
     if masked is None:
         return value, {}
     scores, mask = masked
@@ -287,6 +290,7 @@ def factor_of(
     products = dequantized(op, each, scores) * np.float32(factor)
     for at in scaled:
         products = dequantized(op, quantized(op, products, at), at)
+    reals = dequantized(op, reals, value) if is_stored(value) else reals
     return factor if factor > 0 and np.allclose(reals, products, 1e-6, 0) else None
 
 

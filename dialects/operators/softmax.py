@@ -5,8 +5,9 @@ from functools import partial
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 
+from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
 from memopt.dialects.arithmetic.int16_tables import exponential_table, look_up, reciprocal_table
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -27,22 +28,27 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.tensors import shape_of
-from memopt.dialects.operators.base import TYPES, OfOneOp, Range
+from memopt.dialects.operators.base import ROUNDING, TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
 from memopt.dialects.operators.reordering import with_axis, with_last_axis
 from memopt.dialects.operators.traits import Alike, KeepsDimensions
 
+EXPONENTIAL_BITS = 24  # of exponentials between ONNX's pairs, which float32 holds
+
 
 @irdl_op_definition
 class SoftmaxOp(OfOneOp):
-    """exp(beta * x) normalised over `axis`."""
+    """exp(beta * x) normalised over `axis`. Of stored integers that round as ONNX's, exponentials
+    are integers of 24 bits, their sum is exact, and quotients are float32."""
 
     name = "memgraph.softmax"
     axis = prop_def(IntegerAttr[I64])
     beta = prop_def(FloatAttr[Float32Type])
+    rounding = opt_prop_def(RoundingAttr)
     traits = traits_def(Alike(), KeepsDimensions())
-    assembly_format = "$input `axis` $axis `beta` $beta " + TYPES
+    assembly_format = "$input `axis` $axis `beta` $beta" + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
@@ -111,6 +117,27 @@ class SoftmaxOp(OfOneOp):
             raise unknown(self, "a vector so long that the sum could overflow")
         return multiplier, shift
 
+    def even_exponentials(self) -> Array:
+        """Return the exponentials of 0 to 255 steps below the largest, of softmax between ONNX's
+        pairs.
+
+        Raises MemoptError unless bytes are stored, and beta is above 0.
+        """
+        beta = float(self.beta.value.data)
+        if {stored_bits(self, v, unsigned=True) for v in (self.input, self.result)} != {8}:
+            raise unknown(self, "int16 that is rounded as ONNX's")
+        if not 0 < beta < np.inf:
+            raise unknown(self, "a beta that is not above 0")
+        steps = np.arange(256) * (per_tensor(self, self.input)[0] * beta)
+        return np.rint(np.exp(-steps) * (1 << EXPONENTIAL_BITS)).astype(np.int64)
+
+    def _stored_even(self, x: Array) -> Array:
+        below = x.max(-1, keepdims=True).astype(np.int64) - x
+        exponential = self.even_exponentials()[below]
+        total = exponential.sum(-1, keepdims=True)
+        parts = exponential.astype(np.float32) / total.astype(np.float32)
+        return quantized(self, parts, self.result)
+
     def _stored_int16(self, x: Array) -> Array:
         """softmax.h, SoftmaxInt16: by tables, exponentials and their sum in Q0.15."""
         multiplier, shift = (np.int64(v) for v in self.in_tenths())
@@ -128,6 +155,8 @@ class SoftmaxOp(OfOneOp):
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19, which ends at
         the largest int32: where it would overflow runtimes stop or give anything."""
+        if rounds_even(self):
+            return np.ascontiguousarray(np.moveaxis(self._stored_even(x), -1, axis))
         if integer_type(element_of(self.input)) == (16, False):
             return np.ascontiguousarray(np.moveaxis(self._stored_int16(x), -1, axis))
         low, high, width = self.need_unit_steps()

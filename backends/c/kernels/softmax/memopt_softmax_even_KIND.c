@@ -1,0 +1,62 @@
+/* KIND  TYPE     LEAST
+ * s8    int8_t   -128
+ * u8    uint8_t  0
+ */
+/* SOFTMAX of bytes over any axis, KIND, to bytes, rounded as ONNX's, without floats: [rows][depth][inner],
+ * of which each [depth] is one vector. */
+#include "memopt_softmax_even.h"
+
+typedef struct {
+  int32_t depth, inner;
+  const uint32_t *exponential; /* of 0 to 255 steps below the largest, in 2^-31, multiples of 2^-24 */
+  float output_scale;
+  int32_t output_zero_point;
+  int32_t most; /* steps above zero */
+} memopt_softmax_even_KIND_params;
+
+MEMOPT_FAST
+static MEMOPT_NOINLINE void softmax_even_KIND(const memopt_softmax_even_KIND_params *p, const TYPE *input,
+                              uint8_t *output) {
+  const uint32_t *const exponential = p->exponential;
+  const uint32_t largest = (uint32_t)p->most;
+  const int32_t inner = p->inner, zero_point = p->output_zero_point;
+  const TYPE *const end = input + p->depth * inner;
+  const TYPE *x;
+  int32_t most = LEAST;
+  uint32_t factor, near;
+  uint64_t total = 0;
+  memopt_softmax_even even;
+  for (x = input; x != end; x += inner) {
+    most = *x > most ? *x : most;
+  }
+  for (x = input; x != end;) {
+    const int32_t added = SOFTMAX_EVEN_ADDED * inner;
+    const TYPE *const stop = end - x > added ? x + added : end;
+    uint32_t sum = 0;
+    for (; x != stop; x += inner) {
+      sum += exponential[most - *x] >> SOFTMAX_EVEN_SPARE;
+    }
+    total += sum;
+  }
+  even = memopt_softmax_even_of(total, p->output_scale);
+  factor = even.factor;
+  near = even.near;
+  for (; input != end; input += inner) {
+    uint32_t steps = memopt_softmax_even_steps(&even, factor, near, exponential[most - *input]);
+    steps = steps < largest ? steps : largest;
+    *output = (uint8_t)((int32_t)steps + zero_point);
+    output += inner;
+  }
+}
+
+/* `output` may be `input`. */
+KERNEL(scratch) {
+  int32_t row, first;
+  for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const TYPE *input = (const TYPE *)memopt_in_row(rows, in, 0, row);
+    uint8_t *output = (uint8_t *)memopt_out_row(rows, out, row);
+    for (first = 0; first < p->inner; ++first) {
+      softmax_even_KIND(p, input + first, output + first);
+    }
+  }
+}
