@@ -24,7 +24,7 @@ def weighed(
     heads, batch = s.get("num_heads", 1), s.shape()[0]
     scale, behind = s.get("scale", 0.0) or 1 / sqrt(widths[0] // heads), lengths[1] - lengths[0]
     is_causal = s.get("unidirectional", 0)
-    if batch == 1 and behind >= 0 and 0 not in lengths:
+    if batch == 1 and 0 not in lengths and (behind >= 0 or not is_causal):
         masks = [s.reshaped(mask, (1, 1, lengths[1]))] if mask else []
         causal = behind if is_causal else None
         return _one(s, [*parts, *masks], (lengths[0], widths[1]), (heads, heads), scale, causal)
