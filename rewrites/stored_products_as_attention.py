@@ -270,7 +270,7 @@ def is_of_bytes(op: BatchMatmulOp) -> bool:
 
 def is_even_byte(value: SSAValue) -> bool:
     """Return whether a result is stored as bytes, rounded as ONNX's."""
-    return per_tensor(value) and rounds_even(cast("OpResult", value).op)
+    return rounds_even(cast("OpResult", value).op) and per_tensor(value)
 
 
 def factor_of(
