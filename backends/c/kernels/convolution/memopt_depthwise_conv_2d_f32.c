@@ -33,7 +33,8 @@ typedef struct {
 
 /* Cortex-M4F and its like: several words are loaded at a time, which takes a cycle less for each.
  * The numbers are those of the loop in C. */
-#if defined(__GNUC__) && defined(__ARM_ARCH_7EM__) && defined(__ARM_FP)
+#if defined(__OPTIMIZE__) && !defined(__clang__) && defined(__ARM_ARCH_7EM__) && \
+    defined(__ARM_FP)
 #define DEPTHWISE_F32_ASM 1
 #define DEPTHWISE_F32_TWO(x0, w0, x1, w1) \
   "vmul.f32 " x0 ", " x0 ", " w0 "\n vmul.f32 " x1 ", " x1 ", " w1 "\n"

@@ -30,7 +30,8 @@ static inline void memopt_dot_1x2_f32(const float *x, const float *w, const memo
 
 /* Cortex-M4F and its like: several words are loaded at a time, which takes a cycle less for each,
  * and products are made in the registers of the weights. The numbers are those of the loop in C. */
-#if defined(__GNUC__) && defined(__ARM_ARCH_7EM__) && defined(__ARM_FP)
+#if defined(__OPTIMIZE__) && !defined(__clang__) && defined(__ARM_ARCH_7EM__) && \
+    defined(__ARM_FP)
 #define MEMOPT_DOTS_F32_ASM 1
 #define MEMOPT_MULTIPLY_TWO(x, a, b, to_a, to_b) \
   "vmul.f32 " to_a ", " a ", " x "\n vmul.f32 " to_b ", " b ", " x "\n"
