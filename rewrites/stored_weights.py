@@ -93,14 +93,13 @@ from memopt.dialects.arithmetic.stored import element_of, integer_type
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
-from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.operators.movement import ReshapeOp
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.quantization import DequantizeOp
 from memopt.dialects.operators.recurrent_layers import RecurrentLayerOp
 from memopt.dialects.operators.slices import SliceOp
+from memopt.dialects.operators.traits import View
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 
-Move = ReshapeOp | SliceOp
 BYTES = (8, False), (8, True)
 
 
@@ -130,14 +129,14 @@ class StoredWeights(Rule):
         erase_unread(before, rewriter.erase)
 
 
-def stored(weights: SSAValue) -> tuple[SSAValue, list[Move]] | None:
+def stored(weights: SSAValue) -> tuple[SSAValue, list[ComputeOp]] | None:
     """Return the constants of 8 bits that are dequantized, and what moves them then; None where
     there are none, or where scales would not be those of rows."""
-    moves: list[Move] = []
+    moves: list[ComputeOp] = []
     value = weights
-    while isinstance(value.owner, Move):
+    while isinstance(value.owner, ComputeOp) and keeps_order(value.owner):
         moves.insert(0, value.owner)
-        value = value.owner.input
+        value = value.owner.operands[0]
     if not isinstance(value.owner, DequantizeOp):
         return None
     source = value.owner.input
@@ -151,9 +150,14 @@ def stored(weights: SSAValue) -> tuple[SSAValue, list[Move]] | None:
     return (source, moves) if axis in (-1, 0) else None
 
 
-def axis_behind(move: Move, axis: int) -> int | None:
+def keeps_order(op: ComputeOp) -> bool:
+    """Return whether `op` gives elements of its operand as they are, in their order."""
+    return op.has_trait(View) or isinstance(op, SliceOp)
+
+
+def axis_behind(move: ComputeOp, axis: int) -> int | None:
     """Return the dimension along which scales stand behind an operation, None if there is none."""
-    before, after = shape_of(move.input), shape_of(move.result)
+    before, after = shape_of(move.operands[0]), shape_of(move.results[0])
     if axis < 0:
         return axis
     if isinstance(move, SliceOp):
@@ -166,10 +170,10 @@ def axis_behind(move: Move, axis: int) -> int | None:
     return same[0] if same else None
 
 
-def stored_type(value: SSAValue, move: Move) -> AnyTensor:
+def stored_type(value: SSAValue, move: ComputeOp) -> AnyTensor:
     """Return the type of stored integers behind an operation that moves them."""
     old = encoding_of(value)
     axis = axis_behind(move, old.axis.data)
     assert axis is not None
     encoding = EncodingAttr("", old.scales, old.zero_points, axis)
-    return TensorType(element_of(value), shape_of(move.result), encoding)
+    return TensorType(element_of(value), shape_of(move.results[0]), encoding)

@@ -10,11 +10,9 @@
 """
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     StringAttr,
@@ -55,7 +53,7 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import ChainType, WeightsAttr, parse_int_list
 from memopt.dialects.attributes.quick import numbers, word
 from memopt.dialects.memgraph.interface import WORLD, MemoryInterface, OperatorMemory, plain
-from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.memgraph.tensors import bytes_of, print_constant
 from memopt.dialects.operators.base import INTS
 from memopt.dialects.operators.by_name import ELEMENTWISE
 
@@ -110,25 +108,11 @@ class ConstantOp(IRDLOperation, MemoryInterface):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        if _is_finite(self.value):
-            printer.print_attribute(self.value)
-        else:  # which is read again as bytes alone
-            printer.print_string(f'dense<"0x{cast("Dense", self.value).data.data.hex()}"> : ')
-            printer.print_attribute(self.result.type)
+        print_constant(printer, self.value)
         printer.print_op_attributes(self.attributes)
         if isinstance(self.value, WeightsAttr):
             printer.print_string(" : ")
             printer.print_attribute(self.result.type)
-
-
-def _is_finite(value: Attribute) -> bool:
-    """Return whether a constant has no infinite numbers, and no others that are none."""
-    if not isinstance(value, DenseIntOrFPElementsAttr):
-        return True
-    dense = cast("Dense", value)
-    return not isinstance(dense.get_element_type(), AnyFloat) or all(
-        map(isfinite, dense.get_values())
-    )
 
 
 @irdl_op_definition

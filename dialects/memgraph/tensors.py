@@ -1,18 +1,20 @@
 """Tensor types: their bytes, their shape, how they lie in memory."""
 
 from collections.abc import Iterable
-from math import prod
+from math import isfinite, prod
 from operator import attrgetter
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
+    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
     TensorType,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.operators import EncodingAttr, RuntimeType
@@ -132,3 +134,18 @@ def same_channels(before: SSAValue, after: SSAValue) -> tuple[int, ...] | None:
         return None
     count, least = channels_of(after), channels_of(before)
     return tuple(range(count)) if least == count else (0,) * count if least == 1 else None
+
+
+def print_constant(printer: Printer, value: Attribute) -> None:
+    """Print the elements of a constant, as bytes where xDSL would not read them again as they are:
+    infinite floats, and those that are no numbers."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        printer.print_attribute(value)
+        return
+    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+    is_real = isinstance(dense.get_element_type(), AnyFloat)
+    if is_real and not all(map(isfinite, dense.get_values())):
+        printer.print_string(f'dense<"0x{dense.data.data.hex()}"> : ')
+        printer.print_attribute(dense.type)
+    else:
+        printer.print_attribute(dense)
