@@ -1,6 +1,6 @@
 """Moving operations of a block into a new order, and opening hyper-nodes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
@@ -62,7 +62,7 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
         sequence.append(last)
     if sequence == present:
         return False
-    _keep_copies(memory)
+    _keep_copies(memory, present, sequence)
     for op in sequence:
         op.detach()
     block.add_ops(sequence)
@@ -71,11 +71,23 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
     return before != after
 
 
-def _keep_copies(memory: BlockMemory) -> None:
-    """Write down which views copy since they would tie together buffers of the caller: read in
-    another order, another of them would copy."""
-    for op, effect in zip(memory.operations, memory.memory, strict=True):
-        if not effect.executes:
+def _keep_copies(
+    memory: BlockMemory, before: Sequence[Operation], after: Sequence[Operation]
+) -> None:
+    """Write down which views copy, since they would tie together buffers of the caller, where the
+    view that they would tie them to comes later now: that one would be read as the copy."""
+    copies = [op for op, m in zip(memory.operations, memory.memory, strict=True) if not m.executes]
+    if not copies:
+        return
+    was, now = ({op: at for at, op in enumerate(ops)} for ops in (before, after))
+
+    def groups(values: Iterable[SSAValue]) -> set[int]:
+        return {memory.of_value[v][0] for v in values if v in memory.of_value}
+
+    for op in copies:
+        passed = [v for v in memory.views if was[v] < was[op] and now[op] < now[v]]
+        tied = groups((*op.operands, *op.results))
+        if any(tied & groups(view.results) for view in passed):
             op.attributes[ALIAS] = ArrayAttr([ArrayAttr([])] * len(op.results))
 
 
