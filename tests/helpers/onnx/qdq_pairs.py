@@ -67,6 +67,8 @@ class Pairs:
         if count == 1 and off and self.rng.random() < 0.5:
             middle += int(self.rng.integers(-60, 61))
         values = self.rng.integers(middle - 63, middle + 64, shape)
+        if stored is np.int8:  # pairs of products overflow 16 bits on processors without VNNI
+            values = values.clip(-64, 63)
         names = [
             self.constant("w", values.astype(stored)),
             self.constant("w_s", scales if count > 1 else scales[0]),
