@@ -150,7 +150,8 @@ def row_kernels(quantized: bool) -> set[str]:
     found -= NO_TFLITE_KERNELS  # test_c_random_operators.py, without forged files
     found -= {"attention_f32", "attention_s8"}  # of no file: test_c_attention.py, _bytes.py
     found -= {"group_statistics_f32"}  # of no file: test_c_group_normalization.py
-    found -= {"gru_layer_f32", "rnn_layer_f32"}  # of no .tflite: test_c_recurrent_layers.py
+    # of no .tflite: test_c_recurrent_layers.py
+    found -= {f"{kind}_layer_{of}" for kind in ("gru", "rnn") for of in ("f32", "hybrid")}
     found -= {"custom"}  # what the user writes: test_c_custom.py
     found = {k for k in found if not k.startswith("cmsis_")}  # whole: test_c_cmsis_nn.py
     found -= {"choose", "gather_nd", "broadcast"}  # whole: test_c_truth.py
