@@ -35,6 +35,22 @@ def evaluated(module: Any, inputs: Sequence[Any]) -> bytes:
     return b"".join(values[v].tobytes() for v in last.operands)
 
 
+def assert_evaluated(
+    module: Any, inputs: Sequence[Any], target: str, folder: Path, lab: Any
+) -> str:
+    """Compare the bytes of a network on the target with what is evaluated; return its C. `inputs`
+    are those of one run."""
+    runs = [array[None] for array in inputs]
+    want = evaluated(module, runs)
+    lab.plan(module, schedule="source", target=target)
+    project = lab.write(module, folder, "net", target)
+    flags = lab.SANITIZE if target == "host" else "-O2"
+    run = lab.run_project(project, runs, flags, trace=False)
+    assert run.code == 0, run.messages
+    assert run.output == want
+    return (project / "net.c").read_text()
+
+
 def arenas_whole_and_in_rows(
     lab: Any, path: Path, x: Any, target: str, folder: Path
 ) -> tuple[int, int]:

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beside import assert_evaluated
 from deep import deep_but
 from numpy.typing import NDArray
 
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.memgraph.functions import only_function
 from memopt.targets.core.registry import target_named
 
 Array = NDArray[Any]
@@ -59,22 +57,6 @@ def network(rng: np.random.Generator, count: int, number: int) -> str:
     return f"func.func @main(%x: {x}, %i: {image}) -> ({', '.join(types)}) {{\n{body}\n}}\n"
 
 
-def checked(lab: Any, module: Any, inputs: list[Array], target: str, work: Path) -> str:
-    """Return the C of a network, of which results are those that are evaluated."""
-    func = only_function(module)
-    values = evaluate(func, Weights({}), inputs)
-    lab.plan(module, schedule="source", target=target)
-    last = func.get_return_op()
-    assert last is not None
-    want = b"".join(values[value].tobytes() for value in last.operands)
-    project = lab.write(module, work, "net", target)
-    flags = lab.SANITIZE if target == "host" else "-O2"
-    done = lab.run_project(project, [array[None] for array in inputs], flags, trace=False)
-    assert done.code == 0, done.messages
-    assert (np.frombuffer(done.output, np.int8) == np.frombuffer(want, np.int8)).all()
-    return (project / "net.c").read_text()
-
-
 @pytest.mark.parametrize("target", deep_but(BOARDS[:3], BOARDS))
 @pytest.mark.parametrize("count", [1, 4, 9, 49])
 def test_every_sum_is_rounded_as_it_is_evaluated(
@@ -84,7 +66,7 @@ def test_every_sum_is_rounded_as_it_is_evaluated(
     rng = np.random.default_rng(count)
     module = load_text(new_context(), network(rng, count, max(4, int(40 * fuzz))), "net.mlir")
     inputs = [every_sum(count), rng.integers(-128, 128, (1, 5, 4, 6)).astype(np.int8)]
-    text = checked(lab, module, inputs, target, tmp_path)
+    text = assert_evaluated(module, inputs, target, tmp_path, lab)
     if "fp64" in target_named(target).isa:  # it computes doubles faster than such integers
         assert "mean_s8" in text
         return
@@ -109,5 +91,5 @@ def test_windows_of_too_many_sums_are_computed_by_doubles(tmp_path: Path, lab: A
     text = f"func.func @main(%x: {image}) -> ({kinds}) {{\n{body}\n}}\n"
     module = load_text(new_context(), text, "net.mlir")
     inputs = [rng.integers(-128, 128, (1, 130, 128, 2)).astype(np.int8)]
-    text = checked(lab, module, inputs, "host", tmp_path)
+    text = assert_evaluated(module, inputs, "host", tmp_path, lab)
     assert "memopt_mean_s8_params" in text and "memopt_average_pool_2d_s8_params" in text

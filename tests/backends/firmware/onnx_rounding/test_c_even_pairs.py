@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beside import assert_evaluated
 from deep import deep_but
 from numpy.typing import NDArray
 
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.memgraph.functions import only_function
 
 BOARDS = ["host", *(f"cortex-{m}" for m in ("m4", "m55", "m7", "m33", "m3", "m0plus"))]
 A, B = 0.0235294122, 0.0156862754  # scales
@@ -48,25 +46,6 @@ def network(rng: np.random.Generator, number: int) -> str:
     return f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n{body}\n}}\n"
 
 
-def assert_evaluated(
-    network: str, inputs: list[NDArray[np.int8]], target: str, folder: Path, lab: Any
-) -> str:
-    """Compare the bytes of a network on the target with what is evaluated; return its C."""
-    module = load_text(new_context(), network, "net.mlir")
-    func = only_function(module)
-    values = evaluate(func, Weights({}), inputs)
-    lab.plan(module, schedule="source", target=target)
-    last = func.get_return_op()
-    assert last is not None
-    want = b"".join(values[value].tobytes() for value in last.operands)
-    project = lab.write(module, folder, "net", target)
-    flags = lab.SANITIZE if target == "host" else "-O2"
-    done = lab.run_project(project, [array[None] for array in inputs], flags, trace=False)
-    assert done.code == 0, done.messages
-    assert (np.frombuffer(done.output, np.int8) == np.frombuffer(want, np.int8)).all()
-    return (project / "net.c").read_text()
-
-
 @pytest.mark.parametrize("target", deep_but(BOARDS[:3], BOARDS))
 def test_all_pairs_are_rounded_as_they_are_evaluated(
     target: str, tmp_path: Path, lab: Any, fuzz: float
@@ -77,7 +56,8 @@ def test_all_pairs_are_rounded_as_they_are_evaluated(
         a, b = np.repeat(every, 256).reshape(256, 256), np.tile(every, (256, 1))
         inputs = [a, b, every, rng.choice(every, 1)]
         folder = tmp_path / str(number)
-        text = assert_evaluated(network(rng, 12), inputs, target, folder, lab)
+        module = load_text(new_context(), network(rng, 12), "net.mlir")
+        text = assert_evaluated(module, inputs, target, folder, lab)
         lines = [text.count(f"{name}_s8_params") for name in ("sum_even", "product_even")]
         assert sum(lines) >= 9 and min(lines) >= 3
         assert text.count("binary_even_s8_params") >= 2  # ties
@@ -118,4 +98,5 @@ def test_sums_of_rows_of_any_length(
     rng = np.random.default_rng(2)
     for number in range(max(1, int(100 * fuzz))):
         text, inputs = sums(rng, rounding)
-        assert_evaluated(text, inputs, target, tmp_path / str(number), lab)
+        module = load_text(new_context(), text, "net.mlir")
+        assert_evaluated(module, inputs, target, tmp_path / str(number), lab)
