@@ -8,16 +8,25 @@ What a kernel would refuse it refuses too.
 from collections.abc import Callable
 from typing import cast
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import Array
-from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.model import GENERIC, ModelAttr
 from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 
 Constants = Callable[[SSAValue], "Array | None"]
 """The array of a constant operand, or None if the value is only known at run time."""
+
+
+def constants_beside(op: Operation) -> Constants:
+    """Return the constants of the module that an operation, or a function, stands in."""
+    module = op.get_toplevel_object()
+    return constants_of(
+        Weights.of(module) if isinstance(module, ModuleOp) else Weights({}), GENERIC
+    )
 
 
 def constants_of(weights: Weights, model: ModelAttr) -> Constants:

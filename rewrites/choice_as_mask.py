@@ -78,16 +78,14 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, TensorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import Constants, constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import Constants, constants_beside
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import element_of
-from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.batch_products import BatchMatmulOp
@@ -108,14 +106,13 @@ class ChoiceAsMask(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ChooseOp, rewriter: PatternRewriter) -> None:
-        module = op.get_toplevel_object()
         reader = op.result.get_user_of_unique_use()
-        if not (isinstance(module, ModuleOp) and isinstance(reader, SoftmaxOp)):
+        if not isinstance(reader, SoftmaxOp):
             return
         shape = shape_of(op.result)
         if not is_over_last(reader) or not is_mask(op.condition, shape) or op.of_rows is not None:
             return
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(op)
         for scores, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if shape_of(scores) != shape or not is_product(scores, constants):
                 continue

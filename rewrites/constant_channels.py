@@ -258,7 +258,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     IntegerAttr,
     IntegerType,
-    ModuleOp,
     TensorType,
     i64,
 )
@@ -273,13 +272,11 @@ from memopt.analysis.channels import (
     filters_of,
     removable,
 )
-from memopt.analysis.constants import Constants, constants_of
+from memopt.analysis.constants import Constants, constants_beside
 from memopt.analysis.intervals import Intervals, intervals
-from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.scalars import float32
 from memopt.dialects.arithmetic.stored import is_stored, per_tensor
 from memopt.dialects.attributes.channels import CHANNELS, NARROWED, ChannelsAttr, is_slimmed
-from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.attributes.rewrites import CHANGED
@@ -305,11 +302,10 @@ class ConstantChannels(FunctionRule):
     claims: ClassVar[bool] = True
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
-        module, block = func.parent_op(), body_of(func)
+        block = body_of(func)
         if any(is_slimmed(op) for op in block.ops):  # its claims count channels as they were
             return False
-        assert isinstance(module, ModuleOp)
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(func)
         known = intervals(func, constants)
         gone = removable(func, known, constants, self.channel_multiple)
         if not gone:

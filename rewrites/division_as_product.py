@@ -44,13 +44,12 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.builtin import Float32Type
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import constants_beside
 from memopt.dialects.arithmetic.stored import Array, element_of
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.functions import body_of
@@ -74,10 +73,9 @@ class DivisionAsProduct(FunctionRule):
             and all(isinstance(element_of(v), Float32Type) for v in (*op.operands, op.result))
             and is_constant_expression(op.rhs, GENERIC)
         ]
-        module = func.parent_op()
-        if not divisions or not isinstance(module, ModuleOp):
+        if not divisions:
             return False
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(func)
         replaceable = [op for op in divisions if are_powers_of_two(constants(op.rhs))]
         for op in replaceable:
             self.multiply(op, rewriter)

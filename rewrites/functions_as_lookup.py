@@ -75,14 +75,13 @@ evaluated of every byte.
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i8
+from xdsl.dialects.builtin import DenseArrayBase, i8
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import Constants, constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import Constants, constants_beside
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     Array,
@@ -92,7 +91,6 @@ from memopt.dialects.arithmetic.stored import (
     is_stored,
     limits_of,
 )
-from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import ALIAS
@@ -112,11 +110,8 @@ class FunctionsAsLookup(FunctionRule):
     waits: ClassVar[bool] = True
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
-        module = func.parent_op()
-        if not isinstance(module, ModuleOp):
-            return False
         operations = list(body_of(func).ops)
-        reading = Reading(operations, constants_of(Weights.of(module), GENERIC))
+        reading = Reading(operations, constants_beside(func))
         gone, changed = set[Operation](), False
         for op in reversed(operations):  # the last first, which most come before
             parts, source = ([], None) if op in gone else reading.widest(op)

@@ -34,13 +34,12 @@ Left alone:
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import constants_beside
 from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import numbers
@@ -61,10 +60,9 @@ class GatherAsSlice(FunctionRule):
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         known = [op for op in body_of(func).ops if isinstance(op, GatherAlongOp) and is_known(op)]
-        module = func.parent_op()
-        if not known or not isinstance(module, ModuleOp):
+        if not known:
             return False
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(func)
         for op in known:
             index = constants(op.indices)
             assert index is not None

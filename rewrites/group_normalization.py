@@ -172,15 +172,12 @@ Left alone:
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, TensorType, f32
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import constants_of
-from memopt.analysis.weights import weights_of
+from memopt.analysis.constants import constants_beside
 from memopt.dialects.arithmetic.stored import element_of
-from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.memgraph.tensors import channels_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
@@ -279,9 +276,7 @@ def image_again(op: LayerNormalizationOp, image: SSAValue) -> list[ComputeOp] | 
 
 def is_all(value: SSAValue, real: float, op: ComputeOp) -> bool:
     """Return whether all elements of a constant are that number."""
-    func = op.parent_op()
-    assert isinstance(func, FuncOp)
-    numbers = constants_of(weights_of(func), GENERIC)(value)
+    numbers = constants_beside(op)(value)
     return numbers is not None and bool((numbers == real).all())
 
 

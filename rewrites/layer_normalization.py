@@ -189,7 +189,6 @@ from typing import ClassVar, TypeVar
 from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
-    ModuleOp,
     StringAttr,
     TensorType,
     UnitAttr,
@@ -200,8 +199,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import Constants, constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import Constants, constants_beside
 from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import number
@@ -227,11 +225,8 @@ class LayerNormalization(FunctionRule):
     keeps_claims: ClassVar[bool] = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
-        module = func.parent_op()
-        if not isinstance(module, ModuleOp):
-            return False
         roots = [op for op in body_of(func).ops if isinstance(op, SqrtOp | RsqrtOp)]
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(func)
         changed = False
         for root in roots:  # one after the other: each reads what the one before has made
             reading = Reading(root, constants)

@@ -48,15 +48,12 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import constants_beside
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
-from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.operators.attention import AttentionOp
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
@@ -73,11 +70,10 @@ class MaskAsCausal(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AttentionOp, rewriter: PatternRewriter) -> None:
-        module = op.get_toplevel_object()
-        if op.mask is None or not isinstance(module, ModuleOp):
+        if op.mask is None:
             return
         queries, keys, *_ = op.sizes
-        causal = causal_of(constants_of(Weights.of(module), GENERIC)(op.mask), queries, keys)
+        causal = causal_of(constants_beside(op)(op.mask), queries, keys)
         if causal is None:
             return
         properties = dict(op.properties)

@@ -40,13 +40,11 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import constants_beside
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.functions import body_of
@@ -70,10 +68,9 @@ class PowerAsSquare(FunctionRule):
             and op.lhs.type == op.result.type
             and is_constant_expression(op.rhs, GENERIC)
         ]
-        module = func.parent_op()
-        if not powers or not isinstance(module, ModuleOp):
+        if not powers:
             return False
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(func)
         squares = [op for op in powers if is_two(constants(op.rhs))]
         for op in squares:
             square = SquareOp.create(operands=[op.lhs], result_types=[op.result.type])

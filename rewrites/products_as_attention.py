@@ -145,7 +145,6 @@ from typing import ClassVar, cast
 from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
-    ModuleOp,
     NoneAttr,
     TensorType,
     f32,
@@ -155,8 +154,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import Constants, constants_of
-from memopt.analysis.weights import Weights
+from memopt.analysis.constants import Constants, constants_beside
 from memopt.dialects.arithmetic.even_rounding import dequantized
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored
@@ -220,10 +218,9 @@ class ProductsAsAttention(FunctionRule):
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         softmaxes = [op for op in body_of(func).ops if isinstance(op, SoftmaxOp)]
-        module = func.parent_op()
-        if not softmaxes or not isinstance(module, ModuleOp):
+        if not softmaxes:
             return False
-        constants = constants_of(Weights.of(module), GENERIC)
+        constants = constants_beside(func)
         return bool(sum(self._joined(op, constants, rewriter) for op in softmaxes))
 
     def parts(self, op: SoftmaxOp, constants: Constants) -> "Parts | None":

@@ -37,37 +37,25 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "division-as-product": {
         "are_powers_of_two: divisors is None": NARROWS,
         "rewrite_function: not divisions": FASTER,
-        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
-    "layer-normalization": {
-        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
-    },
     "functions-as-lookup": {
-        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
         "rewrite_function: source is None": NARROWS,
         "_is_part: isinstance(op, ComputeOp)": NARROWS,
         "widest: isinstance(op, Operation)": NARROWS,
     },
-    "gather-as-slice": {
-        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
-    },
     "power-as-square": {
         "is_two: exponents is not None": NARROWS,
         "rewrite_function: not powers": FASTER,
-        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
     "products-as-attention": {
         "moves: isinstance(op, ComputeOp)": OURS,
         "together: isinstance(reader, ComputeOp)": OURS,
         "rewrite_function: not softmaxes": FASTER,
-        "rewrite_function: not isinstance(module, ModuleOp)": NARROWS,
     },
     "stored-products-as-attention": {"parts: scores is None": NARROWS},
-    "choice-as-mask": {"match_and_rewrite: isinstance(module, ModuleOp)": NARROWS},
     "mask-as-causal": {
-        "match_and_rewrite: not isinstance(module, ModuleOp)": NARROWS,
         "match_and_rewrite: op.mask is None": FASTER,
     },
     "qdq-fold": {
