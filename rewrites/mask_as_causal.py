@@ -59,7 +59,7 @@ from memopt.dialects.operators.attention import AttentionOp
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 
 FAR = -1e4
-"""What is at most so far below others is of no weight."""
+"""The greatest score to add that leaves a key no weight."""
 
 
 class MaskAsCausal(Rule):

@@ -85,6 +85,11 @@ static inline void memopt_dot_1x2_f32(const float *x, const float *w, const memo
   MEMOPT_FOUR_F32("s16", "s17", "s18", "s19", sum_a, sum_b)
 #define MEMOPT_ONE_OF_FOUR_F32                                                                     \
   "vldmia %[w0]!, {s8}\n vldmia %[w1]!, {s9}\n vldmia %[w2]!, {s10}\n vldmia %[w3]!, {s11}\n"
+/* What the assembly of four sums changes beside its operands. */
+#define MEMOPT_DOTS_F32_CHANGE                                                                     \
+  "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", \
+      "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25",   \
+      "s26", "s27"
 #else
 #define MEMOPT_DOTS_F32_ASM 0
 #endif
@@ -129,9 +134,7 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_dot_1x4_f32(const float *x, const float 
       "vstmia %[acc], {s24-s27}\n"
       : [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3), [n] "+r"(n)
       : [from] "r"(of->from), [acc] "r"(acc)
-      : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
-        "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24",
-        "s25", "s26", "s27");
+      : MEMOPT_DOTS_F32_CHANGE);
 #else
   float a0 = of->from[0];
   float a1 = of->from[1];
@@ -215,9 +218,7 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_dot_1x8_f32(const float *x, const float 
       : [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3), [w4] "+r"(w4),
         [w5] "+r"(w5), [w6] "+r"(w6), [w7] "+r"(w7), [n] "+r"(n)
       : [from] "r"(of->from), [acc] "r"(acc)
-      : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
-        "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24",
-        "s25", "s26", "s27", "s28", "s29", "s30", "s31");
+      : MEMOPT_DOTS_F32_CHANGE, "s28", "s29", "s30", "s31");
 #else
   memopt_dots_f32 four = *of;
   four.last = 3;
@@ -263,9 +264,7 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_dot_2x4_f32(const float *x, const float 
       : [x] "+r"(x), [x1] "+r"(x1), [w0] "+r"(w0), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3),
         [n] "+r"(n)
       : [from] "r"(of->from), [acc] "r"(acc)
-      : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
-        "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24",
-        "s25", "s26", "s27", "s28", "s29", "s30", "s31");
+      : MEMOPT_DOTS_F32_CHANGE, "s28", "s29", "s30", "s31");
 #else
   float a0 = of->from[0];
   float a1 = of->from[1];

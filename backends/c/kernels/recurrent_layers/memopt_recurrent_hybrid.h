@@ -26,7 +26,6 @@ typedef struct {
   memopt_stored_rows of_weights, of_recurrent;
 } memopt_recurrent_sizes_hybrid;
 
-
 /* Cortex-M4, M7: a word has four weights, and takes their zero point off as it is taken apart. */
 #if defined(__GNUC__) && defined(__ARM_ARCH_7EM__) && defined(__ARM_FP)
 #define MEMOPT_BY_WORDS 1
@@ -85,7 +84,7 @@ static void memopt_dot_1x4_hybrid(const float *x, const int8_t *w, int32_t n, in
   acc[3] += scales[3] * a3;
 }
 
-/* The same of rows 0 .. 7. */
+/* acc[k] += scale * x.(w + zero) of rows 0 .. 7 of w, or of `last` for those behind it. */
 static inline void memopt_recurrent_dots_hybrid(const float *x, const int8_t *w, int32_t n,
                                                 int32_t last, const memopt_stored_rows *of,
                                                 int32_t row, float *acc) {

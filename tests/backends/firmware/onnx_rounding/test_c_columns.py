@@ -42,19 +42,19 @@ def float_operator(rng: np.random.Generator, number: int) -> tuple[str, list[str
     kernel, text, less = window(rng, bool(rng.integers(2)))
     height, width = (int(rng.integers(max(1, 1 + n), 6 + max(0, n))) for n in less)
     x, attributes = f"tensor<1x{height}x{width}x{channels}xf32, #memgraph.encoding<nhwc>>", ""
-    made = f"1x{height - less[0]}x{width - less[1]}"
+    size = f"1x{height - less[0]}x{width - less[1]}"
     if kind == "fully_connected":
         x, y, shape = f"tensor<2x{channels}xf32>", f"tensor<2x{filters}xf32>", (filters, channels)
         w = f"tensor<{filters}x{channels}xf32>"
     elif kind == "conv_2d":
         shape, attributes = (filters, *kernel, channels), f" {text} groups 1"
         w = f"tensor<{'x'.join(map(str, shape))}xf32, #memgraph.encoding<ohwi>>"
-        y = f"tensor<{made}x{filters}xf32, #memgraph.encoding<nhwc>>"
+        y = f"tensor<{size}x{filters}xf32, #memgraph.encoding<nhwc>>"
     else:
         filters = channels * int(rng.choice([1, 1, 1, 5]))
         shape, attributes = (1, *kernel, filters), f" {text} groups {channels}"
         w = f"tensor<{'x'.join(map(str, shape))}xf32, #memgraph.encoding<ihwo>>"
-        y = f"tensor<{made}x{filters}xf32, #memgraph.encoding<nhwc>>"
+        y = f"tensor<{size}x{filters}xf32, #memgraph.encoding<nhwc>>"
     weights = rng.standard_normal(shape).astype(np.float32)
     bias = rng.standard_normal(filters).astype(np.float32)
     text = (
@@ -82,16 +82,16 @@ def test_blocks_of_filters_have_the_bits_of_the_host(
     for seed in range(max(1, int(FULL * fuzz / 10))):
         rng = np.random.default_rng(seed)
         operators = [float_operator(rng, number) for number in range(12)]
-        made: list[bytes] = []
+        outputs_on: list[bytes] = []
         for on in ("host", target):
             module = load_text(new_context(), beside(operators), "net.mlir")
             inputs = lab.random_inputs(module, 1, seed)
             lab.plan(module, schedule="source", target=on)
-            made.append(outputs(lab, module, inputs, on, tmp_path / f"{seed}{on}"))
+            outputs_on.append(outputs(lab, module, inputs, on, tmp_path / f"{seed}{on}"))
             want = np.frombuffer(evaluated(module, inputs), np.float32)
-            got = np.frombuffer(made[-1], np.float32)
+            got = np.frombuffer(outputs_on[-1], np.float32)
             assert abs(got - want).max() <= 1e-4
-        assert made[0] == made[1], seed
+        assert outputs_on[0] == outputs_on[1], seed
 
 
 def column(rng: np.random.Generator) -> str:
@@ -128,9 +128,9 @@ def column(rng: np.random.Generator) -> str:
         ]
         before = after
     body = "\n".join(lines)
-    made = len(lines) // 3
+    last = len(lines) // 3
     head = f"func.func @main(%0: {first}) -> {before} {{\n{body}\n"
-    return f"{head}  func.return %{made} : {before}\n}}\n"
+    return f"{head}  func.return %{last} : {before}\n}}\n"
 
 
 @pytest.mark.parametrize("target", ["host", *BOARDS])
