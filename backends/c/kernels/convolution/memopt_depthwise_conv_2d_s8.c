@@ -181,10 +181,11 @@ static MEMOPT_INLINE void depthwise_s8_four(const depthwise_s8_window *v, const 
 
 #if !MEMOPT_MVE
 /* The same of n channels, a multiple of four, each with an input channel of its own, under windows of
- * one column. */
+ * one column; pointers to rows, if there are any, are `step` apart. */
 static MEMOPT_INLINE void depthwise_s8_fours(const depthwise_s8_window *v, const int8_t *x,
                                              const int8_t *w, const int32_t *bias, int32_t n,
-                                             const void *const *next, int32_t *acc) {
+                                             const void *const *next, const int32_t step,
+                                             int32_t *acc) {
   const int32_t x_row = v->x_next + v->x_col;
   const int32_t w_row = v->w_next + v->out_c;
   ptrdiff_t at = x - v->row;
@@ -197,7 +198,7 @@ static MEMOPT_INLINE void depthwise_s8_fours(const depthwise_s8_window *v, const
     for (rows = v->rows; rows > 0; --rows) {
       if (next) {
         from = (const int8_t *)*row + at;
-        row += v->next_step;
+        row += step;
       }
       depthwise_s8_products(from, by, a);
       from += x_row;
@@ -219,10 +220,12 @@ MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_column(const depthwise_s8_window *v, const int8_t *x,
                                                 const int8_t *w, const int32_t *bias, int32_t n,
                                                 int32_t *acc) {
-  if (v->next) {
-    depthwise_s8_fours(v, x, w, bias, n, v->next, acc);
+  if (v->next == 0) {
+    depthwise_s8_fours(v, x, w, bias, n, 0, 0, acc);
+  } else if (v->next_step == 1) { /* as a constant it is part of a load */
+    depthwise_s8_fours(v, x, w, bias, n, v->next, 1, acc);
   } else {
-    depthwise_s8_fours(v, x, w, bias, n, 0, acc);
+    depthwise_s8_fours(v, x, w, bias, n, v->next, v->next_step, acc);
   }
 }
 #endif
