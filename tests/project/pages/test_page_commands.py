@@ -41,6 +41,12 @@ def commands() -> list[tuple[str, str]]:
     return [(page, command) for command, page in found.items()]
 
 
+def in_ci() -> list[str]:
+    """Commands of memopt in the examples of a workflow and of a hook."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "docs/examples/ci").iterdir()]
+    return re.findall(r"(?:run|entry): (memopt .*)", "\n".join(texts))
+
+
 def test_they_are_found() -> None:
     assert len(commands()) >= 20
     assert {"board", "certificates", "ci", "passes", "streams", "tflm"} <= {
@@ -48,10 +54,19 @@ def test_they_are_found() -> None:
     }
 
 
+@pytest.fixture(scope="module")
+def firmware(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "firmware"
+    model = shared / "models" / "hello_world_int8.tflite"
+    assert main(["compile", str(model), "--target=cortex-m4", "-o", str(folder)]) == 0
+    return folder
+
+
 @pytest.fixture
-def here(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, shared: Path, firmware: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
+    shutil.copy(firmware / "report.json", "report.json")
     models = shared / "models"
     for name in ("net", "model", "wake"):
         shutil.copy(models / "hello_world_int8.tflite", f"{name}.tflite")
@@ -93,3 +108,19 @@ def test_it_runs(page: str, command: str, here: Path, capsys: pytest.CaptureFixt
     else:
         code = (main if tool == "memopt" else opt)(arguments)
         assert code == 0, capsys.readouterr().err
+
+
+def test_those_of_ci_pass_until_a_model_grows(
+    here: Path, firmware: Path, shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model of more layers than the one that was compiled stands in its place."""
+    assert len(in_ci()) == 2
+    shutil.copytree(firmware, "firmware")
+    for command in in_ci():
+        assert main(shlex.split(command)[1:]) == 0
+    larger = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
+    Path("net.tflite").write_bytes(larger.read_bytes())
+    for command in in_ci():
+        capsys.readouterr()
+        assert main(shlex.split(command)[1:]) == 1
+        assert "net.tflite: error: beyond --max-growth=" in capsys.readouterr().err
