@@ -23,7 +23,6 @@ from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import chosen_by
 from memopt.passes.plan.joint import (
     find_order,
-    refuse_partition,
     restore_order,
     write_other_order,
     write_tried,
@@ -92,7 +91,7 @@ def place_known(
     bound = max(0, facts.lower_bound - dropped)
     first = "auto" if method == "joint" else method
     if method == "joint":
-        refuse_partition(extracted)
+        extracted.refuse_partition("memgraph-place", "method=joint")
         known_places = planned.arrangement
         if known_places is not None and known_places.stands and not around:
             return _as_arranged(planned, facts, known_places)

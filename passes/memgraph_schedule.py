@@ -83,7 +83,7 @@ class MemgraphSchedulePass(PlanningPass):
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         how = self.method, self.time_limit, self.assume_pure
         planned, answer = order_function(func, known, *how, **method_options(self))
-        in_parts = partition_of(planned.extracted) is not None
+        in_parts = planned.extracted.is_partitioned
         if self.method in PROGRAMS and not answer.optimal and not in_parts:
             sizes = f"{answer.peak:,} B, and at least {answer.lower_bound:,} B are needed"
             better = "--schedule=auto or --partition=auto may do better"
@@ -118,13 +118,14 @@ def order_function(
     """
     started, deadline = clock.now(), clock.deadline(time_limit)
     plan = plan_of(func)
-    if drop_moves(func) or assume_pure:  # of a plan over several memories, which this one is not
+    moved = plan is not None and drop_moves(func)
+    if moved or assume_pure:  # of a plan over several memories, which this one is not
         known = None
     stood = known.facts if known is not None else None
     if stood is None and plan is not None:
         stood = order_facts(plan)
     extracted = undecided(func, known, assume_pure)
-    parts = partition_of(extracted)
+    parts = partition_of(extracted) if extracted.is_partitioned else None
     by_default = method == "auto" and not options and parts is None
     arranged = known.arranged(extracted.graph) if known is not None and by_default else None
     # the order has to be written too, which takes as long as it took to read the function

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.weights import weights_of
 from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.plan import OFF_CHIP
 from memopt.passes.memgraph_traffic import check_traffic
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass
@@ -35,7 +36,8 @@ class MemgraphVerifyPlanPass(PlanningPass):
         written = known.write() if known is not None else None
         verify_plan(func, self.placed)
         check_channels(func, weights_of(func).array)
-        check_traffic(func)
+        if OFF_CHIP in func.attributes:
+            check_traffic(func)
         return replace(written, is_verified=True) if written is not None else None
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:

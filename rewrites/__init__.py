@@ -27,12 +27,8 @@ from typing import ClassVar, Literal
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.traits import OpTrait
 
 from memopt.dialects.attributes.rewrites import CHANGED
 from memopt.dialects.memgraph.errors import nearest
@@ -40,6 +36,9 @@ from memopt.dialects.memgraph.functions import functions
 
 Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
+Kinds = tuple[type[Operation] | type[OpTrait], ...]
+
+EVERY: Kinds = (Operation,)
 
 SOURCE = "memgraph.source"
 NAMES = ("memgraph.names", "memgraph.operator")
@@ -69,6 +68,8 @@ class Rule(RewritePattern, ABC):
 
     `exact`: "bits", integers stay bit for bit what they were, and floats but for the order in which
     a kernel adds; "rounding", integers may be off by one.
+    `needs`: classes or traits of operations; in a function that has none of them the rule does
+    nothing and is not asked. EVERY for a rule that may begin anywhere.
     `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
     least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
     that costs, or where the least peak does not rise (search); or only by its name.
@@ -83,6 +84,7 @@ class Rule(RewritePattern, ABC):
     """
 
     exact: ClassVar[Exact]
+    needs: ClassVar[Kinds]
     applied: ClassVar[Applied] = "named"
     virtual: ClassVar[bool] = False
     claims: ClassVar[bool] = False
@@ -210,17 +212,50 @@ def apply_rules(
     changed; raises ValueError for a name that is none. `sites` says where rules that are applied by
     search may be applied, and gets to know what was done."""
     rules = [rule_of(name)(reading, channel_multiple, sites) for name in names]
-    patterns: list[RewritePattern] = [r for r in rules if not isinstance(r, FunctionRule)]
-    first = GreedyRewritePatternApplier(patterns, dce_enabled=False)  # a dead operator still runs
-    function_rules = [r for r in rules if isinstance(r, FunctionRule)]
+    patterns = [rule for rule in rules if not isinstance(rule, FunctionRule)]
+    function_rules = [rule for rule in rules if isinstance(rule, FunctionRule)]
     funcs = [root] if isinstance(root, FuncOp) else list(functions(root))
     changed = False
     while True:
-        again = bool(patterns) and PatternRewriteWalker(first).rewrite_region(root.regions[0])
+        kinds = kinds_in(root)
+        first = _FirstThatFits([rule for rule in patterns if is_met(rule, kinds)], patterns)
+        again = bool(first.asked) and PatternRewriteWalker(first).rewrite_region(root.regions[0])
+        kinds = kinds_in(root) if again else kinds
         for func in funcs:
             rewriter = PatternRewriter(func)
             for rule in function_rules:
-                again = rule.rewrite_function(func, rewriter) or again
+                if is_met(rule, kinds) and rule.rewrite_function(func, rewriter):
+                    again, kinds = True, kinds_in(root)
         changed = changed or again
         if not again or not function_rules or not patterns:
             return changed
+
+
+@dataclass
+class _FirstThatFits(RewritePattern):
+    """The first of the rules `asked` that fits an operation, once one did of `every` rule, for
+    there may be other operations then. Dead operators stay: they still run."""
+
+    asked: Sequence[Rule]
+    every: Sequence[Rule]
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        for rule in self.asked:
+            rule.match_and_rewrite(op, rewriter)
+            if rewriter.has_done_action:
+                self.asked = self.every
+                return
+
+
+def kinds_in(root: Operation) -> set[type[Operation]]:
+    """Return the classes of the operations inside `root`."""
+    return {type(op) for op in root.walk()}
+
+
+def is_met(rule: Rule | type[Rule], kinds: Iterable[type[Operation]]) -> bool:
+    """Return whether operations of these classes are any of those that the rule needs."""
+    return any(
+        issubclass(kind, need) if issubclass(need, Operation) else kind.has_trait(need)
+        for need in rule.needs
+        for kind in kinds
+    )

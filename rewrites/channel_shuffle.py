@@ -78,7 +78,6 @@ Left alone:
 """
 
 from math import prod
-from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -89,15 +88,16 @@ from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.channel_permutation import ChannelPermutationOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.layer_normalization import made_by
 
 
 class ChannelShuffle(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (TransposeOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:

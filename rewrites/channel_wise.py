@@ -219,7 +219,6 @@ Left alone:
 from collections.abc import Sequence
 from itertools import accumulate
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, TensorType, UnitAttr, f32
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -237,8 +236,9 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import Conv2DOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.slices import ConcatOp
+from memopt.dialects.operators.traits import Concatenates
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.gather import is_alike, joined
 from memopt.rewrites.kernel_wise import channels_of_constant
 
@@ -249,10 +249,11 @@ MOST = 1 << 15
 class ChannelWise(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True
-    only_lower: ClassVar[bool] = True
+    exact = "bits"
+    needs = (Concatenates,)
+    applied = "search"
+    virtual = True
+    only_lower = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: WeighingOp | MeanOp, rewriter: PatternRewriter) -> None:

@@ -189,17 +189,18 @@ four dimensions that is no image.
 Left alone:
     !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
     !z = tensor<1x2x3x3xf32>
-    func.func @main(%x: !x, %z: !z) -> !x {
+    !y = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    func.func @main(%x: !x, %z: !z, %y: !y) -> (!x, !y) {
       %1 = memgraph.relu %x : (!x) -> !x
       %2 = memgraph.add %1, %z : (!x, !z) -> !x
       %3 = memgraph.opaque "Elu"(%2) : (!x) -> !x
-      func.return %3 : !x
+      %4 = memgraph.max_pool_2d %y window<[1, 1]> : (!y) -> !y
+      func.return %3, %4 : !x, !y
     }
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
@@ -225,15 +226,16 @@ from memopt.dialects.operators.reordering import (
 )
 from memopt.dialects.operators.traits import Pointwise, Spatial, Weights
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import FunctionRule
 
 
 class ChannelsLast(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = (Spatial,)
+    applied = "kernels"
+    keeps_claims = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         chosen = convertible(func)

@@ -76,8 +76,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, TensorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -92,7 +90,7 @@ from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.mask_as_causal import FAR
 from memopt.rewrites.products_as_attention import is_mask, is_over_last
 from memopt.rewrites.stored_products_as_attention import function_of
@@ -101,8 +99,9 @@ from memopt.rewrites.stored_products_as_attention import function_of
 class ChoiceAsMask(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "rounding"
+    needs = (ChooseOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ChooseOp, rewriter: PatternRewriter) -> None:

@@ -86,8 +86,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Use
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -98,7 +96,7 @@ from memopt.dialects.memgraph.names import is_named, name_of, rename
 from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import EVERY, Rule
 from memopt.rewrites.equal_operators import AGAIN
 
 CHEAP = 4
@@ -108,10 +106,11 @@ CHEAP = 4
 class ComputedAgain(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True  # it is worth what it is in rows
-    only_lower: ClassVar[bool] = True
+    exact = "bits"
+    needs = EVERY
+    applied = "search"
+    virtual = True  # it is worth what it is in rows
+    only_lower = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -60,8 +60,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
@@ -72,14 +70,15 @@ from memopt.dialects.memgraph.tensors import elements_of, is_buffer
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.by_name import RESHAPES, SHAPES
 from memopt.dialects.operators.movement import ReshapeOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 
 
 class ComputedShapes(Rule):
     """The rule above. A result that is its operand needs no more memory than a copy of it."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = (OpaqueOp,)
+    applied = "safe"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: OpaqueOp, rewriter: PatternRewriter) -> None:

@@ -252,7 +252,7 @@ Left alone:
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -291,15 +291,16 @@ from memopt.dialects.memgraph.tensors import (
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import EVERY, FunctionRule
 
 
 class ConstantChannels(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
-    claims: ClassVar[bool] = True
+    exact = "bits"
+    needs = EVERY
+    applied = "safe"
+    claims = True
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         block = body_of(func)

@@ -254,7 +254,6 @@ Left alone:
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerAttr, TensorType, f32, i64
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -271,7 +270,7 @@ from memopt.dialects.operators.constants import PerChannelOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.traits import Spatial
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.relu_into_producer import joined_type
 
 OPERATOR = "memgraph.operator"
@@ -280,9 +279,10 @@ OPERATOR = "memgraph.operator"
 class ConstantsIntoWeights(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "rounding"
+    needs = (BinaryOp,)
+    applied = "kernels"
+    keeps_claims = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BinaryOp, rewriter: PatternRewriter) -> None:

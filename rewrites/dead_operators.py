@@ -32,7 +32,6 @@ Left alone:
 """
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
@@ -40,14 +39,15 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from memopt.dialects.memgraph.functions import body_of, read_values
 from memopt.dialects.operators.base import ComputeOp
-from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
+from memopt.rewrites import EVERY, FunctionRule, erase_unread
 
 
 class DeadOperators(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = EVERY
+    applied = "safe"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         dead = dead_operators(func)

@@ -58,23 +58,22 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class DepthwiseInPlace(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    only_lower: ClassVar[bool] = True
+    exact = "bits"
+    needs = (DepthwiseConv2DOp,)
+    applied = "search"
+    only_lower = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DepthwiseConv2DOp, rewriter: PatternRewriter) -> None:

@@ -43,8 +43,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     Float32Type,
@@ -63,14 +61,15 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import AddOp, SubOp
 from memopt.dialects.operators.constants import ScaledOp
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class DifferenceAsSum(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (SubOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SubOp, rewriter: PatternRewriter) -> None:

@@ -42,8 +42,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import Float32Type
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter
@@ -56,14 +54,15 @@ from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import DivOp, MulOp
 from memopt.dialects.operators.constants import ReciprocalOp
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import FunctionRule
 
 
 class DivisionAsProduct(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = (DivOp,)
+    applied = "safe"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         divisions = [

@@ -99,8 +99,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -109,7 +107,7 @@ from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.rewrites import CHANGED
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.rewrites import SOURCE, Applied, Exact, Rule
+from memopt.rewrites import EVERY, SOURCE, Rule
 
 AGAIN = "memgraph.again"
 """Attribute of what is computed a second time, of which the first is not kept for so long."""
@@ -121,8 +119,9 @@ OWN = frozenset({SOURCE, CHANGED, "memgraph.names"})
 class EqualOperators(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
+    exact = "bits"
+    needs = EVERY
+    applied = "search"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -102,7 +102,7 @@ Left alone:
     }
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -117,15 +117,16 @@ from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.pooling import PoolBase
 from memopt.dialects.operators.traits import View
 from memopt.dialects.operators.window import WindowedOp
-from memopt.rewrites import Exact, Rule
+from memopt.rewrites import Rule
 from memopt.rewrites.pad_into_window import integers
 
 
 class FramesAsRows(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = (ConvBase, PoolBase)
+    keeps_claims = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: WindowedOp, rewriter: PatternRewriter) -> None:

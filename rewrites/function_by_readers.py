@@ -44,25 +44,25 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.dialects.operators.traits import Pointwise
+from memopt.rewrites import Rule
 from memopt.rewrites.gather import is_read, reads_parts, virtual_aliases
 
 
 class FunctionByReaders(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True
-    only_lower: ClassVar[bool] = True
+    exact = "bits"
+    needs = (Pointwise,)
+    applied = "search"
+    virtual = True
+    only_lower = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -73,7 +73,6 @@ evaluated of every byte.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i8
 from xdsl.dialects.func import FuncOp
@@ -98,16 +97,17 @@ from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, OfOneOp
 from memopt.dialects.operators.lookup import LookupOp
 from memopt.dialects.operators.traits import Converts, Elementwise
-from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
+from memopt.rewrites import FunctionRule, erase_unread
 
 
 class FunctionsAsLookup(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
-    keeps_claims: ClassVar[bool] = False
-    waits: ClassVar[bool] = True
+    exact = "bits"
+    needs = (Elementwise,)
+    applied = "safe"
+    keeps_claims = False
+    waits = True
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         operations = list(body_of(func).ops)

@@ -116,7 +116,6 @@ Left alone:
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Operation, SSAValue
@@ -129,15 +128,16 @@ from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp
 from memopt.dialects.operators.traits import Concatenates
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class Gather(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True
+    exact = "bits"
+    needs = (ConcatOp,)
+    applied = "search"
+    virtual = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

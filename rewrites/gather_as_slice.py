@@ -32,7 +32,7 @@ Left alone:
     }
 """
 
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
@@ -49,14 +49,15 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.gathering import GatherAlongOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import SliceOp
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import FunctionRule
 
 
 class GatherAsSlice(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (GatherAlongOp,)
+    applied = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         known = [op for op in body_of(func).ops if isinstance(op, GatherAlongOp) and is_known(op)]

@@ -169,8 +169,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import Float32Type, TensorType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -190,16 +188,17 @@ from memopt.dialects.operators.group_normalization import (
 from memopt.dialects.operators.layer_normalization import LayerNormalizationOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.reordering import is_channels_first
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.layer_normalization import only_user, other
 
 
 class GroupNormalization(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = (LayerNormalizationOp,)
+    applied = "kernels"
+    keeps_claims = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: LayerNormalizationOp, rewriter: PatternRewriter) -> None:

@@ -141,7 +141,6 @@ Left alone:
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -155,8 +154,9 @@ from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
 from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
+from memopt.dialects.operators.traits import Concatenates
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.constant_channels import slim_type
 from memopt.rewrites.gather import is_read, joined, reads_parts, virtual_aliases
 
@@ -164,10 +164,11 @@ from memopt.rewrites.gather import is_read, joined, reads_parts, virtual_aliases
 class KernelWise(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True
-    only_lower: ClassVar[bool] = True
+    exact = "bits"
+    needs = (Concatenates,)
+    applied = "search"
+    virtual = True
+    only_lower = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

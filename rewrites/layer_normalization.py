@@ -184,7 +184,7 @@ Left alone:
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     Float32Type,
@@ -212,7 +212,7 @@ from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.prelu import SquaredDifferenceOp
 from memopt.dialects.operators.real_functions import RsqrtOp, SqrtOp, SquareOp
-from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
+from memopt.rewrites import FunctionRule, erase_unread
 
 Op = TypeVar("Op", bound=ComputeOp)
 
@@ -220,9 +220,10 @@ Op = TypeVar("Op", bound=ComputeOp)
 class LayerNormalization(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = (SqrtOp, RsqrtOp)
+    applied = "safe"
+    keeps_claims = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         roots = [op for op in body_of(func).ops if isinstance(op, SqrtOp | RsqrtOp)]

@@ -46,8 +46,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -56,7 +54,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.operators.attention import AttentionOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 
 FAR = -1e4
 """The greatest score to add that leaves a key no weight."""
@@ -65,8 +63,9 @@ FAR = -1e4
 class MaskAsCausal(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "rounding"
+    needs = (AttentionOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AttentionOp, rewriter: PatternRewriter) -> None:

@@ -71,8 +71,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import Float32Type, TensorType, f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -85,15 +83,16 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.binary import AddOp, MulOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.normalization import BatchNormalizationOp, NormalizationTermsOp
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class NormalizationAsProduct(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "rounding"
+    needs = (BatchNormalizationOp,)
+    applied = "kernels"
+    keeps_claims = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BatchNormalizationOp, rewriter: PatternRewriter) -> None:

@@ -37,8 +37,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
@@ -50,13 +48,14 @@ from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
-from memopt.rewrites import Exact, Rule
+from memopt.rewrites import Rule
 
 
 class OpaqueReshapeAsView(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
+    exact = "bits"
+    needs = (OpaqueOp,)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: OpaqueOp, rewriter: PatternRewriter) -> None:

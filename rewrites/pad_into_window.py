@@ -154,7 +154,7 @@ Left alone:
     }
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
@@ -172,14 +172,15 @@ from memopt.dialects.operators.window import (
     height_and_width,
     sees_elements,
 )
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class PadIntoWindow(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = (PadOp,)
+    applied = "safe"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: WindowedOp, rewriter: PatternRewriter) -> None:

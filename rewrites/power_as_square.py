@@ -38,8 +38,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
@@ -51,14 +49,15 @@ from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.powers import PowOp
 from memopt.dialects.operators.real_functions import SquareOp
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import FunctionRule
 
 
 class PowerAsSquare(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = (PowOp,)
+    applied = "safe"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         powers = [

@@ -140,7 +140,7 @@ Left alone:
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     Float32Type,
@@ -172,7 +172,7 @@ from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import SliceOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.traits import Moves
-from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
+from memopt.rewrites import FunctionRule, erase_unread
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,9 @@ class Scores:
 class ProductsAsAttention(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "rounding"
+    needs = (BatchMatmulOp,)
+    applied = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         softmaxes = [op for op in body_of(func).ops if isinstance(op, SoftmaxOp)]

@@ -221,8 +221,6 @@ a zero point or other scales behind a view, a bias of other steps than the sums 
 group of a transposed convolution has filters of the same scales, or no integers are divided.
 """
 
-from typing import ClassVar
-
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -242,7 +240,7 @@ from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.traits import Folds, ReadsReals, RealsOnly, View
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
+from memopt.rewrites import NAMES, SOURCE, Rule, erase_unread
 
 EVEN = RoundingAttr("onnx_even")
 
@@ -253,9 +251,10 @@ SUMS = (WeighingOp, TransposeConv2DOp)
 class QdqFold(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "rounding"
+    needs = (QuantizeOp,)
+    applied = "kernels"
+    keeps_claims = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: QuantizeOp, rewriter: PatternRewriter) -> None:

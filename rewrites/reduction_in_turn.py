@@ -71,7 +71,7 @@ Left alone:
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp
@@ -84,7 +84,7 @@ from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.over_axes import OverAxesOp
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import FunctionRule
 
 ROWS = 1  # the dimension of images along which they are cut
 
@@ -92,8 +92,9 @@ ROWS = 1  # the dimension of images along which they are cut
 class ReductionInTurn(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (OverAxesOp,)
+    applied = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         reductions = [

@@ -66,7 +66,7 @@ Left alone:
     }
 """
 
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute, Operation
@@ -79,7 +79,7 @@ from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import RELUS
 from memopt.dialects.operators.traits import AsActivation
-from memopt.rewrites import Exact, Rule
+from memopt.rewrites import Rule
 from memopt.rewrites.relu_into_producer import absorb, behind
 
 MERGED = "memgraph.merged"
@@ -88,8 +88,9 @@ MERGED = "memgraph.merged"
 class ReluByConvention(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = (OpaqueOp, AsActivation)
+    keeps_claims = False
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not is_relu(op):

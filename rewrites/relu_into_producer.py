@@ -118,7 +118,6 @@ Left alone:
 
 from collections.abc import Callable
 from math import prod
-from typing import ClassVar
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -134,14 +133,15 @@ from memopt.dialects.memgraph.tensors import encoding_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
 from memopt.dialects.operators.traits import AsActivation, View
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class ReluIntoProducer(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = (AsActivation,)
+    applied = "safe"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -37,21 +37,20 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import OpResult
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.operators.movement import ReshapeOp
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 
 
 class ReshapeOfReshape(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (ReshapeOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:

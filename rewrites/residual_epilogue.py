@@ -70,8 +70,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
@@ -79,17 +77,18 @@ from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.plan import ALIAS, model_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import EVERY, Rule
 from memopt.rewrites.gather import virtual_aliases
 
 
 class ResidualEpilogue(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True
-    only_lower: ClassVar[bool] = True
+    exact = "bits"
+    needs = EVERY
+    applied = "search"
+    virtual = True
+    only_lower = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

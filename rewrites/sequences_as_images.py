@@ -108,7 +108,6 @@ Left alone:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import ReturnOp
@@ -124,7 +123,7 @@ from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.reordering import NEW, is_width_lost
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 
 SEQUENCE = 3  # dimensions
 WITH_WIDTH = (0, 1, 2, NEW)
@@ -134,9 +133,10 @@ WITH_WIDTH = (0, 1, 2, NEW)
 class SequencesAsImages(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = (ReshapeOp,)
+    applied = "kernels"
+    keeps_claims = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

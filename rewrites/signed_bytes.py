@@ -49,7 +49,6 @@ Left alone:
 """
 
 from collections.abc import Container
-from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType, i8
 from xdsl.dialects.func import FuncOp
@@ -67,16 +66,17 @@ from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, is_buffer, 
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.traits import Moves
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import EVERY, FunctionRule
 from memopt.rewrites.qdq_fold import HALF, per_tensor, requantized
 
 
 class SignedBytes(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = EVERY
+    applied = "kernels"
+    keeps_claims = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         unsigned = signed_results(func)

@@ -80,8 +80,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
@@ -92,15 +90,17 @@ from memopt.dialects.attributes.model import AliasAttr
 from memopt.dialects.memgraph.plan import ALIAS, makes_virtual
 from memopt.dialects.memgraph.tensors import element_bits
 from memopt.dialects.operators.base import ComputeOp
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.dialects.operators.traits import Cuts
+from memopt.rewrites import Rule
 from memopt.rewrites.gather import is_alike
 
 
 class SliceAsView(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
+    exact = "bits"
+    needs = (Cuts,)
+    applied = "search"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -90,8 +90,6 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
@@ -99,7 +97,8 @@ from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import channel_axis, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import element_steps
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.dialects.operators.traits import Cuts
+from memopt.rewrites import Rule
 from memopt.rewrites.gather import is_alike, is_read, reads_parts, virtual_aliases
 from memopt.rewrites.slice_as_view import stretches
 
@@ -107,9 +106,10 @@ from memopt.rewrites.slice_as_view import stretches
 class SliceByReaders(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "search"
-    virtual: ClassVar[bool] = True
+    exact = "bits"
+    needs = (Cuts,)
+    applied = "search"
+    virtual = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -82,7 +82,6 @@ Left alone:
 """
 
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -98,7 +97,7 @@ from memopt.dialects.operators.quantization import DequantizeOp
 from memopt.dialects.operators.recurrent_layers import RecurrentLayerOp
 from memopt.dialects.operators.slices import SliceOp
 from memopt.dialects.operators.traits import View
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 
 BYTES = (8, False), (8, True)
 
@@ -106,8 +105,9 @@ BYTES = (8, False), (8, True)
 class StoredWeights(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "safe"
+    exact = "bits"
+    needs = (RecurrentLayerOp,)
+    applied = "safe"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: RecurrentLayerOp, rewriter: PatternRewriter) -> None:

@@ -54,7 +54,6 @@ Left alone:
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -66,14 +65,15 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.traits import View
-from memopt.rewrites import Applied, Exact, Rule, erase_unread
+from memopt.rewrites import Rule, erase_unread
 
 
 class TransposeAsView(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (TransposeOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter) -> None:

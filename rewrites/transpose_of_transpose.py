@@ -29,21 +29,20 @@ Left alone:
     }
 """
 
-from typing import ClassVar
-
 from xdsl.ir import OpResult
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.operators.movement import TransposeOp
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Rule
 
 
 class TransposeOfTranspose(Rule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (TransposeOp,)
+    applied = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter) -> None:

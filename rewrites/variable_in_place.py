@@ -181,7 +181,6 @@ After:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
@@ -196,7 +195,7 @@ from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.scatter_update import ScatterUpdateOp, UpdateVariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.operators.traits import View
-from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
+from memopt.rewrites import FunctionRule, erase_unread
 
 
 @dataclass(frozen=True)
@@ -211,8 +210,9 @@ class Uses:
 class VariableInPlace(FunctionRule):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
+    exact = "bits"
+    needs = (VariableOp,)
+    applied = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         variables = [op for op in body_of(func).ops if isinstance(op, VariableOp)]

@@ -140,7 +140,7 @@ Left alone:
 
 from collections.abc import Iterator
 from math import prod
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
@@ -155,7 +155,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import JoiningOp
 from memopt.dialects.operators.traits import Pointwise
-from memopt.rewrites import Applied, Exact, FunctionRule
+from memopt.rewrites import EVERY, FunctionRule
 from memopt.rewrites.sequences_as_images import reshape_around, reshaped
 
 
@@ -163,9 +163,10 @@ class VectorsAsRows(FunctionRule):
     """The rule above; of whole functions, so that it comes after those that find what exporters
     took apart."""
 
-    exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "kernels"
-    keeps_claims: ClassVar[bool] = False
+    exact = "bits"
+    needs = EVERY
+    applied = "kernels"
+    keeps_claims = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         ops = [op for op in body_of(func).ops if isinstance(op, ComputeOp)]

@@ -27,10 +27,6 @@ def declared(scratch: int, has_state: bool) -> DictionaryAttr:
     return DictionaryAttr({**entries, **({"state": UnitAttr()} if has_state else {})})
 
 
-def is_declared(op: Operation) -> bool:
-    return CUSTOM in op.attributes
-
-
 def _entries(op: Operation) -> DictionaryAttr:
     return cast("DictionaryAttr", op.attributes[CUSTOM])
 

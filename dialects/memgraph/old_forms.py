@@ -6,7 +6,6 @@ memopt-opt MODEL --schedule=auto --place=shared-objects -o PLAN.mlir
 
 from collections.abc import Sequence
 
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -31,12 +30,6 @@ def current_word(parser: AttrParser, attribute: str, word: str) -> str:
     if (attribute, word) in VIRTUAL:
         parser.raise_error(old_form(f"{word} in #{attribute}, now virtual", REWRITTEN))
     return word
-
-
-def old_attribute(func: FuncOp) -> str:
-    """Return the sentence for a function that carries its memories beside its plan, or ""."""
-    is_old = OldMemoriesAttr.name in func.attributes
-    return old_form(OldMemoriesAttr.name, BANKS) if is_old else ""
 
 
 class _OldAttr(ParametrizedAttribute):

@@ -52,6 +52,7 @@ from memopt.dialects.operators.traits import (
     Alike,
     ByPixel,
     Concatenates,
+    Cuts,
     Folds,
     IgnoresActivation,
     KeepsDimensions,
@@ -164,7 +165,7 @@ class SplitOp(ComputeOp):
     input = operand_def(AnyTensor)
     parts = var_result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), Moves(), KeepsDimensions())
+    traits = traits_def(Pure(), Alike(), ByPixel(), Monotone(), Moves(), Cuts(), KeepsDimensions())
     assembly_format = "$input `axis` $axis " + TYPES
 
     def verify_(self) -> None:
@@ -232,7 +233,7 @@ class SliceOp(OfOneOp):
     name = "memgraph.slice"
     starts = prop_def(INTS)
     strides = prop_def(INTS)
-    traits = traits_def(Alike(), ByPixel(), Monotone(), Moves(), KeepsDimensions(), Folds())
+    traits = traits_def(Alike(), ByPixel(), Monotone(), Moves(), Cuts(), KeepsDimensions(), Folds())
     assembly_format = "$input `starts` $starts `strides` $strides " + TYPES
 
     def verify_(self) -> None:

@@ -74,6 +74,10 @@ class Weights(OpTrait):
         return {"nhwc": self.nhwc, "nchw": self.nchw}.get(layout) or None
 
 
+class Cuts(OpTrait):
+    """Each result is elements of operand 0 that lie at even distances, as `lies_at` says."""
+
+
 class KeepsDimensions(OpTrait):
     """The dimensions of the results stand in the order of the operands'."""
 

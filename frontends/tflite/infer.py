@@ -42,7 +42,8 @@ def with_shapes(data: bytes, model: Model, shapes: Shapes, name: str) -> Model:
     main = model.subgraphs[0]
     tensors = [main.tensors[i] for i in main.inputs]
     names = [t.name or f"tensor_{i}" for i, t in zip(main.inputs, tensors, strict=True)]
-    check_names(shapes, names, name)
+    if shapes:
+        check_names(shapes, names, name)
     given = [_input_shape(*pair, shapes, name) for pair in zip(tensors, names, strict=True)]
     is_open = any(_is_open(t) for graph in model.subgraphs for t in graph.tensors)
     is_open |= any(o.name in CUSTOMS or _is_misdeclared(o, main) for o in main.operators)

@@ -34,11 +34,12 @@ def read(
     given. `shapes` are those of its inputs, where the file leaves dimensions open. An
     `OfflineMemoryAllocation` plan in the file is not imported. Raises MemoptError.
     """
-    check_none_fixed(fixed or {}, name)
+    if fixed:
+        check_none_fixed(fixed, name)
     model = with_shapes(data, read_model(data, name), shapes or {}, name)
     sha256 = sha256_of(data)
     ordered = control_dependencies(model, data, name)
-    first = first_values(data, model, name)
+    first = first_values(data, model, name) if len(model.subgraphs) > 1 else {}
     functions = [
         Importer(
             data, sha256, model, index, f"{name}: subgraph {index}", ordered[index], first

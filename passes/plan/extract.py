@@ -10,6 +10,7 @@ from math import gcd
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
+from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.rederived import Seen, rederived
@@ -19,7 +20,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, read_values
 from memopt.dialects.memgraph.interface import BARRIER, WORLD
 from memopt.dialects.memgraph.names import name_of, operator_name, place_of
-from memopt.dialects.memgraph.plan import CHOSEN, model_of
+from memopt.dialects.memgraph.plan import CHOSEN, PARTITION, model_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of
@@ -49,6 +50,18 @@ class Extracted:
         if memory is self.memory:
             return self
         return extract(func, *how) if memory is None else _extracted(func, now, memory, *how)
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Return whether an operation names its part of the function, or one inside it does."""
+        inner = (x for op in self.memory.operations for x in op.walk())
+        return any(PARTITION in op.attributes for op in inner)
+
+    def refuse_partition(self, who: str, method: str) -> None:
+        """Raise PassFailedException for a partitioned function, whose order `method` may change."""
+        if self.is_partitioned:
+            text = f"{method} may change the order, which the partition fixes"
+            raise PassFailedException(f"{who}: @{self.func.sym_name.data}: {text}")
 
     def refuse_parts(self, who: str) -> None:
         """Raise MemoptError if a tensor is in parts, which `who` cannot put anywhere."""

@@ -12,7 +12,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED
 from memopt.dialects.memgraph.write_plan import Facts
-from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.memgraph_schedule import write_order
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import Chosen, chosen_by, only_chosen
@@ -21,15 +20,6 @@ from memopt.solvers import clock, joint
 from memopt.solvers.joint.in_place_choices import first_choice
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 from memopt.solvers.problems.placement import Placement
-
-
-def refuse_partition(extracted: Extracted) -> None:
-    """Raise PassFailedException for a partitioned function."""
-    if partition_of(extracted) is not None:
-        raise PassFailedException(
-            f"memgraph-place: @{extracted.func.sym_name.data}: method=joint may change the order, "
-            "which the partition fixes"
-        )
 
 
 def find_order(

@@ -95,12 +95,12 @@ def bank_values(layout: Layout, name: str) -> dict[str, str]:
 
 
 def link_values(layout: Layout, target: Target) -> dict[str, str]:
-    """The linker script's regions and sections of the banks, if the plan has any.
+    """The linker script's regions and sections of the banks.
 
     Every bank gets a region of its capacity and the canaries, in the second half of the RAM or in
     other memory of the board. Raises MemoptError if the board has no room for one.
     """
-    if not layout.banks or not target.memories:
+    if not target.memories:
         return {"bank_sections": ""}
     *others, (ram, start, _) = target.memories
     half = _bytes(target.memories[-1][2]) // 2

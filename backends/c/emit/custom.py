@@ -7,7 +7,7 @@ from xdsl.ir import Operation
 from memopt.backends.c.emit.call import refuse
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.kernels import kernel_files
-from memopt.dialects.memgraph.custom import has_state, is_declared, name_of_custom, scratch_of
+from memopt.dialects.memgraph.custom import CUSTOM, has_state, name_of_custom, scratch_of
 
 HEADER = "memopt_custom.h"
 
@@ -22,7 +22,7 @@ def custom_operators(layout: Layout) -> list[Operation]:
     function would stand for."""
     by_name: dict[str, Operation] = {}
     for op in layout.operations:
-        if is_declared(op):
+        if CUSTOM in op.attributes:
             first = by_name.setdefault(function_name(op), op)
             if name_of_custom(first) != name_of_custom(op):
                 both = f"{name_of_custom(first)} and {name_of_custom(op)}"

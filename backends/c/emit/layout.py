@@ -23,7 +23,7 @@ from memopt.dialects.attributes.memories import MemoryAttr, MemoryKind
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.runtimes import scratch_requests
-from memopt.dialects.memgraph.custom import is_declared
+from memopt.dialects.memgraph.custom import CUSTOM
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.names import name_of, place_of
@@ -282,7 +282,7 @@ def _check_kernels_can(block: Block, memory: BlockMemory) -> None:
     for index, _, _ in memory.overwrites:
         op = memory.operations[index]
         computed = op.whole if isinstance(op, RowOp) else op
-        declared = isinstance(op, OpaqueOp) and is_declared(op)
+        declared = isinstance(op, OpaqueOp) and CUSTOM in op.attributes
         is_ours = declared or isinstance(computed, ComputeOp)  # others are refused by name
         if is_ours and not _runs_in_place(computed):
             raise refuse(op, "in place, which its kernel is not")

@@ -18,6 +18,7 @@ from memopt.backends.c.rows.row_program import (
 )
 from memopt.backends.c.stream.streaming import Stream, guarded
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import has_kind
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp
 
@@ -35,7 +36,8 @@ class Program:
 def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     """Add everything that runs. `live` are the groups that are in memory during each operation.
     Raises MemoptError if something has no kernel."""
-    of_operator = rows_of_operators(out.layout)
+    has_rows = has_kind(out.layout.operations, RowOp)
+    of_operator = rows_of_operators(out.layout) if has_rows else {}
     numbers: dict[RowOp, range] = {}
     operators: list[RowOperator] = []
     calls: list[RowsCalled] = []

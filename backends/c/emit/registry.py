@@ -30,7 +30,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.inline.inlined_producers import Inlining, inlining_of
 from memopt.backends.c.inline.inlined_rows import can_make, row_scratch
 from memopt.backends.c.rows.row_calls import RowForm
-from memopt.dialects.memgraph.custom import PREFIX, is_declared, name_of_custom
+from memopt.dialects.memgraph.custom import CUSTOM, PREFIX, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, makes_virtual, reads_virtual
 from memopt.dialects.memgraph.structure import OpaqueOp
@@ -299,7 +299,7 @@ def _no_match(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> s
 def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
     Raises MemoptError if there is none, and says what would match."""
-    if isinstance(op, OpaqueOp) and not is_declared(op):
+    if isinstance(op, OpaqueOp) and CUSTOM not in op.attributes:
         need_no_npu(op)
         if op.op_name.data == "UNINITIALIZED":
             raise refuse(op, "a tensor that is read but never written")

@@ -85,7 +85,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         **called,
         **memory,
         **target_values(target, program),
-        **link_values(layout, target),
+        **(link_values(layout, target) if layout.banks else {"bank_sections": ""}),
     }
 
 

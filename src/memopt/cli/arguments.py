@@ -147,7 +147,7 @@ def _number(text: str) -> int | float:
 def parse_input_ranges(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """`NAME=-1:1` as a mapping. Raises UsageError."""
     try:
-        return parse_ranges(texts)
+        return parse_ranges(texts) if texts else {}
     except ValueError as error:
         raise UsageError(f"--input-range={error}") from None
 

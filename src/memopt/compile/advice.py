@@ -29,9 +29,10 @@ from memopt.compile.plan_request import settled
 from memopt.compile.rewritten_network import rewrite_network
 from memopt.compile.run_passes import Seconds, before_rows, check_kernels_of
 from memopt.compile.target_facts import facts_without_a_build, tflm_facts
+from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.attributes.rewrites import rewrites_of
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.frontends.core.registry import Frontend
 from memopt.passes.memgraph_int8_io import store_border
 from memopt.passes.memgraph_kernels import BALANCED, RAM, SPEED, may_become
@@ -166,6 +167,10 @@ def _options(planned: Advised, most: int, work: Work) -> Iterator[_Option]:
 def _has_real_border(module: ModuleOp) -> bool:
     """Return whether --int8-io changes something. Raises nothing: what it refuses changes
     nothing."""
+    block = body_of(only_function(module))
+    ends = (*block.args, *(() if block.last_op is None else block.last_op.operands))
+    if all(is_stored(v) for v in ends):
+        return False
     with suppress(MemoptError):
         return store_border(only_function(module.clone()))
     return False

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.compile.options import PlanOptions, check_conflicts, described
 from memopt.compile.pipelines import SettledOptions, rows_alignment
-from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.functions import body_of, has_kind, only_function
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.steps import steps_of
 from memopt.frontends.core.registry import Frontend
@@ -41,6 +42,8 @@ def lowered(
     of float32. Raises MemoptError for a branch of which it is not known what it runs."""
     if request.runs_file or not is_tflite(frontend):
         return module, module
+    if not has_kind(module.walk(), OpaqueOp):
+        return module, in_float32(module)
     imported = without_branches(module)
     return imported, with_known_shapes(in_float32(imported))
 

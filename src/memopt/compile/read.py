@@ -62,7 +62,8 @@ def _module(request: Request, context: Context) -> ModuleOp:
         raise MemoptError(unknown_kind())
     if how.model_path:
         set_model_path(module, how.model_path)
-    declare_ranges(module, how.ranges)
+    if how.ranges:
+        declare_ranges(module, how.ranges)
     if how.custom:
         if request.options.runs_file:
             raise UsageError("--custom is of C targets; TensorFlow Lite Micro asks its kernels")

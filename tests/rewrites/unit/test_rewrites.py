@@ -21,7 +21,7 @@ from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.functions import functions, only_function
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import is_buffer
-from memopt.rewrites import RULES, SOURCE, apply_rules, rule_of
+from memopt.rewrites import EVERY, RULES, SOURCE, apply_rules, is_met, kinds_in, rule_of
 
 DRAWS = 20  # random inputs of every example, in full
 
@@ -54,6 +54,20 @@ def test_before_becomes_after(example: Example) -> None:
     module = applied(example)
     assert plain(module) == plain(parsed(expected))
     assert not apply_rules(module, (example.rule,))  # all of it the first time
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_a_rule_does_nothing_where_all_that_it_needs_is_missing(
+    example: Example, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ask the rules that need other operations all the same."""
+    module = parsed(example.before)
+    kinds = kinds_in(module)
+    unmet = [rule for rule in RULES if not is_met(rule_of(rule), kinds)]
+    assert unmet and example.rule not in unmet  # or the example shows nothing of the rule
+    for rule in unmet:
+        monkeypatch.setattr(rule_of(rule), "needs", EVERY)
+        assert not apply_rules(module, (rule,)), rule
 
 
 @pytest.mark.parametrize("example", CHANGED, ids=str)

@@ -15,7 +15,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.custom import function_name
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.memgraph.custom import has_state, is_declared, options_of, scratch_of
+from memopt.dialects.memgraph.custom import CUSTOM, has_state, options_of, scratch_of
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of, encoding_of, shape_of
 
@@ -35,7 +35,7 @@ TYPES = {
 
 
 def _scratch(op: OpaqueOp) -> int:
-    return scratch_of(op) if is_declared(op) else 0
+    return scratch_of(op) if CUSTOM in op.attributes else 0
 
 
 @kernel(OpaqueOp, ANY, workspace=_scratch)
