@@ -166,7 +166,7 @@ Left alone:
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
@@ -181,7 +181,6 @@ from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.quantization import QuantizeOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.traits import Pointwise
-from memopt.rewrites import Exact
 from memopt.rewrites.mask_as_causal import causal_of
 from memopt.rewrites.products_as_attention import (
     Heads,
@@ -202,7 +201,8 @@ from memopt.rewrites.qdq_fold import EVEN, per_tensor
 class StoredProductsAsAttention(ProductsAsAttention):
     """The rule above."""
 
-    exact: ClassVar[Exact] = "rounding"
+    exact = "rounding"
+    needs = (BatchMatmulOp,)
 
     def parts(self, op: SoftmaxOp, constants: Constants) -> Parts | None:
         scores = stored_scores_of(op, constants)

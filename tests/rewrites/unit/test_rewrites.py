@@ -56,6 +56,11 @@ def test_before_becomes_after(example: Example) -> None:
     assert not apply_rules(module, (example.rule,))  # all of it the first time
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_says_itself_what_it_needs(rule: str) -> None:
+    assert "needs" in vars(rule_of(rule))
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_a_rule_does_nothing_where_all_that_it_needs_is_missing(
     example: Example, monkeypatch: pytest.MonkeyPatch
