@@ -114,6 +114,79 @@ After:
       func.return %5, %7, %8, %10 : !x, !x, !x, !x
     }
 
+What is dequantized is added up as it is stored; an image that is so in the shape of groups is
+normalized as an image, if it is stored as one again:
+
+Before:
+    !q = tensor<1x4x2x3xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !p = tensor<1x2x12xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !x = tensor<1x4x2x3xf32, #memgraph.encoding<nchw>>
+    !g = tensor<1x2x12xf32>
+    !n = tensor<2x1xf32>
+    !t = tensor<2x1xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<1x4x2x3xi16, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [0]>>
+    func.func @main(%q: !q, %w: !w) -> (!x, !q, !x) {
+      %10 = memgraph.dequantize %w : (!w) -> !x
+      %11 = memgraph.layer_normalization %10 axis 2 epsilon 0.5 : (!x) -> !x
+      %1 = memgraph.dequantize %q : (!q) -> !x
+      %2 = memgraph.layer_normalization %1 axis 2 epsilon 0.5 : (!x) -> !x
+      %3 = memgraph.reshape %q : (!q) -> !p
+      %4 = memgraph.dequantize %3 : (!p) -> !g
+      %5 = memgraph.layer_normalization %4 axis 2 epsilon 0.5 : (!g) -> !g
+      %c = memgraph.constant dense<5> : !t
+      %6 = memgraph.dequantize %c : (!t) -> !n
+      %7 = memgraph.mul %5, %6 : (!g, !n) -> !g
+      %8 = memgraph.quantize %7 rounding<onnx_even> : (!g) -> !p
+      %9 = memgraph.reshape %8 : (!p) -> !q
+      func.return %2, %9, %11 : !x, !q, !x
+    }
+After:
+    !s = tensor<2x4xf32>
+    !u = tensor<2x2xf32>
+    func.func @main(%q: !q, %w: !w) -> (!x, !q, !x) {
+      %10 = memgraph.dequantize %w : (!w) -> !x
+      %t = memgraph.group_statistics %10 groups 4 : (!x) -> !s
+      %11 = memgraph.group_normalization %10, %t epsilon 0.5 : (!x, !s) -> !x
+      %1 = memgraph.dequantize %q : (!q) -> !x
+      %s = memgraph.group_statistics %q groups 4 : (!q) -> !s
+      %2 = memgraph.group_normalization %1, %s epsilon 0.5 : (!x, !s) -> !x
+      %c = memgraph.constant dense<5> : !t
+      %u = memgraph.group_statistics %q groups 2 : (!q) -> !u
+      %3 = memgraph.dequantize %q : (!q) -> !x
+      %7 = memgraph.group_normalization %3, %u epsilon 0.5 : (!x, !u) -> !x
+      %r = memgraph.reshape %7 : (!x) -> !g
+      %8 = memgraph.quantize %r rounding<onnx_even> : (!g) -> !p
+      %9 = memgraph.reshape %8 : (!p) -> !q
+      func.return %2, %9, %11 : !x, !q, !x
+    }
+
+Left alone:
+    !q = tensor<1x4x2x3xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !h = tensor<1x4x2x3xi16, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [0]>>
+    !k = tensor<1x2x12xi16, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
+    !y = tensor<1x4x3x2xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !z = tensor<1x4x2x3xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !p = tensor<1x2x12xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !g = tensor<1x2x12xf32>
+    func.func @main(%q: !q, %h: !h) -> (!y, !p, !z, !q) {
+      %1 = memgraph.reshape %q : (!q) -> !p
+      %2 = memgraph.dequantize %1 : (!p) -> !g
+      %3 = memgraph.layer_normalization %2 axis 2 epsilon 0.5 : (!g) -> !g
+      %4 = memgraph.quantize %3 rounding<onnx_even> : (!g) -> !p
+      %5 = memgraph.reshape %4 : (!p) -> !y
+      %6 = memgraph.layer_normalization %2 axis 2 epsilon 0.5 : (!g) -> !g
+      %7 = memgraph.quantize %6 rounding<onnx_even> : (!g) -> !p
+      %8 = memgraph.layer_normalization %2 axis 2 epsilon 0.5 : (!g) -> !g
+      %9 = memgraph.quantize %8 rounding<onnx_even> : (!g) -> !p
+      %10 = memgraph.reshape %9 : (!p) -> !z
+      %11 = memgraph.reshape %h : (!h) -> !k
+      %12 = memgraph.dequantize %11 : (!k) -> !g
+      %13 = memgraph.layer_normalization %12 axis 2 epsilon 0.5 : (!g) -> !g
+      %14 = memgraph.quantize %13 rounding<onnx_even> : (!g) -> !p
+      %15 = memgraph.reshape %14 : (!p) -> !q
+      func.return %5, %7, %10, %15 : !y, !p, !z, !q
+    }
+
 Left alone are several images, what is no image channels first, other forms and numbers, groups of
 no whole channels, and groups that are no image again, are read between, or have numbers of their
 own:
@@ -175,7 +248,8 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from memopt.analysis.constants import constants_beside
-from memopt.dialects.arithmetic.stored import element_of
+from memopt.dialects.arithmetic.even_rounding import real_type
+from memopt.dialects.arithmetic.stored import element_of, is_stored
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.memgraph.tensors import channels_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
@@ -187,9 +261,11 @@ from memopt.dialects.operators.group_normalization import (
 )
 from memopt.dialects.operators.layer_normalization import LayerNormalizationOp
 from memopt.dialects.operators.movement import ReshapeOp
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.reordering import is_channels_first
 from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.layer_normalization import only_user, other
+from memopt.rewrites.qdq_fold import per_tensor
 
 
 class GroupNormalization(Rule):
@@ -202,7 +278,7 @@ class GroupNormalization(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: LayerNormalizationOp, rewriter: PatternRewriter) -> None:
-        if op.how or op.around_zero is not None or op.terms:
+        if op.how or op.around_zero is not None or op.terms or is_stored(op.input):
             return
         image = image_of(op)
         parts = None if image is None else image_again(op, image)
@@ -222,7 +298,10 @@ class GroupNormalization(Rule):
             rewriter.insert(new, InsertPoint.before(last))
         operands = list(last.operands)
         self.replaced(last, operations[-1], rewriter)
-        erase_unread(operands, rewriter.erase, (op.input.owner, *inside).__contains__)
+        goes = (op.input.owner, *inside)
+        erase_unread(
+            operands, rewriter.erase, lambda o: o in goes or isinstance(o, ReshapeOp | DequantizeOp)
+        )
 
 
 def normalized(
@@ -230,38 +309,60 @@ def normalized(
 ) -> list[ComputeOp]:
     """Return the operations that make what `last` does, the last one in its place."""
     statistics = GroupStatisticsOp.create(
-        operands=[image],
+        operands=[stored_image(image) or image],
         result_types=[TensorType(f32, [STATISTICS, op.vectors])],
         properties={"groups": number(op.vectors)},
     )
     flat = TensorType(f32, [channels_of(image)])
     views = [ReshapeOp.create(operands=[term], result_types=[flat]) for term in terms]
+    again: list[ComputeOp] = []
+    if is_stored(image):
+        real = real_type(image)
+        again = [DequantizeOp.create(operands=[image], result_types=[real])]
+        image = again[0].results[0]
     properties: dict[str, Attribute] = {"epsilon": op.epsilon}
     if last.activation_name:
         properties["activation"] = last.properties["activation"]
     normalization = GroupNormalizationOp.create(
         operands=[image, statistics.result, *(view.result for view in views)],
-        result_types=[last.results[0].type],
+        result_types=[image.type],
         properties=properties,
     )
-    normalization.result.name_hint = last.results[0].name_hint
-    return [statistics, *views, normalization]
+    operations = [statistics, *views, *again, normalization]
+    if normalization.result.type != last.results[0].type:
+        view = ReshapeOp.create(
+            operands=[normalization.result], result_types=[last.results[0].type]
+        )
+        operations.append(view)
+    operations[-1].results[0].name_hint = last.results[0].name_hint
+    return operations
+
+
+def stored_image(image: SSAValue) -> SSAValue | None:
+    """Return the integers of 8 bits and one scale that an image of reals is dequantized from."""
+    op = image.owner
+    return op.input if isinstance(op, DequantizeOp) and per_tensor(op.input) else None
 
 
 def image_of(op: LayerNormalizationOp) -> SSAValue | None:
-    """Return the single image of reals, channels first, of which whole channels are normalized."""
-    view, image = op.input.owner, op.input
-    if isinstance(view, ReshapeOp) and not is_channels_first(image):
+    """Return the single image, channels first, of which whole channels are normalized: of reals, or
+    the stored one that they are dequantized from in the shape of groups."""
+    image = op.input
+    for _ in range(2):
+        view = image.owner
+        if is_channels_first(image) or not isinstance(view, ReshapeOp | DequantizeOp):
+            break
         image = view.input
-    if not is_channels_first(image) or not isinstance(element_of(image), Float32Type):
+    is_known = isinstance(element_of(image), Float32Type) or per_tensor(image)
+    if not is_channels_first(image) or not is_known:
         return None
     divides = shape_of(image)[0] == 1 and channels_of(image) % op.vectors == 0
     return image if divides else None
 
 
 def image_again(op: LayerNormalizationOp, image: SSAValue) -> list[ComputeOp] | None:
-    """Return the operations, this one first, by which what is normalized is an image again; None if
-    it is not."""
+    """Return the operations, this one first, by which what is normalized is an image again, or is
+    stored to be one again; None if it is not."""
     parts: list[ComputeOp] = [op]
     if op.result.type == image.type:
         return parts
@@ -270,7 +371,13 @@ def image_again(op: LayerNormalizationOp, image: SSAValue) -> list[ComputeOp] | 
         if step is not None and is_all(other(step, parts[-1].results[0]), nothing, op):
             parts.append(step)
     view = only_user(parts[-1].results[0], ReshapeOp)
-    return [*parts, view] if view is not None and view.result.type == image.type else None
+    if view is not None and view.result.type == image.type:
+        return [*parts, view]
+    quantize = only_user(parts[-1].results[0], QuantizeOp)
+    view = None if quantize is None else only_user(quantize.result, ReshapeOp)
+    if view is None or not is_channels_first(view.result):
+        return None
+    return parts if shape_of(view.result) == shape_of(image) else None
 
 
 def is_all(value: SSAValue, real: float, op: ComputeOp) -> bool:

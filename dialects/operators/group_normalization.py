@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -21,9 +21,17 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.arithmetic.stored import Array, element_of, unknown
-from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.arithmetic.stored import (
+    Array,
+    element_of,
+    is_stored,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     channel_axis,
@@ -32,25 +40,33 @@ from memopt.dialects.memgraph.tensors import (
     rows_of,
     shape_of,
 )
-from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp, OfOneOp
-from memopt.dialects.operators.traits import Alike, Spatial
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, OfOneOp
+from memopt.dialects.operators.traits import Alike, ReadsReals, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 from memopt.dialects.rows.questions import RowsMode
 
 STATISTICS = 2  # mean, variance
 
 
-def need_float32(op: ComputeOp) -> None:
-    """Raise MemoptError unless all tensors are of float32."""
-    if not all(isinstance(element_of(v), Float32Type) for v in (*op.operands, *op.results)):
-        raise unknown(op, "other numbers than float32")
+LONGEST = 1 << 15  # stored integers whose squares 32 bits can add up
+
+
+def need_float32(op: ComputeOp, *values: SSAValue) -> None:
+    """Raise MemoptError unless these tensors are of float32, or stored in 8 bits of one scale."""
+    for value in (*op.operands, *op.results):
+        if value in values and is_stored(value):
+            stored_bits(op, value, unsigned=True)
+            per_tensor(op, value)
+        elif not isinstance(element_of(value), Float32Type):
+            raise unknown(op, "other numbers than float32")
 
 
 @irdl_op_definition
 class GroupStatisticsOp(OfOneOp):
     """Mean and variance of each of equal `groups` of channels of an image, in float32: those of a
     row at a time, each brought together with that of the rows before (Chan, Golub, LeVeque 1979).
-    So a mean far from 0 costs digits once, not squared as in a mean of squares."""
+    So a mean far from 0 costs digits once, not squared as in a mean of squares. Sums of a row of
+    stored integers are exact."""
 
     name = "memgraph.group_statistics"
     groups = prop_def(IntegerAttr[I64])
@@ -91,20 +107,51 @@ class GroupStatisticsOp(OfOneOp):
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         """Return means, and sums of the squares of what is left."""
-        need_float32(self)
+        self.need_numbers()
         groups = self.groups.value.data
         *_, width, channels = operands[0].shape
         pixels = operands[0].reshape(width, groups, channels // groups)
         x = pixels.transpose(1, 0, 2).reshape(groups, -1)
         count, share = np.float32(x.shape[1]), np.float32(1) / np.float32(r + 1)
         with np.errstate(all="ignore"):
-            centre = np.add.accumulate(x, -1)[:, -1] / count
-            rest = x - centre[:, None]
-            squares = np.add.accumulate(rest * rest, -1)[:, -1]
+            if is_stored(self.input):
+                centre, squares = self._of_stored(x)
+            else:
+                centre = np.add.accumulate(x, -1)[:, -1] / count
+                rest = x - centre[:, None]
+                squares = np.add.accumulate(rest * rest, -1)[:, -1]
             mean, spread = np.zeros((STATISTICS, groups), np.float32) if before is None else before
             apart = centre - mean
             spread = spread + (squares + apart * apart * (count * np.float32(r) * share))
             return np.stack([mean + apart * share, spread])
+
+    def need_numbers(self) -> None:
+        """Raise MemoptError for types that have no statistics, and for sums beyond 32 bits."""
+        need_float32(self, self.input)
+        if is_stored(self.input) and self.row_length > LONGEST:
+            raise unknown(self, f"more than {LONGEST} stored integers of a group in a row")
+
+    @property
+    def row_length(self) -> int:
+        """Return how many elements of a group are in a row."""
+        shape, axis = shape_of(self.input), channel_axis(self.input)
+        height = shape[1 if axis == len(shape) - 1 else 2]
+        return elements_of(self.input) // (height * self.groups.value.data)
+
+    @property
+    def spread_scale(self) -> float:
+        """Return the sum of squares of what is left of stored integers of a row per count * sum of
+        squares - square of sum."""
+        return float(np.float32(per_tensor(self, self.input)[0] ** 2 / self.row_length))
+
+    def _of_stored(self, x: Array) -> tuple[Array, Array]:
+        """Return mean and sum of squares of what is left of rows of stored integers."""
+        scale, zero_point = per_tensor(self, self.input)
+        steps = x.astype(np.int64) - zero_point
+        total, squares = steps.sum(-1), (steps * steps).sum(-1)
+        spread = (x.shape[1] * squares - total * total).astype(np.float32)
+        mean = np.float32(scale) * total.astype(np.float32) / np.float32(x.shape[1])
+        return mean, spread * np.float32(self.spread_scale)
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
         count = elements_of(self.input) // self.groups.value.data
@@ -115,7 +162,8 @@ class GroupStatisticsOp(OfOneOp):
 class GroupNormalizationOp(ComputeOp):
     """(x - mean) / sqrt(variance + `epsilon`) * scale + shift, of an image whose groups of channels
     have these statistics; with a scale and a shift of each channel, where they are given. Each step
-    in float32, times one over the root."""
+    in float32, times one over the root; of stored integers, between what they stand for and the
+    result's."""
 
     name = "memgraph.group_normalization"
     input = operand_def(AnyTensor)
@@ -123,10 +171,11 @@ class GroupNormalizationOp(ComputeOp):
     terms = var_operand_def(AnyTensor)
     epsilon = prop_def(FloatAttr[Float32Type])
     activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
     result = result_def(AnyTensor)
-    traits = traits_def(Pure(), Alike(), Spatial())
-    assembly_format = (
-        "$input `,` $statistics (`,` $terms^)? `epsilon` $epsilon" + ACTIVATION + " " + TYPES
+    traits = traits_def(Pure(), Alike(), Spatial(), ReadsReals(1))
+    assembly_format = "$input `,` $statistics (`,` $terms^)? `epsilon` $epsilon" + (
+        ACTIVATION + ROUNDING + " " + TYPES
     )
     TERMS: ClassVar[int] = 2  # scale, shift
 
@@ -166,12 +215,30 @@ class GroupNormalizationOp(ComputeOp):
         return elements_of(self.result) * (1 + (len(self.terms) > 0))
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        need_float32(self)
-        x, (mean, variance) = channels_last(operands[0], self.input), operands[1]
+        self.need_numbers()
+        real = operands[0]
+        if is_stored(self.input):
+            real = dequantized(self, real, self.input)
+        x, (mean, variance) = channels_last(real, self.input), operands[1]
         one, each = np.float32(1), x.shape[-1] // self.groups
         with np.errstate(all="ignore"):
             factor = one / np.sqrt(variance + np.float32(self.epsilon.value.data))
             y = (x - np.repeat(mean, each)) * np.repeat(factor, each)
             for term, number in zip(self.terms, operands[2:], strict=True):
                 y = y * number if term is self.terms[0] else y + number
-            return [as_laid_out(self.activated(y).astype(np.float32), self.result)]
+            y = self.activated(y).astype(np.float32)
+            if is_stored(self.result):
+                y = quantized(self, y, self.result)
+            return [as_laid_out(y, self.result)]
+
+    def need_numbers(self) -> None:
+        """Raise MemoptError unless images are of reals, or stored in 8 bits and rounded as ONNX's,
+        both alike."""
+        need_float32(self, self.input, self.result)
+        stored = [is_stored(v) for v in (self.input, self.result)]
+        if any(stored) and not (all(stored) and rounds_even(self)):
+            raise unknown(self, "stored integers beside reals, or rounded as TensorFlow Lite does")
+        if any(stored) and element_of(self.input) != element_of(self.result):
+            raise unknown(self, "bytes with and without sign")
+        if any(stored) and not self.epsilon.value.data > 0:
+            raise unknown(self, "stored integers with an epsilon that is not above 0")

@@ -245,6 +245,11 @@ def style(path: Path) -> Path:
     return saved(n, classifier(n, n.conv(n.add("Relu", [name]), 8, 8, 3), 8), 10, path)
 
 
+def style_of_bytes(path: Path) -> Path:
+    """The former, quantised by onnxruntime's tool."""
+    return quantised(style(path.with_suffix(".float.onnx")), path, unsigned=False)
+
+
 def lenet(path: Path) -> Path:
     """LeCun et al. 1998, as a graph that a program of somebody's own writes: of operators that are
     names, and tensors that are bytes."""
@@ -293,4 +298,5 @@ PUBLISHED: dict[str, Any] = {
     "lenet.json": lenet,
     "shufflenet.onnx": shufflenet,
     "style.onnx": style,
+    "style_of_bytes.onnx": style_of_bytes,
 }

@@ -36,6 +36,17 @@ def _terms(
     return (("terms", len(op.terms)), *pointers), () if known else tuple(tables)
 
 
+def _steps(op: LayerNormalizationOp | GroupNormalizationOp) -> Fields:
+    """Return the fields that say what stored integers stand for."""
+    (scale, zero_point), (out_scale, out_zero_point) = (
+        per_tensor(op, v) for v in (op.input, op.result)
+    )
+    return (
+        *(("input_scale", scale), ("output_scale", out_scale)),
+        *(("input_zero_point", zero_point), ("output_zero_point", out_zero_point)),
+    )
+
+
 def _call(
     op: LayerNormalizationOp, constants: Constants, name: str, fields: Fields = ()
 ) -> KernelCall:
@@ -60,26 +71,32 @@ def layer_normalization_f32(op: LayerNormalizationOp, constants: Constants) -> K
 @kernel(LayerNormalizationOp, "s8, u8", rounding="onnx_even", rows=own_rows)
 def layer_normalization_even(op: LayerNormalizationOp, constants: Constants) -> KernelCall:
     op.need_bytes()
-    (scale, zero_point), (out_scale, out_zero_point) = (
-        per_tensor(op, v) for v in (op.input, op.result)
-    )
-    fields: Fields = (
-        *(("input_scale", scale), ("spread_scale", op.spread_scale), ("output_scale", out_scale)),
-        *(("input_zero_point", zero_point), ("output_zero_point", out_zero_point)),
-    )
-    return _call(op, constants, "even_", fields)
+    return _call(op, constants, "even_", (("spread_scale", op.spread_scale), *_steps(op)))
+
+
+def _statistics(op: GroupStatisticsOp, name: str, fields: Fields = ()) -> KernelCall:
+    _, height, width, channels = shape_of(op.input)
+    groups = op.groups.value.data
+    sizes = (("height", height), ("width", width), ("groups", groups), ("each", channels // groups))
+    return KernelCall(f"group_statistics_{name}", (*sizes, *fields), (op.input,), Rows(1, 0, 0))
 
 
 @kernel(GroupStatisticsOp, "f32", "nhwc", rows=summed_rows)
 def group_statistics_f32(op: GroupStatisticsOp, constants: Constants) -> KernelCall:
-    _, height, width, channels = shape_of(op.input)
-    groups = op.groups.value.data
-    sizes = (("height", height), ("width", width), ("groups", groups), ("each", channels // groups))
-    return KernelCall("group_statistics_f32", sizes, (op.input,), Rows(1, 0, 0))
+    return _statistics(op, "f32")
 
 
-@kernel(GroupNormalizationOp, "f32", "nhwc", rows=own_rows)
-def group_normalization_f32(op: GroupNormalizationOp, constants: Constants) -> KernelCall:
+@kernel(GroupStatisticsOp, "s8 to f32, u8 to f32", "nhwc", rows=summed_rows)
+def group_statistics_of_bytes(op: GroupStatisticsOp, constants: Constants) -> KernelCall:
+    op.need_numbers()
+    scale, zero_point = per_tensor(op, op.input)
+    numbers = (("zero_point", zero_point), ("scale", scale), ("spread_scale", op.spread_scale))
+    return _statistics(op, element_kind(op.input), numbers)
+
+
+def _groups(
+    op: GroupNormalizationOp, constants: Constants, name: str, fields: Fields = ()
+) -> KernelCall:
     """Return the call; without an activation what is infinite stays so."""
     _, height, width, channels = shape_of(op.input)
     ends: Fields = (("act_min", "-INFINITY"), ("act_max", "INFINITY"))
@@ -87,7 +104,18 @@ def group_normalization_f32(op: GroupNormalizationOp, constants: Constants) -> K
         ends = float_result_range(op)
     terms, tables = _terms(op, constants)
     sizes = (("width", width), ("groups", op.groups), ("each", channels // op.groups))
-    fields = (*sizes, ("epsilon", op.epsilon.value.data), *ends, *terms)
+    own = (*sizes, ("epsilon", op.epsilon.value.data), *ends, *terms)
     rows = Rows.of(op, height, width * channels, width * channels)
     operands = (op.input, op.statistics, *tables)
-    return KernelCall("group_normalization_f32", fields, operands, rows)
+    return KernelCall(f"group_normalization_{name}", (*own, *fields), operands, rows)
+
+
+@kernel(GroupNormalizationOp, "f32", "nhwc", rows=own_rows)
+def group_normalization_f32(op: GroupNormalizationOp, constants: Constants) -> KernelCall:
+    return _groups(op, constants, "f32")
+
+
+@kernel(GroupNormalizationOp, "s8, u8", "nhwc", rounding="onnx_even", rows=own_rows)
+def group_normalization_even(op: GroupNormalizationOp, constants: Constants) -> KernelCall:
+    op.need_numbers()
+    return _groups(op, constants, f"even_{element_kind(op.input)}", _steps(op))

@@ -19,7 +19,7 @@ typedef struct {
   int32_t around_zero;
   int32_t terms;              /* 0; 1, a scale; 2, a scale and a shift */
   const float *scale, *shift; /* null where they are operands */
-  float input_scale, spread_scale, output_scale;
+  float spread_scale, input_scale, output_scale;
   int32_t input_zero_point, output_zero_point;
 } memopt_layer_normalization_even_KIND_params;
 

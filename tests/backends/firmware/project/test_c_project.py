@@ -19,6 +19,7 @@ from memopt.targets.core.registry import target_named, target_names
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 AS_DOUBLES = ("memopt_hybrid_", "memopt_sequence_rnn", "memopt_detection_postprocess")
+EXACT_SPREADS = ("memopt_layer_normalization_even", "memopt_group_statistics_")
 LIBM = {
     f"{name}f"
     for name in (
@@ -168,7 +169,7 @@ def check_needed(folder: Path, has_floats: bool = True) -> None:
         name = wanted.split()[-1]
         if file.startswith(AS_DOUBLES) and re.match(r"(__aeabi_(d|f2d|i2d).*|exp)$", name):
             continue  # scales at run time and boxes, as LiteRT's doubles
-        if file.startswith("memopt_layer_normalization_even") and name == "__aeabi_l2f":
+        if file.startswith(EXACT_SPREADS) and name == "__aeabi_l2f":
             continue  # the spread of a vector, which is an exact integer, once for each
         if file.startswith("memopt_cast_any") and name in ("__aeabi_l2f", "__aeabi_f2lz"):
             continue  # between float and int64
