@@ -27,12 +27,12 @@ number of at most -10,000 instead makes float32's 0 where scores of a query diff
 9,896.
 
 A query that reads no key; numbers not far enough below, or another than 0 of what is read; keys
-that are hidden in another order; a mask that is computed:
+that are hidden in another order; a mask that is computed, or another one of each head:
 
 Left alone:
     !x = tensor<1x2x4xf32>
     !m = tensor<1x2x2xf32>
-    func.func @main(%x: !x, %m: !m) -> (!x, !x, !x, !x, !x) {
+    func.func @main(%x: !x, %m: !m) -> (!x, !x, !x, !x, !x, !x) {
       %a = memgraph.constant dense<[[[-1.0e+09, -1.0e+09], [0.0, -1.0e+09]]]> : !m
       %1 = memgraph.attention %x, %x, %x, %a heads 2 scale 0.25 : (!x, !x, !x, !m) -> !x
       %b = memgraph.constant dense<[[[0.0, -9.0e+03], [0.0, 0.0]]]> : !m
@@ -42,7 +42,10 @@ Left alone:
       %d = memgraph.constant dense<[[[0.0, -1.0e+09], [-1.0e+09, 0.0]]]> : !m
       %4 = memgraph.attention %x, %x, %x, %d heads 2 scale 0.25 : (!x, !x, !x, !m) -> !x
       %5 = memgraph.attention %x, %x, %x, %m heads 2 scale 0.25 : (!x, !x, !x, !m) -> !x
-      func.return %1, %2, %3, %4, %5 : !x, !x, !x, !x, !x
+      %e = memgraph.constant dense<[[[0.0, -1.0e+09, 0.0, 0.0]]]> : tensor<1x1x4xf32>
+      %6 = memgraph.attention %x, %x, %x, %e heads 2 scale 0.25
+             : (!x, !x, !x, tensor<1x1x4xf32>) -> !x
+      func.return %1, %2, %3, %4, %5, %6 : !x, !x, !x, !x, !x, !x
     }
 """
 
@@ -69,7 +72,7 @@ class MaskAsCausal(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AttentionOp, rewriter: PatternRewriter) -> None:
-        if op.mask is None:
+        if op.mask is None or op.has_mask_by_head:
             return
         queries, keys, *_ = op.sizes
         causal = causal_of(constants_beside(op)(op.mask), queries, keys)

@@ -43,9 +43,9 @@ from memopt.dialects.operators.traits import Alike
 @irdl_op_definition
 class AttentionOp(ComputeOp):
     """For each query the values, weighed by the softmax of its products with the keys, times
-    `scale`, plus its row of the mask. Each of the `heads` takes the next channels of the queries;
-    those of keys and values, of which there may be fewer (`kv_heads`), serve as many in turn.
-    `causal` n: query i reads keys 0 to i + n alone.
+    `scale`, plus its row of the mask, which has numbers for all heads, or for each in turn. Each of
+    the `heads` takes the next channels of the queries; those of keys and values, of which there may
+    be fewer (`kv_heads`), serve as many in turn. `causal` n: query i reads keys 0 to i + n alone.
 
     Of bytes the types `scores`, `scaled` and `parts` say how the products, those times `scale`, and
     their softmax are stored; without `scaled` the softmax is of scores times `scale`."""
@@ -95,7 +95,8 @@ class AttentionOp(ComputeOp):
         expected = (1, q[1], v[2] // groups * heads)
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
         if self.mask is not None:
-            masks = ((1, q[1], k[1]), (1, 1, k[1]))
+            rows, numbers = (q[1], 1), (k[1], heads * k[1])
+            masks = [(1, row, width) for width in numbers for row in rows]
             self.require(shape_of(self.mask) in masks, f"the mask's shape must be {masks[0]}")
         self.require(self.causal is None or self.causal.value.data >= 0, "a query without keys")
         of_bytes = self.scores is not None
@@ -132,12 +133,23 @@ class AttentionOp(ComputeOp):
         q, k, v = map(self._by_head, operands[:3], counts)
         scores = (q @ k.swapaxes(1, 2)).astype(real) * real.type(self.scale.value.data)
         if self.mask is not None:
-            scores = scores + operands[3]
+            scores = scores + self._mask_by_head(operands[3])
         scores[..., self._unread()] = -np.inf
         parts = np.exp((scores - scores.max(-1, keepdims=True)).astype(np.float64))
         parts = (parts / parts.sum(-1, keepdims=True)).astype(real)
         weighed = parts.astype(np.float64) @ v
         return [weighed.swapaxes(0, 1).reshape(shape_of(self.result)).astype(real)]
+
+    @property
+    def has_mask_by_head(self) -> bool:
+        """Return whether each head has a mask of its own."""
+        keys = shape_of(self.k)[1]
+        return self.mask is not None and shape_of(self.mask)[2] > keys
+
+    def _mask_by_head(self, mask: Array) -> Array:
+        """Return [1, rows, keys of all heads] as [heads or 1, rows, keys]."""
+        heads = self.heads.value.data if self.has_mask_by_head else 1
+        return mask.reshape(mask.shape[1], heads, -1).swapaxes(0, 1)
 
     def _unread(self) -> Array:
         """Return for each query which keys it does not read."""

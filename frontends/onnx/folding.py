@@ -174,8 +174,12 @@ def _fill(known: Known, node: NodeProto) -> None:
     if not known.is_constant(node.input[0]):
         return
     name = node.output[0]
-    known.fills[name] = node
     shape = known.graph.types[name].fixed or ()
+    of_file = any(n.op_type == node.op_type and name in n.output for _, n in known.graph.nodes)
+    if not of_file and prod(shape) <= WEIGHTS:  # of a function's body, or that of a branch
+        known.made_constant(np.full(shape, known.elements(fill_tensor(node), name)), name)
+        return
+    known.fills[name] = node
     if prod(shape) <= INLINE:
         element = known.elements(fill_tensor(node), name)
         if element.dtype.kind in KINDS:

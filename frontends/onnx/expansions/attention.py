@@ -1,5 +1,5 @@
-"""Attention, ONNX's and that of onnxruntime's optimisers (`com.microsoft`): of one sequence as one
-operation, of several as ONNX's other operators."""
+"""Attention, ONNX's and that of onnxruntime's optimisers (`com.microsoft`): one operation of each
+sequence; of many sequences ONNX's other operators."""
 
 from math import sqrt
 
@@ -8,6 +8,9 @@ from memopt.dialects.arithmetic.stored import Array
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.normalization import centred, inverse
 from memopt.frontends.onnx.scope import FLOAT, INT32, Scope
+
+MOST = 16  # sequences, each of which is an operation
+SEQUENCES = 3  # queries, keys, values
 
 
 def heads_of(s: Scope, name: str, batch: int, length: int, heads: int) -> str:
@@ -24,10 +27,11 @@ def weighed(
     heads, batch = s.get("num_heads", 1), s.shape()[0]
     scale, behind = s.get("scale", 0.0) or 1 / sqrt(widths[0] // heads), lengths[1] - lengths[0]
     is_causal = s.get("unidirectional", 0)
-    if batch == 1 and 0 not in lengths and (behind >= 0 or not is_causal):
-        masks = [s.reshaped(mask, (1, 1, lengths[1]))] if mask else []
+    if 0 < batch <= MOST and 0 not in lengths and (behind >= 0 or not is_causal):
+        masks = [s.reshaped(mask, (batch, 1, lengths[1]))] if mask else []
         causal = behind if is_causal else None
-        return _one(s, [*parts, *masks], (lengths[0], widths[1]), (heads, heads), scale, causal)
+        size, operands = (batch, lengths[0], widths[1]), [*parts, *masks]
+        return _each(s, operands, size, (heads, heads), scale, causal)
     q, k, v = (
         heads_of(s, name, batch, n, heads)
         for name, n in zip(parts, (lengths[0], lengths[1], lengths[1]), strict=True)
@@ -42,18 +46,33 @@ def weighed(
     return s.reshaped(mixed, (batch, lengths[0], -1))
 
 
-def _one(
+def _each(
     s: Scope,
     parts: list[str],
-    size: tuple[int, int],
+    size: tuple[int, int, int],
     heads: tuple[int, int],
     scale: float,
     causal: int | None,
 ) -> str:
-    """Return the one operation of [query, key, value] of one sequence, each [1, length, all], whose
-    result has that size."""
+    """Return the operations of [query, key, value, mask] of each sequence one behind the other,
+    each [sequences, length, all], whose result has that size; a mask may be one of all."""
     given = {"heads": heads[0], "kv_heads": heads[1], "scale": scale, "causal": causal}
-    return s.own("Attention", FLOAT, (1, *size), *parts, **given)
+    count, one = size[0], (1, *size[1:])
+    if count == 1:
+        return s.own("Attention", FLOAT, one, *parts, **given)
+    shared = _shared(s, parts, count)
+    results: list[str] = []
+    for k in range(count):
+        own = [p if p in shared else s.cut(p, k, k + 1, 0) for p in parts]
+        results.append(s.own("Attention", FLOAT, one, *own, **given))
+    return s.add("Concat", *results, axis=0)
+
+
+def _shared(s: Scope, parts: list[str], count: int) -> list[str]:
+    """Return the parts that all sequences have in common: a known mask of a single one."""
+    *_, last = parts
+    array = s.known.array(last) if len(parts) > SEQUENCES else None
+    return [last] if array is not None and array.shape[0] < count else []
 
 
 def _mask(s: Scope, index: int) -> str:
@@ -102,13 +121,13 @@ def multi_head_attention(s: Scope) -> bool:
 
 @expands("Attention", floats=True)
 def standard_attention(s: Scope) -> bool:
-    """Expand ONNX's Attention of one sequence, whose mask is known to hide all of no query."""
+    """Expand ONNX's Attention of few sequences, whose masks are known to hide all of no query."""
     if _has_more(s):
         return False
     shapes = [s.shape(i) for i in range(3)]
-    ranks = {len(shape) for shape in shapes}
-    if ranks not in ({3}, {4}) or any(shape[0] != 1 or 0 in shape for shape in shapes):
-        return s.lacks("several sequences (one has one)")
+    ranks, count = {len(shape) for shape in shapes}, shapes[0][0]
+    if ranks not in ({3}, {4}) or count > MOST or any(0 in shape for shape in shapes):
+        return s.lacks(f"more than {MOST} sequences, or a tensor without elements")
     by_head = ranks == {4}
     heads = (s.get("q_num_heads"), s.get("kv_num_heads"))
     heads = (shapes[0][1], shapes[1][1]) if by_head else heads
@@ -117,16 +136,16 @@ def standard_attention(s: Scope) -> bool:
     queries, keys = (shape[2] if by_head else shape[1] for shape in shapes[:2])
     width = shapes[0][3] if by_head else shapes[0][2] // heads[0]
     causal = 0 if s.get("is_causal", 0) else None
-    mask = _known_mask(s, queries, keys, causal) if s.has(3) else None
+    mask = _known_mask(s, (heads[0], queries, keys), causal) if s.has(3) else None
     if s.has(3) and mask is None:
-        return s.lacks("a mask that is computed, of each head, or that may hide all of a query")
+        return s.lacks("a mask that is computed, or that may hide all of a query")
     parts = [_by_place(s, i) if by_head else s.input(i) for i in range(3)]
     scale = s.get("scale", 1 / sqrt(width))
     masks = [] if mask is None else [s.const(mask)]
-    size = queries, shapes[2][3] * heads[0] if by_head else shapes[2][2] // heads[1] * heads[0]
-    result = _one(s, [*parts, *masks], size, heads, scale, causal)
+    channels = shapes[2][3] * heads[0] if by_head else shapes[2][2] // heads[1] * heads[0]
+    result = _each(s, [*parts, *masks], (count, queries, channels), heads, scale, causal)
     if by_head:
-        result = s.transposed(s.reshaped(result, (1, queries, heads[0], -1)), [0, 2, 1, 3])
+        result = s.transposed(s.reshaped(result, (count, queries, heads[0], -1)), [0, 2, 1, 3])
     return s.done("Identity", result)
 
 
@@ -142,23 +161,28 @@ def _has_more(s: Scope) -> bool:
 
 
 def _by_place(s: Scope, index: int) -> str:
-    """Return an operand of [1, heads, length, each] as [1, length, all]."""
-    _, heads, length, each = s.shape(index)
+    """Return an operand of [sequences, heads, length, each] as [sequences, length, all]."""
+    count, heads, length, each = s.shape(index)
     turned = s.transposed(s.input(index), [0, 2, 1, 3])
-    return s.reshaped(turned, (1, length, heads * each))
+    return s.reshaped(turned, (count, length, heads * each))
 
 
-def _known_mask(s: Scope, queries: int, keys: int, causal: int | None) -> Array | None:
-    """Return what is added to scores of [1, queries, keys], None where that is not known, another
-    for each head, or may hide all keys of a query."""
-    mask = s.array(3)
-    if mask is None or mask.shape[-1] != keys or any(n != 1 for n in mask.shape[:-2]):
+def _known_mask(s: Scope, size: tuple[int, int, int], causal: int | None) -> Array | None:
+    """Return what is added to scores of heads, queries and keys as [sequences or 1, queries, keys],
+    with keys of each head in turn where they differ; None where that is not known, or may hide all
+    keys of a query."""
+    (heads, queries, keys), mask = size, s.array(3)
+    if mask is None or mask.ndim < 2 or mask.shape[-1] != keys:
         return None
     if mask.dtype == bool:
         mask = np.where(mask, 0, -np.inf)
-    mask = np.broadcast_to(mask.reshape(-1, keys), (queries, keys))
+    mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+    own = heads if mask.shape[1] > 1 else 1
+    mask = np.broadcast_to(mask, (mask.shape[0], own, queries, keys))
     read = np.tril(mask > -np.inf, keys if causal is None else causal)
-    return mask.reshape(1, queries, keys) if read.any(-1).all() else None
+    if not read.any(-1).all():
+        return None
+    return mask.swapaxes(1, 2).reshape(mask.shape[0], queries, own * keys)
 
 
 @expands("com.microsoft.EmbedLayerNormalization")

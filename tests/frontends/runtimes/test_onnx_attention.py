@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""Attention as ONNX and onnxruntime's optimisers have it: one operation of one sequence, close to
+"""Attention as ONNX and onnxruntime's optimisers have it: one operation of each sequence, close to
 what onnxruntime computes; what is no such stays parts."""
 
 from pathlib import Path
@@ -55,12 +55,14 @@ class Sizes:
         sizes = (int(n) for n in self.rng.integers(1, 5, 4))
         self.groups, self.shared, self.depth, self.width = sizes
         self.queries, self.keys = (int(n) for n in self.rng.integers(1, 8, 2))
+        self.count = int(self.rng.integers(1, 4)) if self.rng.random() < 0.5 else 1
 
     def reals(self, *shape: int) -> Any:
         return self.rng.normal(size=shape).astype(np.float32)
 
     def of(self, places: int, heads: int, each: int, by_head: bool) -> Any:
-        return self.reals(*((1, heads, places, each) if by_head else (1, places, heads * each)))
+        shape = (heads, places, each) if by_head else (places, heads * each)
+        return self.reals(self.count, *shape)
 
 
 def test_attention_of_onnx(fuzz: float, tmp_path: Path) -> None:
@@ -81,12 +83,13 @@ def test_attention_of_onnx(fuzz: float, tmp_path: Path) -> None:
             more["scale"] = float(s.rng.uniform(0.1, 1))
         constants: dict[str, Any] = {}
         if way := int(s.rng.integers(3)):
-            shape = (1,) * int(s.rng.integers(3)) + (s.queries, keys)
+            own = (int(s.rng.choice([1, s.count])), int(s.rng.choice([1, heads])))
+            shape = (*own[int(s.rng.integers(3)) :], s.queries, keys)
             shown = s.rng.random(shape) < 0.5
             shown[..., 0] = True
             constants["m"] = shown if way == 1 else s.reals(*shape)
         node = helper.make_node("Attention", [*given, *constants], ["y"], **more)
-        check(saved(tmp_path / "m.onnx", node, given, constants), given, 1)
+        check(saved(tmp_path / "m.onnx", node, given, constants), given, s.count)
 
 
 def test_attention_of_onnxruntime(fuzz: float, tmp_path: Path) -> None:
@@ -99,22 +102,26 @@ def test_attention_of_onnxruntime(fuzz: float, tmp_path: Path) -> None:
             more["scale"] = float(s.rng.uniform(0.1, 1))
         bias = {"b": s.reals(3 * width)} if s.rng.random() < 0.5 else {}
         if s.rng.random() < 0.5:
-            given = {"x": s.reals(1, s.queries, 5)}
+            given = {"x": s.reals(s.count, s.queries, 5)}
             constants = {"w": s.reals(5, 3 * width), "b": s.reals(3 * width)}
             node = helper.make_node("Attention", [*given, *constants], ["y"], **more)
         else:
             keys = s.queries if is_causal else s.keys
-            given = {"q": s.reals(1, s.queries, width)}
-            given |= {name: s.reals(1, keys, width) for name in "kv"}
+            given = {"q": s.reals(s.count, s.queries, width)}
+            given |= {name: s.reals(s.count, keys, width) for name in "kv"}
             constants = bias
             node = helper.make_node("MultiHeadAttention", [*given, *bias], ["y"], **more)
-        check(saved(tmp_path / "m.onnx", node, given, constants), given, 1)
+        check(saved(tmp_path / "m.onnx", node, given, constants), given, s.count)
 
 
 KEPT: dict[str, tuple[dict[str, Any], dict[str, tuple[int, ...]], dict[str, Any]]] = {
     "a limit of scores": ({"softcap": 2.0}, {}, {}),
-    "several sequences": ({}, dict.fromkeys("qkv", (2, 3, 8)), {}),
-    "a mask of each head": ({}, {}, {"m": np.float32([[[0, 1, 2]], [[2, 0, 1]]])}),
+    "many sequences": ({}, dict.fromkeys("qkv", (17, 3, 8)), {}),
+    "a mask that hides all of a query from one head": (
+        {},
+        {},
+        {"m": np.array([np.ones((3, 3)), np.tri(3, 3, -1)], bool)},
+    ),
     "a mask that hides all of a query": (
         {},
         {},
@@ -141,6 +148,15 @@ def test_what_stays_parts(name: str, tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", node, given, constants)
     names = [op.name for op in load_model(path, {}).walk()]
     assert "memgraph.attention" not in names
+
+
+def test_constants_of_a_functions_body_are_in_no_file(tmp_path: Path) -> None:
+    """The mask of later keys is one: 1,600 elements are no few."""
+    rng = np.random.default_rng(5)
+    given = {k: rng.normal(size=(1, 40, 8)).astype(np.float32) for k in "qkv"}
+    more = {"q_num_heads": 2, "kv_num_heads": 2, "is_causal": 1, "softcap": 2.0}
+    node = helper.make_node("Attention", list(given), ["y"], **more)
+    check(saved(tmp_path / "m.onnx", node, given, {}), given, 0)
 
 
 def test_a_window_of_keys_stays_parts(tmp_path: Path) -> None:

@@ -27,10 +27,13 @@ def scores_of(op: AttentionOp) -> int:
 
 @kernel(AttentionOp, "f32", workspace=scores_of, rows=own_rows, by_row=True)
 def attention_f32(op: AttentionOp, constants: Constants) -> KernelCall:
-    steps = op.sizes[1] if op.mask is not None and (rows_of(op.mask) or 0) > 1 else 0
+    steps = heads = 0
+    if op.mask is not None:
+        steps = shape_of(op.mask)[2] if (rows_of(op.mask) or 0) > 1 else 0
+        heads = op.sizes[1] if op.has_mask_by_head else 0
     fields = (
         ("scale", float(op.scale.value.data)),
-        *(("masked", int(op.mask is not None)), ("mask_step", steps)),
+        *(("masked", int(op.mask is not None)), ("mask_step", steps), ("mask_head", heads)),
     )
     return _call(op, constants, "f32", fields)
 

@@ -9,6 +9,7 @@ typedef struct {
   int32_t depth, width;
   float scale;
   int32_t masked, mask_step; /* whether there is a mask, and elements to the next query's row of it */
+  int32_t mask_head;         /* elements to the next head's part of a row; 0: all heads have one */
   int32_t causal; /* keys that the first query reads, each next one more; 0: all keys */
 } memopt_attention_f32_params;
 
@@ -115,6 +116,7 @@ KERNEL {
       }
       query += p->depth;
       output += p->width;
+      mask += mask ? p->mask_head : 0;
     }
   }
 }

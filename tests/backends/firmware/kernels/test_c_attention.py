@@ -36,7 +36,8 @@ def random_operator(rng: np.random.Generator, number: int) -> tuple[str, list[st
     types = [kind(1, queries, heads * depth), kind(1, keys, groups * depth)]
     types.append(kind(1, keys, groups * width))
     if mask := int(rng.integers(3)):
-        types.append(kind(1, queries if mask == 1 else 1, keys))
+        by_head = rng.random() < 0.4
+        types.append(kind(1, queries if mask == 1 else 1, keys * (heads if by_head else 1)))
     names = ", ".join(f"%x{number}_{k}" for k in range(len(types)))
     ways = f"heads {heads} " + f"kv_heads {groups} " * (shared > 1)
     result = kind(1, queries, heads * width)
