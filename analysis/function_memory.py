@@ -6,13 +6,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.analysis.liveness import levels, live_range
-from memopt.analysis.storage_groups import BlockMemory, block_memory
+from memopt.analysis.storage_groups import Behaviour, BlockMemory, block_memory
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.functions import body_of, has_kind
 from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.plan import ALIAS, SCRATCH
 from memopt.dialects.memgraph.structure import ConstantOp, HyperNode
 from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.rows.operations import RowOp
 
 
 def function_memory(
@@ -28,6 +31,8 @@ def function_memory(
     returned = list(last.operands) if last is not None else []
     held_to_end = list(block.args) if model.io.data == "kept" else []
     effect_of = memory_of if has_kind(block.ops, HyperNode) else behaviour_of
+    if has_kind(block.ops, RowOp):
+        effect_of = _asked_once(effect_of, model)
 
     def looked(op: Operation, model: ModelAttr) -> OperatorMemory:
         assert look is not None
@@ -35,6 +40,31 @@ def function_memory(
         return effect_of(op, model)
 
     return block_memory(block, model, returned, held_to_end, looked if look else effect_of)
+
+
+def _asked_once(effect_of: Behaviour, model: ModelAttr) -> Behaviour:
+    """Return `effect_of` that is asked once of all rows of an operator that read and make the same
+    types, where nothing else tells them apart."""
+    if scratch_requests(model) is not None:
+        return effect_of
+    known: dict[tuple[object, ...], OperatorMemory] = {}
+    alike: dict[SSAValue, bool] = {}
+
+    def effect(op: Operation, model: ModelAttr) -> OperatorMemory:
+        if not isinstance(op, RowOp) or op.attributes.keys() & (ALIAS, SCRATCH):
+            return effect_of(op, model)
+        operator = op.operands[0]
+        if operator not in alike:
+            alike[operator] = op.is_alike
+        if not alike[operator]:
+            return effect_of(op, model)
+        types = [id(v.type) for v in op.operands]  # which the operations hold
+        kind = operator, *types, *map(id, op.result_types)
+        if kind not in known:
+            known[kind] = effect_of(op, model)
+        return known[kind]
+
+    return effect
 
 
 def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:

@@ -247,6 +247,8 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
 
 def makes_virtual(op: Operation) -> bool:
     """Return whether an operation makes a virtual tensor, of which readers read the operands."""
+    if ALIAS not in op.attributes:  # as of nearly all
+        return False
     return any(alias.kind.data == "virtual" for aliases in alias_lists(op) for alias in aliases)
 
 

@@ -42,7 +42,7 @@ from memopt.dialects.operators.traits import (
     View,
     Written,
 )
-from memopt.dialects.rows.questions import RowsMode, rows_mode, rows_needed
+from memopt.dialects.rows.questions import RowsMode, answers_of, rows_mode, rows_needed
 
 T = TypeVar("T", bound=IRDLOperation)
 INTS = DenseArrayBase.constr(i64)
@@ -203,13 +203,23 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         Step `r` computes row `r` of every result; with `rows_mode` part it adds row `r` of
         operand 0 to the result. Raises IndexError if there is no such step.
         """
-        return rows_needed(self, self.name, operand, r)
+        answers, question = answers_of(self).needed, (operand, r)
+        if question not in answers:
+            answers[question] = rows_needed(self, self.name, operand, r)
+        return answers[question]
 
     @property
     def rows_mode(self) -> RowsMode | None:
         """Return how a row is stored: fresh, carried (fresh, and read by the row after it), in
         place of an operand's row, or as a part of the only result; None if the operation is
         computed as a whole only."""
+        answers = answers_of(self)
+        if not answers.mode:
+            answers.mode = (self._mode(),)
+        return answers.mode[0]
+
+    def _mode(self) -> RowsMode | None:
+        """Return what `rows_mode` answers where no other operation like it was asked."""
         mode = rows_mode(self, self.name)
         if mode == "fresh" and self.carries:
             return "carried"

@@ -302,6 +302,15 @@ class RowOp(IRDLOperation, MemoryInterface):
         return OperatorMemory(results, (), inplace, workspace=scratch, effects=effects)
 
     @property
+    def is_alike(self) -> bool:
+        """Return whether the effect on memory follows from the types alone, as that of all rows of
+        the operator, whichever row it is."""
+        operator = self.operation
+        if not isinstance(operator, ComputeOp) or isinstance(operator, AccumulateOp):
+            return False
+        return operator.has_trait(Pointwise) or operator.rows_mode != "inplace"
+
+    @property
     def shows_sums(self) -> bool:
         """Return whether it is no step, but the sums that its operands have added up in one
         buffer."""

@@ -1,9 +1,14 @@
-"""Consequences of an operation's own answers about its rows, ours or another dialect's."""
+"""Consequences of an operation's own answers about its rows, ours or another dialect's.
+
+Ours follow from an operation's class, properties and types, so they are asked once of all that are
+alike: thousands of rows have a few operators.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.memgraph.tensors import rows_of
 
@@ -22,6 +27,36 @@ class Rowed(Protocol):
     @property
     def accumulates(self) -> bool: ...
     def rows_read(self, operand: int, r: int) -> range | None: ...
+
+
+@dataclass
+class Answers:
+    """Answers of the operations of one class that have the same attributes: the rows of an operand
+    that a step reads, and the mode, once it was asked. `attributes` stay, so that no other one gets
+    their identity."""
+
+    attributes: tuple[Attribute, ...]
+    needed: dict[tuple[int, int], range | None] = field(
+        default_factory=dict[tuple[int, int], range | None]
+    )
+    mode: tuple[()] | tuple[RowsMode | None] = ()
+
+
+_known: dict[tuple[object, ...], Answers] = {}
+KINDS = 4_096  # of which answers are kept
+
+
+def answers_of(whole: Operation) -> Answers:
+    """Return what was answered of operations with the same class, properties and types."""
+    properties, operands = whole.properties, whole.operands
+    attributes = (*properties.values(), *[v.type for v in operands], *whole.result_types)
+    kind = type(whole), len(operands), *properties, *map(id, attributes)
+    answers = _known.get(kind)
+    if answers is None:
+        if len(_known) >= KINDS:
+            _known.clear()
+        answers = _known[kind] = Answers(attributes)
+    return answers
 
 
 def rows_needed(whole: Rowed, name: str, operand: int, r: int) -> range | None:

@@ -4,13 +4,20 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.behaviour import behaviour_of
-from memopt.dialects.memgraph.plan import SCRATCH, model_of, scratch_list
+from memopt.dialects.memgraph.plan import (
+    SCRATCH,
+    makes_virtual,
+    model_of,
+    reads_virtual,
+    scratch_list,
+)
 from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.rows.operations import RowOp
 from memopt.targets.core.kernels import workspace_of
 from memopt.targets.core.planned_for import target_of, with_called
 from memopt.targets.core.registry import target_named
@@ -21,10 +28,17 @@ def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operatio
     work in other than those of the old."""
     before, after = (with_called(target_named(m.target.data), m) for m in (old, new))
     changed: dict[Operation, int] = {}
+    of_rows: dict[tuple[SSAValue, bool], int] = {}
     for op in func.body.walk():
         if isinstance(op, ConstantOp):
             continue
-        size = workspace_of(op, after)
+        if not isinstance(op, RowOp) or reads_virtual(op):
+            size = workspace_of(op, after)
+        else:  # as another row of its operator
+            kind = op.operands[0], makes_virtual(op)
+            if kind not in of_rows:
+                of_rows[kind] = workspace_of(op, after)
+            size = of_rows[kind]
         if size and not behaviour_of(op, new).executes:
             size = 0  # computed when code is written
         sizes = [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []

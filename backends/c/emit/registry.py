@@ -128,6 +128,7 @@ def kernel(
             Kernel(op, each, lower, layout, roundings, one, *options)
             for op, each, one in product(given_ops, types.split(", "), isas)
         )
+        kernels_of.cache_clear()
         return lower
 
     return register
@@ -145,9 +146,10 @@ def all_kernels() -> tuple[Kernel, ...]:
     return tuple(_REGISTERED)
 
 
+@cache
 def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
     """The kernels for an operation, those for all of its kind included."""
-    kinds = set(op.__mro__)  # asked of ten thousand operations, of each kernel's `issubclass`: 1 s
+    kinds = set(op.__mro__)
     return tuple([k for k in all_kernels() if k.op in kinds])
 
 

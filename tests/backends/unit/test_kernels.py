@@ -48,6 +48,7 @@ def registered() -> Iterator[None]:
     before = all_kernels()
     yield
     registry._REGISTERED[:] = before  # pyright: ignore[reportPrivateUsage]
+    kernels_of.cache_clear()
 
 
 def lower(op: ReluOp, constants: Constants) -> KernelCall:

@@ -18,6 +18,7 @@ from memopt.dialects.operators.comparison import LogicalNotOp, LogicalOrOp, Trut
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.reductions import ArgOp
+from memopt.dialects.rows.questions import answers_of, rows_needed
 
 
 def test_every_operation_is_tried() -> None:
@@ -102,6 +103,36 @@ def test_a_part_reads_one_row(name: str) -> None:
             same = np.array_equal(op.evaluate(arrays)[0], op.evaluate(changed)[0])
             assert same == (op.rows_needed(0, row) == range(0)), op
     assert seen > 5
+
+
+@pytest.mark.parametrize("name", list(GENERATORS))
+def test_answers_that_are_kept_are_those_of_the_operation(name: str, fuzz: float) -> None:
+    """Operations of one kind share them, so a kind has to tell apart all that answer otherwise."""
+    rng = np.random.default_rng(9)
+    for _ in range(max(25, int(1000 * fuzz))):
+        op: ComputeOp = GENERATORS[name](name, rng)
+        kept = op.rows_mode
+        answers = answers_of(op)
+        answers.mode = ()
+        assert op.rows_mode == kept
+        for (operand, r), needed in answers.needed.items():
+            assert rows_needed(op, op.name, operand, r) == needed
+
+
+def test_answers_are_kept_by_class_properties_and_types() -> None:
+    image = TensorType(Float32Type(), (1, 4, 4, 2))
+    means = [
+        MeanOp.create(
+            operands=[Block(arg_types=[image]).args[0]],
+            result_types=[TensorType(Float32Type(), shape)],
+            properties={"axes": DenseArrayBase.from_list(i64, axes)},
+        )
+        for axes, shape in (([1, 2], (1, 2)), ([2, 3], (1, 4)), ([1, 2], (1, 2)))
+    ]
+    assert [op.rows_mode for op in means] == ["part", None, "part"]
+    relu = unary("relu", np.random.default_rng(1))
+    assert answers_of(relu) is answers_of(relu.clone())
+    assert answers_of(relu) is not answers_of(means[0])
 
 
 def test_there_is_no_row_beyond() -> None:

@@ -11,10 +11,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
+from memopt.analysis.function_memory import function_memory
 from memopt.analysis.weights import Weights
 from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import model_of
 from memopt.passes.rows.expand import cut
 from memopt.passes.rows.minimise import ever_fewer_rows
 from memopt.passes.rows.numbers import in_rows
@@ -63,6 +66,9 @@ def test_rows_are_the_whole_network(part: int, fuzz: float, record_property: Any
         module.verify()
         check_rows(body_of(after))
         assert results(after, image) == want, seed
+        model = model_of(after)
+        memory = function_memory(after, model)  # which asks once of rows that are alike
+        assert memory.memory == [behaviour_of(op, model) for op in memory.operations]
         if seed % 4 == 0:
             planned(module, "on" if seed % 8 else "off")
             assert results(after, image) == want, seed

@@ -19,7 +19,7 @@ from xdsl.ir import Operation
 from memopt.backends.c import kernels
 from memopt.backends.c.emit import registry
 from memopt.backends.c.emit.call import Constants, KernelCall, Rows, size_of
-from memopt.backends.c.emit.registry import all_kernels, kernel
+from memopt.backends.c.emit.registry import all_kernels, kernel, kernels_of
 from memopt.backends.c.emit.source import emit_c
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.attributes.placement import ScratchAttr
@@ -93,6 +93,7 @@ def maximum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     kernel(MaximumOp, "s8", workspace=workspace)(lower)
     yield
     registry._REGISTERED[:] = before  # pyright: ignore[reportPrivateUsage]
+    kernels_of.cache_clear()
 
 
 def network(**model: Any) -> ModuleOp:
