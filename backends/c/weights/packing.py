@@ -1,6 +1,7 @@
 """Weights packed for two pixels times four channels, and what has to be true for that.
 
     packed = pack(op, matrix, bias, reals)      # the fields of memopt_packed
+    packed = pack(op, matrix, bias, reals, 7)   # of weights whose zero point is 7
     column_bytes(taps, pixels)                  # of scratch
 
 `kernels/memopt_packed_s8.h` says what stands in the stream. A block of four channels is FUSED where
@@ -22,12 +23,18 @@ from memopt.dialects.arithmetic.scalars import multiply, saturate
 BLOCK = 4  # channels: MEMOPT_BLOCK
 FUSED, PACKED, PLAIN, FLOAT = range(4)  # memopt_block_kind, MEMOPT_FLOAT
 LARGEST = 128  # |x| of an int8
+SUMMED = 252  # taps whose sum, of any sign, is an int16: MEMOPT_SUMMED
 BYTES = (1, 1 << 8, 1 << 16, 1 << 24)  # of a word
 
 
 def padded(taps: int) -> int:
     """Taps of a column: a multiple of four, those that are missing have weights of zero."""
     return -(-taps // 4) * 4
+
+
+def sum_taps(taps: int) -> int:
+    """Return the taps of the sums of a column, of each two."""
+    return padded(2 * -(-padded(taps) // SUMMED))
 
 
 def column_bytes(taps: int, pixels: int) -> int:
@@ -43,11 +50,7 @@ class Channel(NamedTuple):
     bias: int
     multiplier: int
     code: int
-
-    @property
-    def reach(self) -> int:
-        """The largest |sum| without the bias."""
-        return LARGEST * int(abs(self.weights).sum())
+    reach: int  # the largest |sum| without the bias
 
 
 class Rounding(NamedTuple):
@@ -58,14 +61,17 @@ class Rounding(NamedTuple):
     high: int
 
 
-def pack(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> Fields:
+def pack(
+    op: Operation, matrix: Array, bias: Array, reals: Sequence[float], zero_point: int = 0
+) -> Fields:
     """The fields of memopt_packed. `matrix` are the int8 weights, channels by taps, `bias` what is
-    folded with the input's zero point, in 64 bits, `reals` a multiplier or one per channel.
+    folded with the input's zero point, in 64 bits, `reals` a multiplier or one per channel. Weights
+    of another zero point than 0 stand before those of the sums of a column.
     Raises MemoptError where a sum could overflow."""
     rounding = rounding_of(op)
-    channels = channel_list(op, matrix, bias, reals, rounding)
-    taps = padded(matrix.shape[1])
-    channels += [Channel(np.zeros(taps, np.int64), 0, 0, -1)] * (-len(channels) % BLOCK)
+    channels = channel_list(op, matrix, bias, reals, rounding, zero_point)
+    taps = channels[0].weights.size
+    channels += [Channel(np.zeros(taps, np.int64), 0, 0, -1, 0)] * (-len(channels) % BLOCK)
     blocks = [channels[at : at + BLOCK] for at in range(0, len(channels), BLOCK)]
     kinds = [_kind(block, rounding) for block in blocks]
     words = [block_words(kind, block) for kind, block in zip(kinds, blocks, strict=True)]
@@ -95,18 +101,34 @@ def rounding_of(op: Operation) -> Rounding:
 
 
 def channel_list(
-    op: Operation, matrix: Array, bias: Array, reals: Sequence[float], rounding: Rounding
+    op: Operation,
+    matrix: Array,
+    bias: Array,
+    reals: Sequence[float],
+    rounding: Rounding,
+    zero_point: int = 0,
 ) -> list[Channel]:
     """Return the channels of an operator, as `pack` takes it."""
     count, taps = matrix.shape
     wide = np.zeros((count, padded(taps)), np.int64)
     wide[:, :taps] = matrix
-    largest = np.abs(bias) + LARGEST * np.abs(wide).sum(axis=1)
+    if zero_point:
+        wide = _beside_sums(wide, zero_point, sum_taps(taps))
+    reach = LARGEST * np.abs(matrix.astype(np.int64) - zero_point).sum(axis=1)
+    largest = np.abs(bias) + reach
     multipliers, shifts = codes(op, largest, list(reals) * (count if len(reals) == 1 else 1))
     return [
-        _constant(Channel(w, int(b), int(m), int(s)), rounding)
-        for w, b, m, s in zip(wide, bias, multipliers, shifts, strict=True)
+        _constant(Channel(w, int(b), int(m), int(s), int(r)), rounding)
+        for w, b, m, s, r in zip(wide, bias, multipliers, shifts, reach, strict=True)
     ]
+
+
+def _beside_sums(weights: Array, zero_point: int, taps: int) -> Array:
+    """Return the weights of channels, and behind them their zero point for each tap of a sum. A
+    channel moves both up where a weight is -128, which shares no halfword with a negative one."""
+    least, most = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
+    up = (least == -LARGEST) & (np.maximum(most, zero_point) < LARGEST - 1)
+    return np.hstack([weights + up, np.repeat(zero_point + up, taps, axis=1)])
 
 
 def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) -> Fields:
@@ -170,8 +192,8 @@ def _constant(channel: Channel, rounding: Rounding) -> Channel:
         return channel
     value, weights = ends.pop() - rounding.zero_point, 0 * channel.weights
     if channel.code == EVEN:
-        return Channel(weights, value, _bits(1.0), EVEN)
-    return Channel(weights, 4 * value, 1 << 30, -1)  # halved twice, exactly
+        return Channel(weights, value, _bits(1.0), EVEN, 0)
+    return Channel(weights, 4 * value, 1 << 30, -1, 0)  # halved twice, exactly
 
 
 def _result(channel: Channel, by: int, rounding: Rounding) -> int:

@@ -65,7 +65,7 @@ def _pairs(weights: Array) -> bool:
 
 def _parts(channels: Sequence[Channel], size: int) -> list[list[Channel]]:
     """Return the channels `size` at a time; those that are missing at the end give 0."""
-    missing = Channel(np.zeros(1, np.int64), 0, 0, -1)
+    missing = Channel(np.zeros(1, np.int64), 0, 0, -1, 0)
     full = [*channels, *[missing] * (-len(channels) % size)]
     return [full[at : at + size] for at in range(0, len(full), size)]
 

@@ -12,10 +12,17 @@ from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.kernels.convolution import filter_matrix, window_fields
 from memopt.backends.c.rows.row_calls import own_rows, rows_in_turn
-from memopt.backends.c.weights.packing import BLOCK, column_bytes, pack, pack_columns, padded
+from memopt.backends.c.weights.packing import (
+    BLOCK,
+    column_bytes,
+    pack,
+    pack_columns,
+    padded,
+    sum_taps,
+)
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.plan import WIDE
-from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
@@ -164,7 +171,8 @@ def packed_columns(op: DepthwiseConv2DOp, constants: Constants, twos: int) -> Ke
 
 def _row_column(op: FullyConnectedOp) -> int:
     taps = shape_of(op.weights)[1]
-    return column_bytes(taps, 1) if pays(op, taps) and not op.has_offset_weights else 0
+    sums = sum_taps(taps) if op.has_offset_weights else 0
+    return column_bytes(padded(taps) + sums, 1) if pays(op, taps) else 0
 
 
 def added_up(op: FullyConnectedOp) -> str:
@@ -186,6 +194,8 @@ by_vectors = partial(
 @by_vectors(workspace=_row_column, fast=WIDE)
 def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     """Weights packed for four channels; of many taps by a kernel that costs flash, for cycles."""
+    if op.has_offset_weights:
+        return packed_rows(op, constants, "fully_connected_packed_offset_s8")
     is_long = shape_of(op.weights)[1] >= LONG
     name = "fully_connected_packed_long_s8" if is_long else "fully_connected_packed_s8"
     return packed_rows(op, constants, name)
@@ -194,15 +204,27 @@ def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> Ker
 def packed_rows(op: FullyConnectedOp, constants: Constants, name: str) -> KernelCall:
     """The call of a kernel that reads such weights."""
     out_n, in_n = shape_of(op.weights)
-    weights, scales = int8_weights(op, op.weights, out_n, constants)
-    bias = folded_bias(op, op.input, op.bias, weights, (1,), constants)
+    weights, scales, zero = _stored_weights(op, constants)
+    apart = weights.astype(np.int64) - zero
+    bias = folded_bias(op, op.input, op.bias, apart, (1,), constants)
     return KernelCall(
         kernel=name,
         fields=(
             ("in_n", in_n),
             ("out_n", out_n),
-            *pack(op, weights, bias, matrix_reals(op, op.input, scales)),
+            *pack(op, weights, bias, matrix_reals(op, op.input, scales), zero),
         ),
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )
+
+
+def _stored_weights(
+    op: FullyConnectedOp, constants: Constants
+) -> tuple[Array, tuple[float, ...], int]:
+    """Return the int8 weights, their scales and zero point."""
+    if not op.has_offset_weights:
+        return *int8_weights(op, op.weights, shape_of(op.weights)[0], constants), 0
+    weights, encoding = constants(op.weights), encoding_of(op.weights)
+    assert weights is not None
+    return weights, encoding.scales[:1], encoding.zero_points[0]
