@@ -126,8 +126,8 @@ def channel_list(
 def _beside_sums(weights: Array, zero_point: int, taps: int) -> Array:
     """Return the weights of channels, and behind them their zero point for each tap of a sum. A
     channel moves both up where a weight is -128, which shares no halfword with a negative one."""
-    least, most = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
-    up = (least == -LARGEST) & (np.maximum(most, zero_point) < LARGEST - 1)
+    least, largest = (ends(weights, axis=1, keepdims=True) for ends in (np.min, np.max))
+    up = (least == -LARGEST) & (np.maximum(largest, zero_point) < LARGEST - 1)
     return np.hstack([weights + up, np.repeat(zero_point + up, taps, axis=1)])
 
 

@@ -81,7 +81,6 @@ def attention_s8(op: AttentionOp, constants: Constants) -> KernelCall:
         ("score_zero_point", per_tensor(op, scores)[1] - low),
         ("output_zero_point", per_tensor(op, op.result)[1]),
         *((f"{name}_multiplier", int(numbers[0][0])) for name, numbers in by.items()),
-        *((f"{name}_shift", int(numbers[1][0])) for name, numbers in by.items()),
         *(("scaled", known), ("exponential", Table("float", op.exponentials()))),
         ("part_scale", per_tensor(op, parts)[0]),
         ("part_most", limits_of(op, parts)[1] - part_zero),

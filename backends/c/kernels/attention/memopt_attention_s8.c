@@ -10,14 +10,23 @@
 #define ATTENTION_ASM 0
 #endif
 
+#if MEMOPT_ROUND_EVEN && MEMOPT_EVEN_FPU
+#define ATTENTION_FLOAT ATTENTION_ASM
+#endif /* MEMOPT_ROUND_EVEN */
+#ifndef ATTENTION_FLOAT
+#define ATTENTION_FLOAT 0
+#endif
+
+#define ATTENTION_EVEN 127 /* MEMOPT_EVEN */
+#define ATTENTION_NEAR 8u
+
 typedef struct {
   int32_t keys, groups, shared; /* heads are groups * shared */
   int32_t depth, width;
   int32_t q_zero_point, k_zero_point, v_zero_point;
   int32_t score_zero_point; /* from the least score on, which is 0 */
   int32_t output_zero_point;
-  int32_t score_multiplier, output_multiplier;
-  int32_t score_shift, output_shift; /* as memopt_requantize takes them */
+  int32_t score_multiplier, output_multiplier; /* floats */
   const uint8_t *scaled;             /* what becomes of each score; null: it stays */
   const float *exponential;          /* of 0 to 255 steps below the largest */
   float part_scale;
@@ -49,48 +58,15 @@ static inline int32_t attention_s8_widen(const int8_t *query, int32_t zero_point
   return sum;
 }
 
-#if ATTENTION_ASM
-/* Products of a widened query that ends at `end`, a positive multiple of four numbers, with four keys,
- * `step` bytes apart: four steps of 84 bytes and 16 products, entered where as many are left as do not
- * fill a round. */
-__attribute__((naked, noinline, aligned(4))) static void attention_s8_four_keys(
-    const int16_t *query __attribute__((unused)), const int16_t *end __attribute__((unused)),
-    const int8_t *key __attribute__((unused)), int32_t step __attribute__((unused)),
-    int32_t *sums __attribute__((unused))) {
-  __asm__(
-      ".syntax unified\n push {r4-r11, lr}\n add r4, r2, r3, lsl #1\n"
-      "mov r5, #0\n mov r6, #0\n mov r7, #0\n mov r8, #0\n"
-      "sub r12, r0, r1\n and r12, r12, #24\n add lr, r12, r12, lsl #2\n"
-      "add r12, r12, lr, lsl #2\n lsr r12, r12, #1\n .balign 4\n add pc, r12\n nop\n"
-      "1:\n .rept 4\n"
-      "ldrd r9, r10, [r0], #8\n ldr.w r12, [r2, r3]\n ldr.w r11, [r2], #4\n"
-      "sxtb16 lr, r11\n sxtb16 r11, r11, ror #8\n smlad r5, r9, lr, r5\n"
-      "smlad r5, r10, r11, r5\n ldr.w r11, [r4, r3]\n sxtb16 lr, r12\n"
-      "sxtb16 r12, r12, ror #8\n smlad r6, r9, lr, r6\n smlad r6, r10, r12, r6\n"
-      "ldr.w r12, [r4], #4\n sxtb16 lr, r11\n sxtb16 r11, r11, ror #8\n"
-      "smlad r8, r9, lr, r8\n smlad r8, r10, r11, r8\n sxtb16 lr, r12\n"
-      "sxtb16 r12, r12, ror #8\n smlad r7, r9, lr, r7\n smlad r7, r10, r12, r7\n"
-      ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n stm r12, {r5-r8}\n pop {r4-r11, pc}\n");
-}
-#endif
-
-/* Products of a widened query with up to four keys, `step` bytes apart. */
+/* Products of numbers `from` to `depth` of a widened query with up to four keys, `step` bytes apart, and
+ * `begin`. */
 static inline void attention_s8_products(const int16_t *query, const int8_t *key, int32_t step,
-                                         int32_t count, int32_t depth, int32_t sums[4]) {
-  int32_t first = 0;
+                                         int32_t count, int32_t from, int32_t depth, int32_t begin,
+                                         int32_t sums[4]) {
   int32_t i, k;
-#if ATTENTION_ASM
-  if (count == 4 && depth >= 4) {
-    first = depth & ~3;
-    attention_s8_four_keys(query, query + first, key, step, sums);
-    if (first == depth) {
-      return;
-    }
-  }
-#endif
   for (k = 0; k < count; ++k) {
-    int32_t sum = first == 0 ? 0 : sums[k];
-    i = first;
+    int32_t sum = begin;
+    i = from;
 #if MEMOPT_DOT_DSP
     for (; i + 4 <= depth; i += 4) {
       const uint32_t word = memopt_load_s8x4(key + i);
@@ -109,52 +85,122 @@ static inline void attention_s8_products(const int16_t *query, const int8_t *key
   }
 }
 
+/* What four keys share: sums that they begin with, and how scores are made of them. */
+typedef struct {
+  int32_t sums[4];
+  int32_t multiplier, zero_point;
+  const uint8_t *scaled;
+  uint32_t most; /* two largest scores of 16 bits */
+} attention_s8_four;
+
+#if ATTENTION_ASM
+/* Four steps of 84 bytes and 16 products, entered where as many are left as do not fill a round; the sums
+ * are in r5 to r8, `four` in r12. */
+#define ATTENTION_FOUR_KEYS(finish)                                                           \
+  ".syntax unified\n push {r4-r11, lr}\n add r4, r2, r3, lsl #1\n"                             \
+  "ldr r12, [sp, #36]\n ldm r12, {r5-r8}\n"                                                    \
+  "sub r12, r0, r1\n and r12, r12, #24\n add lr, r12, r12, lsl #2\n"                           \
+  "add r12, r12, lr, lsl #2\n lsr r12, r12, #1\n .balign 4\n add pc, r12\n nop\n"              \
+  "1:\n .rept 4\n"                                                                             \
+  "ldrd r9, r10, [r0], #8\n ldr.w r12, [r2, r3]\n ldr.w r11, [r2], #4\n"                       \
+  "sxtb16 lr, r11\n sxtb16 r11, r11, ror #8\n smlad r5, r9, lr, r5\n"                          \
+  "smlad r5, r10, r11, r5\n ldr.w r11, [r4, r3]\n sxtb16 lr, r12\n"                            \
+  "sxtb16 r12, r12, ror #8\n smlad r6, r9, lr, r6\n smlad r6, r10, r12, r6\n"                  \
+  "ldr.w r12, [r4], #4\n sxtb16 lr, r11\n sxtb16 r11, r11, ror #8\n"                           \
+  "smlad r8, r9, lr, r8\n smlad r8, r10, r11, r8\n sxtb16 lr, r12\n"                           \
+  "sxtb16 r12, r12, ror #8\n smlad r7, r9, lr, r7\n smlad r7, r10, r12, r7\n"                  \
+  ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n" finish "pop {r4-r11, pc}\n"
+
+#if ATTENTION_FLOAT
+#define ATTENTION_FOUR_SCORES                                                                 \
+  "add r0, r12, #16\n ldm r0, {r1-r4}\n vmov s4, r1\n"                                         \
+  "vmov s0, s1, r5, r6\n vmov s2, s3, r7, r8\n"                                                \
+  "vcvt.f32.s32 s0, s0\n vcvt.f32.s32 s1, s1\n vcvt.f32.s32 s2, s2\n vcvt.f32.s32 s3, s3\n"    \
+  "vmul.f32 s0, s0, s4\n vmul.f32 s1, s1, s4\n vmul.f32 s2, s2, s4\n vmul.f32 s3, s3, s4\n"    \
+  "vcvtr.s32.f32 s0, s0\n vcvtr.s32.f32 s1, s1\n vcvtr.s32.f32 s2, s2\n"                       \
+  "vcvtr.s32.f32 s3, s3\n vmov r5, r6, s0, s1\n vmov r7, r8, s2, s3\n"                         \
+  "qadd r5, r5, r2\n qadd r6, r6, r2\n qadd r7, r7, r2\n qadd r8, r8, r2\n"                    \
+  "usat r5, #8, r5\n usat r6, #8, r6\n usat r7, #8, r7\n usat r8, #8, r8\n cbz r3, 2f\n"       \
+  "ldrb r5, [r3, r5]\n ldrb r6, [r3, r6]\n ldrb r7, [r3, r7]\n ldrb r8, [r3, r8]\n"            \
+  "2:\n ldr r0, [sp, #40]\n pkhbt r5, r5, r6, lsl #16\n pkhbt r7, r7, r8, lsl #16\n"           \
+  "strd r5, r7, [r0]\n usub16 r1, r5, r4\n sel r4, r5, r4\n usub16 r1, r7, r4\n"               \
+  "sel r4, r7, r4\n str r4, [r12, #28]\n"
+#else
+#define ATTENTION_FOUR_SCORES "stm r12, {r5-r8}\n"
+#endif
+
+/* Scores of four keys, `step` bytes apart, or, without floats, their sums, of a widened query that ends at
+ * `end`, a positive multiple of four numbers. */
+__attribute__((naked, noinline, aligned(4))) static void attention_s8_four_keys(
+    const int16_t *query __attribute__((unused)), const int16_t *end __attribute__((unused)),
+    const int8_t *key __attribute__((unused)), int32_t step __attribute__((unused)),
+    attention_s8_four *four __attribute__((unused)), uint16_t *scores __attribute__((unused))) {
+  __asm__(ATTENTION_FOUR_KEYS(ATTENTION_FOUR_SCORES));
+}
+#endif
+
 /* Scores of a head as they are stored, from 0 on, of a widened query whose numbers sum up to `sum`; the
  * largest is returned. */
 MEMOPT_FAST
 static int32_t attention_s8_scores(const memopt_attention_s8_params *p, const int16_t *query,
                                    int32_t sum, const int8_t *key, int32_t keys,
                                    uint16_t *scores) {
-  const int32_t step = p->groups * p->depth, zero = p->k_zero_point * sum;
-  const int32_t multiplier = p->score_multiplier, shift = p->score_shift;
-  const int32_t zero_point = p->score_zero_point;
+  const int32_t step = p->groups * p->depth, begin = -p->k_zero_point * sum;
   const uint8_t *const scaled = p->scaled;
+  attention_s8_four four;
   int32_t most = 0;
   int32_t j, k;
+  four.multiplier = p->score_multiplier;
+  four.zero_point = p->score_zero_point;
+  four.scaled = scaled;
+  four.most = 0;
   for (j = 0; j < keys; j += 4) {
     const int32_t count = keys - j < 4 ? keys - j : 4;
-    int32_t sums[4];
-    attention_s8_products(query, key, step, count, p->depth, sums);
+#if ATTENTION_ASM
+    const int32_t by_four = count == 4 ? p->depth & ~3 : 0;
+    if (by_four == 0 || by_four < p->depth || j == 0 || !ATTENTION_FLOAT) {
+      attention_s8_products(query, key, step, count, by_four, p->depth, begin, four.sums);
+    }
+    if (by_four > 0) {
+      attention_s8_four_keys(query, query + by_four, key, step, &four, scores + j);
+    }
+    if (by_four == 0 || !ATTENTION_FLOAT)
+#else
+    attention_s8_products(query, key, step, count, 0, p->depth, begin, four.sums);
+#endif
     for (k = 0; k < count; ++k) {
-      int32_t score = memopt_requantize(sums[k] - zero, multiplier, shift);
-      score = memopt_clamp(score + zero_point, 0, 255);
+      int32_t score = memopt_requantize(four.sums[k], four.multiplier, ATTENTION_EVEN);
+      score = memopt_clamp(score + four.zero_point, 0, 255);
       score = scaled ? scaled[score] : score;
       most = score > most ? score : most;
-      *scores++ = (uint16_t)score;
+      scores[j + k] = (uint16_t)score;
     }
     key += 4 * step;
   }
-  return most;
+  most = (int32_t)(four.most & 0xffffu) > most ? (int32_t)(four.most & 0xffffu) : most;
+  return (int32_t)(four.most >> 16) > most ? (int32_t)(four.most >> 16) : most;
 }
 
 /* The scores become their softmax, in steps above zero, whose sum is returned. A product with what
- * is one over the divisors is off by less than 2^-13 steps: where that may matter, they divide. */
+ * is one over the divisors, with 16 bits behind the point, is off by less than ATTENTION_NEAR: where that
+ * may matter, they divide, and always where so many steps are no integer. */
 static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, int32_t most,
                                            int32_t keys, uint16_t *scores) {
   const float *const exponential = p->exponential;
+  const int32_t fits = p->part_scale > 1.0f / 16384.0f;
+  const uint32_t near = fits ? ATTENTION_NEAR : 0x8000u;
   float sum = 0.0f, factor;
   int32_t total = 0;
   int32_t j;
   for (j = 0; j < keys; ++j) {
     sum += exponential[most - scores[j]];
   }
-  factor = 1.0f / (sum * p->part_scale);
+  factor = fits ? 65536.0f / (sum * p->part_scale) : 0.0f;
   for (j = 0; j < keys; ++j) {
     const float each = exponential[most - scores[j]];
-    const float product = each * factor;
-    int32_t steps = memopt_round_even(product);
-    const float off = product - (float)steps;
-    if (off > 0.499f || off < -0.499f) {
+    const uint32_t product = (uint32_t)(int32_t)(each * factor) + 0x8000u + near;
+    int32_t steps = (int32_t)(product >> 16);
+    if ((product & 0xffffu) < 2u * near) {
       steps = memopt_round_even(each / sum / p->part_scale);
     }
     steps = steps < p->part_most ? steps : p->part_most;
@@ -219,7 +265,7 @@ static void attention_s8_result(const memopt_attention_s8_params *p, const uint1
     attention_s8_weighed(parts, value + j, p->groups * p->width, keys, count, sums);
     for (k = 0; k < count; ++k) {
       const int32_t steps =
-          memopt_requantize(sums[k] - zero, p->output_multiplier, p->output_shift);
+          memopt_requantize(sums[k] - zero, p->output_multiplier, ATTENTION_EVEN);
       output[j + k] = (int8_t)memopt_clamp(steps + p->output_zero_point, -128, 127);
     }
   }

@@ -34,6 +34,8 @@ class Random:
         return scale * float(self.rng.uniform(0.5, 1.5))
 
     def parts(self) -> str:
+        if self.rng.random() < 0.1:  # too many steps for products
+            return self.stored((), float(10 ** self.rng.uniform(-7, -4)))
         if self.rng.random() < 0.3:
             return self.stored((), float(self.rng.uniform(0.002, 0.02)))
         zero, element = ((-128, "i8"), (0, "ui8"))[int(self.rng.integers(2))]

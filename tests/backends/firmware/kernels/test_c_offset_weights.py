@@ -101,7 +101,7 @@ def test_boards_equal_tflm(target: str, how: str, tmp_path: Path, lab: Any) -> N
 
 
 def program(seed: int) -> str:
-    """Return a layer of a few vectors, at times of so many numbers that they have several sums, with
+    """Return a layer of few vectors, some so long that they have several sums, with
     weights up to both ends."""
     rng = np.random.default_rng(seed)
     rows, width = (int(n) for n in rng.integers((1, 4), (4, 10)))
