@@ -63,15 +63,23 @@ class Unrolled:
         """Return the products of each step, in the order in which they are taken: input times
         weights, [batch, all]."""
         s = self.s
-        weights = s.add("Transpose", self.part(1), perm=[1, 0])
         x = s.transposed(s.x, [1, 0, 2]) if self.layout else s.x
-        rows = s.reshaped(x, (self.steps * self.batch, self.size))
-        product = s.add("MatMul", rows, weights)
+        product = self.input_products(s.reshaped(x, (self.steps * self.batch, self.size)))
         steps = [
             s.cut(product, t, t + self.batch, 0)
             for t in range(0, self.steps * self.batch, self.batch)
         ]
         return steps[::-1] if self.reverse else steps
+
+    def input_products(self, rows: str) -> str:
+        """Return the products of the input of all steps with the weights."""
+        weights = self.s.add("Transpose", self.part(1), perm=[1, 0])
+        return self.s.add("MatMul", rows, weights)
+
+    def again(self) -> Callable[[str], str]:
+        """Return a function from a hidden state to its products with the recurrent weights."""
+        weights = self.s.add("Transpose", self.part(2), perm=[1, 0])
+        return lambda hidden: self.s.add("MatMul", hidden, weights)
 
     def activated(self, which: int, name: str) -> str:
         """The activation of that number, clipped before."""
@@ -87,7 +95,9 @@ def _numbered(kind: str, numbers: dict[str, list[float]]) -> Activation:
     return kind, {k: numbers[k].pop(0) if numbers[k] else v for k, v in defaults.items()}
 
 
-def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] | None:
+def directions(
+    s: Scope, gates: int, defaults: Sequence[str], made: type[Unrolled] = Unrolled
+) -> list[Unrolled] | None:
     """Return the directions of the operator; None for lengths of their own, and activations with
     numbers."""
     way = s.get("direction", "forward")
@@ -106,7 +116,7 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
     named = [_numbered(known[k.lower()], numbers) for k in kinds]
     n = len(defaults)
     unrolled = [
-        Unrolled(s, gates, d, way == "reverse" or d == 1, named[d * n : (d + 1) * n])
+        made(s, gates, d, way == "reverse" or d == 1, named[d * n : (d + 1) * n])
         for d in range(count)
     ]
     if s.has(4):
@@ -344,19 +354,22 @@ def lstm(s: Scope) -> bool:
     is_plain = is_plain and _are(ways, "Sigmoid", "Tanh", "Tanh")
     if is_plain and layers(s, "LstmLayer", ways, _sums, (2, 2)):
         return True
-    if not are_few(s, ways):
-        return False
+    return are_few(s, ways) and lstm_in_steps(s, ways)
+
+
+def lstm_in_steps(s: Scope, ways: Sequence[Unrolled]) -> bool:
+    """Make each step of ONNX's other operators."""
     states: list[list[str]] = []
     cells: list[str] = []
     for way in ways:
-        again = s.add("Transpose", way.part(2), perm=[1, 0])
+        again = way.again()
         bias = way.part(3) if s.has(3) else ""
         if bias:
             bias = s.add("Add", way.columns(bias, 0, 4, 0), way.columns(bias, 4, 4, 0))
         holes = [way.columns(way.part(7), k, 1, 0) for k in range(3)] if s.has(7) else []
         h, c, hidden = way.start(5), way.start(6), list[str]()
         for product in way.products():
-            total = s.add("Add", product, s.add("MatMul", h, again))
+            total = s.add("Add", product, again(h))
             total = s.add("Add", total, bias) if bias else total
             i, o, f, new = (way.columns(total, k) for k in range(4))
             if holes:
