@@ -30,9 +30,24 @@ def upsample(s: Scope) -> bool:
     )
 
 
+@expands("Expand", "Tile")
+def repeated(s: Scope) -> bool:
+    """Repeat nothing where the result has the operand's shape."""
+    return _is_whole(s) and s.done("Identity", s.x)
+
+
+def _is_whole(s: Scope) -> bool:
+    """Return whether the result has as many elements of each dimension as the operand."""
+    return s.shape() == s.out_shape() != ()
+
+
 @expands("Slice")
 def slice_(s: Scope) -> bool:
-    """Before opset 10 where it begins and ends was said in attributes."""
+    """A slice of all elements is none. Before opset 10 where it begins and ends was said in
+    attributes."""
+    steps = s.array(4)
+    if _is_whole(s) and (not s.has(4) or (steps is not None and bool((steps > 0).all()))):
+        return s.done("Identity", s.x)
     if "starts" not in s.attributes:
         return False
     starts, ends = s.attributes["starts"], s.attributes["ends"]

@@ -69,3 +69,21 @@ def test_a_softmax(axis: int) -> None:
 def test_a_product_of_matrices_of_which_some_dimensions_broadcast() -> None:
     assert names("MatMul", [(2, 1, 3, 4), (1, 5, 4, 6)]) == ["batch_matmul"]
     assert names("MatMul", [(2, 5, 3, 4), (5, 4, 6)]) == ["batch_matmul"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "name"),
+    [
+        ("Slice", [[0, 0], [6, 2**31 - 1], [2, 3]], "reshape"),
+        ("Slice", [[0], [6], [2], [1]], "reshape"),
+        ("Slice", [[0], [5], [2]], "slice"),
+        ("Slice", [[-1], [-7], [2], [-1]], "slice"),
+        ("Expand", [[4, 1, 1]], "reshape"),
+        ("Expand", [[3, 2, 4, 6, 8]], "strided"),
+        ("Tile", [[1, 1, 1, 1]], "reshape"),
+        ("Tile", [[1, 1, 1, 2]], "strided"),
+    ],
+)
+def test_what_takes_all_moves_nothing(kind: str, more: Any, name: str) -> None:
+    """A reshape to the same shape is a view, which rules leave out."""
+    assert names(kind, [IMAGE], more=[np.int64(v) for v in more]) == [name]
