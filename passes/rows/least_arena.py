@@ -41,6 +41,9 @@ NO_BOUNDS = RowBounds()
 # deterministic time for each call; a smoother order takes as long as this part of all its calls.
 # Beside the planning of many calls the shortest question takes no time: it may save fewer.
 QUESTION_CALLS, FEWER_CALLS, WORK_PER_CALL, SMOOTHER_CALLS = 100, 60, 5e-5, 1 / 5
+# Seconds, about: of planning a call, and of reading a question, for a square of its buffers, which
+# no deterministic time counts. Of thousands of buffers it takes longer than planning hundreds.
+PLANNING, READING = 4e-3, 5e-7
 NEAR = 1 / 4  # of the arena: what is placed further above it without a search seldom fits
 MANY_CALLS = 300  # of more, other orders of fewer calls are looked for where all rows fit, too
 QUICK = (
@@ -270,8 +273,8 @@ def _in_some_rows(
                 return None
             placed = choice.placed_at_once(candidate, deadline)
             if capacity < placed.arena <= capacity * (1 + NEAR):
-                work = _work(len(rows.graph) - placed.calls)
-                placed = _nearest(placed, capacity, deadline, work)
+                work = _work(len(rows.graph) - placed.calls, placed.candidate.rows.graph)
+                placed = _nearest(placed, capacity, deadline, work) if work else placed
             tried.append(placed)
             if placed.arena <= capacity:
                 return placed
@@ -331,9 +334,11 @@ def _pays_to_ask(saved: int, calls: int) -> bool:
     return saved >= (QUESTION_CALLS if calls <= MANY_CALLS else FEWER_CALLS)
 
 
-def _work(saved: int) -> float:
-    """Return CP-SAT's deterministic time for a question that saves so many calls."""
-    return max(0, saved) * WORK_PER_CALL
+def _work(saved: int, graph: MemoryGraph) -> float:
+    """Return CP-SAT's deterministic time for a question about a graph that saves so many calls;
+    none where reading it takes longer than planning them would."""
+    pays = len(graph.groups) ** 2 * READING <= saved * PLANNING
+    return max(0, saved) * WORK_PER_CALL if pays else 0.0
 
 
 def _all_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None) -> Placed:
@@ -404,12 +409,14 @@ def _order_that_fits(
     arena = _at_once(graph, order, deadline).placement.arena
     if arena <= close or arena > most * (1 + NEAR):
         return order if arena <= close else None
-    if asked(problem, most, _work(saved) / 4, deadline):
+    if not (work := _work(saved, graph)):
+        return None
+    if asked(problem, most, work / 4, deadline):
         return order
     smoother = None
     if saved >= SMOOTHER_CALLS * len(graph):
         smoother = next(smoother_orders(graph, order, problem.load, deadline), None)
-    fits = smoother and asked(live_ranges(graph, smoother), most, _work(saved), deadline)
+    fits = smoother and asked(live_ranges(graph, smoother), most, work, deadline)
     return smoother if fits else None
 
 
