@@ -336,6 +336,14 @@ func.func @looked_up(%x: tensor<1x4xui8>) {
   func.return
 }
 
+// A formula, as the rule functions-as-formula makes one.
+// CHECK: @gated(%x: tensor<1x4xf32>)
+func.func @gated(%x: tensor<1x4xf32>) {
+  // CHECK: %0 = memgraph.formula %x "mul(x, tanh(x))" {a} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %0 = memgraph.formula %x "mul(x, tanh(x))" {a} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  func.return
+}
+
 // Normalizations of groups of channels.
 // CHECK: @grouped(%x: tensor<1x4x4x6xf32>, %s: tensor<6xf32>)
 func.func @grouped(%x: tensor<1x4x4x6xf32>, %s: tensor<6xf32>) {

@@ -41,12 +41,12 @@ Array = Any  # numpy.ndarray: numpy is imported only where code is written
 @dataclass(frozen=True)
 class Table:
     """A constant array in flash: C element type, the values in row-major order. Kernels have code
-    for the rare tables that `need` it, where MEMOPT_WITH_<need> is 1: the others' networks pay
+    for the rare tables that `need` it, where each MEMOPT_WITH_<need> is 1: the others' networks pay
     neither flash nor stack for it."""
 
     c_type: str
     values: Array
-    needs: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,7 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     texts: dict[str, str] = {}
     for key, value in call.fields:
         if isinstance(value, Table):
-            if value.needs:
-                out.needed.add(value.needs)
+            out.needed.update(value.needs)
             text = table_name(out, value, f"{prefix}_{key.replace('.', '_')}")
         elif isinstance(value, KernelCall):
             add_parameters(out, value, f"{prefix}_{key}")

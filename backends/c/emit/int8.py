@@ -153,7 +153,7 @@ def requantization(
     """The fields multiplier and shift of the real multipliers `reals`, one or per channel, of sums
     whose absolute values are up to `largest`, in 64 bits."""
     multiplier, shift = codes(op, largest, reals, lines)
-    needs = "LINES" if rounds_even(op) and (shift != EVEN).any() else None
+    needs = ("LINES",) if rounds_even(op) and (shift != EVEN).any() else ()
     return (("multiplier", Table("int32_t", multiplier)), ("shift", Table("int8_t", shift, needs)))
 
 

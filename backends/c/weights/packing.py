@@ -132,7 +132,7 @@ def _beside_sums(weights: Array, zero_point: int, taps: int) -> Array:
 
 
 def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) -> Fields:
-    mixed = Table("uint8_t", np.array(kinds, np.uint8), "OTHER_BLOCKS")
+    mixed = Table("uint8_t", np.array(kinds, np.uint8), ("OTHER_BLOCKS",))
     alike = {*kinds} in ({FUSED}, {FLOAT})
     return (
         ("packed.taps", taps),

@@ -32,7 +32,7 @@ def blocks_of(channels: Sequence[Channel], steps: int) -> Fields:
     mixed = any(wide) or len(channels) % BLOCK
     return (
         ("stream", Table("int32_t", np.concatenate(words))),
-        ("wide", Table("uint8_t", np.array(wide, np.uint8), "WIDE_BLOCKS") if mixed else "NULL"),
+        ("wide", Table("uint8_t", np.array(wide, np.uint8), ("WIDE_BLOCKS",)) if mixed else "NULL"),
     )
 
 
@@ -44,7 +44,7 @@ def strips_of(channels: Sequence[Channel], taps: int) -> Fields:
         weights = _weights(half, taps | 1)
         words += [_ends([*half[::2], *half[1::2]]), _words(weights.T)]
         kinds.append(_kind(half, _pairs(weights)))
-    needs = "WIDE_STRIPS" if WIDE in kinds else None
+    needs = ("WIDE_STRIPS",) if WIDE in kinds else ()
     return (
         ("stream", Table("int32_t", np.concatenate(words))),
         ("kinds", Table("uint8_t", np.array(kinds, np.uint8), needs)),

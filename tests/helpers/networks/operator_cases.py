@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerType,
     Signedness,
+    StringAttr,
     TensorType,
     UnitAttr,
     f32,
@@ -144,6 +145,12 @@ def unary(name: str, rng: Rng) -> Any:
 def leaky_relu(name: str, rng: Rng) -> Any:
     shape = image(rng)
     return made(name, [value(shape)], [tensor(shape)], alpha=real(float(rng.choice((0.0, 0.3)))))
+
+
+def formula(name: str, rng: Rng) -> Any:
+    shape, text = image(rng), ("mul(x, logistic(x))", "div(mul(relu6(add(x, 3.0)), x), 6.0)")
+    chosen = StringAttr(text[int(rng.integers(2))])
+    return made(name, [value(shape)], [tensor(shape)], formula=chosen)
 
 
 def softmax(name: str, rng: Rng) -> Any:
@@ -424,6 +431,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "channel_permutation": channel_permutation,
     "lookup": lookup,
     "leaky_relu": leaky_relu,
+    "formula": formula,
     "softmax": softmax,
     "space_to_depth": space_to_depth,
     **dict.fromkeys(("picked", "mirrored"), picked),

@@ -39,6 +39,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not divisions": FASTER,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
+    "functions-as-formula": {
+        "_take: len(text) > LONGEST": "a longer text is a formula too",
+    },
     "functions-as-lookup": {
         "rewrite_function: source is None": NARROWS,
         "_is_part: isinstance(op, ComputeOp)": NARROWS,

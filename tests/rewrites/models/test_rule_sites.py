@@ -42,6 +42,7 @@ ALONE = {
     "constant-channels": "models/person_detect_int8.tflite",
     "function-by-readers": "nasnet.onnx",
     "pad-into-window": "models/mcunet_vww_int8.tflite",
+    "functions-as-formula": "models/families/mbse_silu.onnx",
     "functions-as-lookup": "models/families/mbse_silu_q.onnx",
     "gather-as-slice": "models/families/gru2.onnx",
     "products-as-attention": "models/families/kwt.onnx",

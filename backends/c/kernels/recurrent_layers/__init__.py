@@ -42,7 +42,7 @@ def _rows(name: str, value: SSAValue) -> tuple[tuple[str, Any], ...]:
         (f"of_{name}.scales", Table("float", np.array(encoding.scales, np.float32))),
         (
             f"of_{name}.zeros",
-            Table("int16_t", np.array(zeros, np.int16), "WEIGHT_ZEROS") if any(zeros) else "0",
+            Table("int16_t", np.array(zeros, np.int16), ("WEIGHT_ZEROS",)) if any(zeros) else "0",
         ),
     )
 

@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier,
 from memopt.dialects.arithmetic.stored import is_stored, limits_of
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
+from memopt.dialects.operators.formula import CALLS, REGISTERS, FormulaOp, registers_of
 from memopt.dialects.operators.lookup import LookupOp
 from memopt.dialects.operators.real_functions import AbsOp, NegOp, RsqrtOp
 from memopt.dialects.operators.rectifiers import LeakyReluOp
@@ -102,6 +103,24 @@ def logical_not(op: LogicalNotOp, constants: Constants) -> KernelCall:
 @kernel(GeluOp, "f32", rows=own_rows)
 def gelu_f32(op: GeluOp, constants: Constants) -> KernelCall:
     return rowwise(op, "gelu_f32", (("approximate", int(op.approximate is not None)),))
+
+
+@kernel(FormulaOp, "f32", rows=own_rows)
+def formula_f32(op: FormulaOp, constants: Constants) -> KernelCall:
+    """Each step in four bytes: its function, where it writes, and its operands."""
+    steps, code = op.steps, list[int]()
+    places, functions = registers_of(steps), list(CALLS)
+    numbers = [v for step in steps for v in step.operands if isinstance(v, float)]
+    known = iter(range(REGISTERS, REGISTERS + len(numbers)))
+    for place, step in zip(places[1:], steps, strict=True):
+        operands = [places[v] if isinstance(v, int) else next(known) for v in step.operands]
+        code += [functions.index(step.call), place, operands[0], operands[-1]]
+    needs = tuple(sorted({f"FORMULA_{step.call.upper()}" for step in steps}))
+    fields = (
+        *(("step_n", len(steps)), ("steps", Table("uint8_t", np.array(code, np.uint8), needs))),
+        ("numbers", Table("float", np.array(numbers, np.float32))),
+    )
+    return rowwise(op, "formula_f32", fields)
 
 
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
