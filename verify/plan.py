@@ -32,12 +32,12 @@ from memopt.dialects.memgraph.plan import (
     plan_of,
     scratch_list,
 )
-from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.structure import HyperNode, VariableOp
 from memopt.dialects.rows.operations import family_of
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
 from memopt.verify.placement import check_places
-from memopt.verify.rows import check_rows
+from memopt.verify.rows import CUT, check_rows
 from memopt.verify.simulate import simulate
 from memopt.verify.variables import check_variables
 
@@ -75,7 +75,8 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(memory)
-    check_variables(func, memory)
+    if has_kind(block.ops, VariableOp):
+        check_variables(func, memory)
     _check_tried(func, plan)
     _check_parts(memory.operations)
     peak = _peak(memory, model)
@@ -106,7 +107,8 @@ def check_form(func: FuncOp) -> None:
     check_definitions(block)
     if has_kind(block.ops, HyperNode):
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
-    check_rows(block)
+    if has_kind(block.ops, CUT):
+        check_rows(block)
 
 
 def check_definitions(block: Block) -> None:

@@ -22,6 +22,9 @@ from memopt.dialects.rows.state import RecallOp, StateOp
 from memopt.verify.sliding import check_kept
 from memopt.verify.windows import Reader, Source, carries_rows, reader_of, rows_read, sums_rows
 
+CUT = (SplitRowsOp, ReceiveOp, JoinOp, RowOp, RowKernelOp, StateOp)
+"""Operations of which a block in rows has one at least."""
+
 
 @dataclass
 class Walk:
@@ -49,8 +52,6 @@ def check_rows(block: Block) -> Walk:
     """Return what was seen of a block. Raises MemoptError unless every row reads exactly the rows
     it needs, each of one tensor, and the rows of every operator run once, ascending, and all;
     likewise those that are received."""
-    if not has_kind(block.ops, (SplitRowsOp, ReceiveOp, JoinOp, RowOp, RowKernelOp, StateOp)):
-        return Walk()
     walk = Walk(slides=has_kind(block.ops, StateOp))
     for op in block.ops:
         if isinstance(op, SplitRowsOp):

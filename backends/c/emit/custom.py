@@ -31,19 +31,16 @@ def custom_operators(layout: Layout) -> list[Operation]:
 
 
 def custom_declarations(layout: Layout) -> str:
-    """Return the declarations of custom functions for the model's header, "" if there are none."""
-    operators = custom_operators(layout)
-    if not operators:
-        return ""
+    """Return the declarations of custom functions for the model's header."""
     lines = [
         f"/* {function_name(op)}: {scratch_of(op)} bytes of scratch"
         f"{', a state' if has_state(op) else ''}. */\n"
         f"memopt_custom_function {function_name(op)};\n\n"
-        for op in operators
+        for op in custom_operators(layout)
     ]
     return "/* Written by you, in a file of custom/. */\n" + "".join(lines)
 
 
-def custom_types(layout: Layout) -> str:
+def custom_types() -> str:
     """The types that these declarations take."""
-    return kernel_files()[HEADER].text if custom_operators(layout) else ""
+    return kernel_files()[HEADER].text

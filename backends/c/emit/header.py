@@ -167,8 +167,8 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         stays = sum(bytes_in(op.result) for op in layout.variables)
         parts.append(f"#define {upper}_VARIABLE_BYTES {stays}u /* static: they stay */\n")
     parts.append(fits(name, bool(layout.variables)))
-    if types := custom_types(layout):
-        parts.append(types)
+    if layout.is_custom:
+        parts.append(custom_types())
     for what, values in (("INPUT", layout.inputs), ("OUTPUT", layout.outputs)):
         parts += [_tensor(layout, v, upper, what, i) for i, v in enumerate(values)]
         parts.append(
@@ -180,7 +180,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
         + (declare_objects(name) if layout.objects else "")
         + (_reset(name) if layout.variables else "")
-        + custom_declarations(layout)
+        + (custom_declarations(layout) if layout.is_custom else "")
         + streamed
         + (run if sliding is None else "")
         + conversions(name, _quantised(layout.inputs), _quantised(layout.outputs))

@@ -106,6 +106,11 @@ class Layout:
         return self.memory.operations
 
     @property
+    def is_custom(self) -> bool:
+        """Return whether there are operators whose functions the user writes."""
+        return any(CUSTOM in op.attributes for op in self.operations)
+
+    @property
     def banks(self) -> tuple[Memory, ...]:
         """The memories in use, where the plan is over several; none if there is one arena."""
         return tuple(m for m in self.memories if m.kind == "bank")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from memopt.backends.c.emit.banks import link_values
 from memopt.backends.c.emit.c_text import filled, plain
-from memopt.backends.c.emit.custom import custom_operators
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, bytes_in
 from memopt.backends.c.emit.source import Emitted, emit_files
@@ -71,9 +70,9 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "vpath": "VPATH = kernels:platform:custom\n" + called["cmsis_nn_make"],
         "headers": "*.h kernels/*.h platform/*.h",
         "includes": "-I. -Ikernels -Iplatform $(CMSIS_NN_FLAGS)",
-        "custom_sources": " $(wildcard custom/*.c)" if custom_operators(layout) else "",
-        "custom_files": "file(GLOB CUSTOM custom/*.c)\n" if custom_operators(layout) else "",
-        "custom_list": " ${CUSTOM}" if custom_operators(layout) else "",
+        "custom_sources": " $(wildcard custom/*.c)" if layout.is_custom else "",
+        "custom_files": "file(GLOB CUSTOM custom/*.c)\n" if layout.is_custom else "",
+        "custom_list": " ${CUSTOM}" if layout.is_custom else "",
         "model_sources": "\n  ".join(["", *model_sources]),
         "cmake_program": cmake,
         "buffers": buffers(layout, name),

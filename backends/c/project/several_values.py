@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.c_text import filled
-from memopt.backends.c.emit.custom import custom_operators
 from memopt.backends.c.project.called import called_values
 from memopt.backends.c.project.feeding import buffers, feed, transfer
 from memopt.backends.c.project.program import memory_arrays
@@ -55,7 +54,7 @@ def values_of(
     board = projects[0].target
     program = "memopt_models.elf" if board.has_memories else "memopt_models"
     names = [p.name for p in projects]
-    has_custom_ops = any(custom_operators(p.emitted.layout) for p in projects)
+    has_custom_ops = any(p.emitted.layout.is_custom for p in projects)
     sources = [source for p in projects for source in _sources(p, shares_kernels)]
     if shares_kernels:
         sources += _kernels(all_kernels(projects))

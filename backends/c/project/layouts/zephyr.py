@@ -4,7 +4,6 @@ By docs.zephyrproject.org, "Modules (External projects)", and the schema in Zeph
 `scripts/zephyr_module.py`.
 """
 
-from memopt.backends.c.emit.custom import custom_operators
 from memopt.backends.c.project.example import library, program, readme
 from memopt.backends.c.project.project_files import Files, Project
 
@@ -56,7 +55,7 @@ def files(project: Project) -> Files:
     layout = project.emitted.layout
     values = project.values | {
         "arena": str(layout.arena),
-        "custom": CUSTOM if custom_operators(layout) else "",
+        "custom": CUSTOM if layout.is_custom else "",
     }
     sample = f"samples/{project.name}"
     texts = {
