@@ -12,8 +12,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from memopt.analysis.persistent import initial_of
 from memopt.analysis.row_evaluation import evaluate_row
-from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of

@@ -7,7 +7,7 @@ from statistics import fmean, median
 
 from benchmarks.tables.captures import NAMES, capture_text
 from benchmarks.tables.table import Table
-from memopt.analysis.variables import variable_bytes
+from memopt.analysis.persistent import variable_bytes
 from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.json.read import read
 from memopt.passes.plan.extract import extract

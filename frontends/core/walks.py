@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from memopt.frontends.core.typed import need
-from memopt.frontends.core.windows import start_of
+from memopt.frontends.core.typed import need, start_of
 
 Walk = tuple[int, list[int], list[int]]
 """The first element, how many along each way, and how far apart."""

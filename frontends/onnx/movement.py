@@ -10,9 +10,8 @@ from memopt.dialects.attributes.operators import RuntimeType
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.picks import along
-from memopt.frontends.core.typed import axis_of, build, need, real
+from memopt.frontends.core.typed import axis_of, build, need, real, start_of
 from memopt.frontends.core.types import quantization
-from memopt.frontends.core.windows import start_of
 from memopt.frontends.onnx.node import Node, plain
 
 Kind = type[Operation]

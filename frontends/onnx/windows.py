@@ -7,9 +7,8 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.attributes.quick import number
-from memopt.frontends.core.typed import build, need
+from memopt.frontends.core.typed import build, need, same_padding
 from memopt.frontends.core.types import quantization
-from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.node import Node, plain
 
 EXACT = 1e-6  # relative: how well a given scale must fit the sizes

@@ -7,9 +7,8 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core import walks
-from memopt.frontends.core.typed import axis_of, build, need, real
+from memopt.frontends.core.typed import axis_of, build, need, real, start_of
 from memopt.frontends.core.types import ELEMENTS, is_quantized, quantization
-from memopt.frontends.core.windows import start_of
 from memopt.frontends.tflite import picks
 from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
 

@@ -7,9 +7,8 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.attributes.quick import number
-from memopt.frontends.core.typed import build, need
+from memopt.frontends.core.typed import build, need, same_padding
 from memopt.frontends.core.types import ELEMENTS
-from memopt.frontends.core.windows import same_padding
 from memopt.frontends.tflite.elementwise import one_type
 from memopt.frontends.tflite.node import (
     Kind,

@@ -3,9 +3,8 @@
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.quick import number, numbers
-from memopt.frontends.core.typed import build, need, real
+from memopt.frontends.core.typed import build, need, real, same_padding
 from memopt.frontends.core.types import ELEMENTS
-from memopt.frontends.core.windows import same_padding
 from memopt.frontends.tflite.node import Kind, Node, activation
 
 

@@ -1,6 +1,14 @@
-"""The header of a generated model: sizes, places and types of what goes in and out."""
+"""The header of a generated model: sizes, places and types of what goes in and out.
 
-from collections.abc import Sequence
+    int8_t net_quantize_input_0(float value);
+    float net_dequantize_output_0(int8_t value);
+
+Floats become quantised inputs, and quantised outputs floats, as TensorFlow Lite Micro's QUANTIZE
+rounds: the float32 ratio to the nearest integer, halves away from zero. That needs no library, and
+compiles as C99 and as C++.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
@@ -8,17 +16,50 @@ from xdsl.ir import SSAValue
 
 from memopt.backends.c.emit.banks import bank_macros
 from memopt.backends.c.emit.c_text import float_literal, plain
-from memopt.backends.c.emit.conversions import conversions, has_conversion
 from memopt.backends.c.emit.custom import custom_declarations, custom_types
 from memopt.backends.c.emit.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.emit.objects import declare_objects, object_sizes
-from memopt.backends.c.project.fits import fits
 from memopt.dialects.attributes.input_range import declared_range
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import AnyTensor, encoding_of, shape_of
 
-__all__ = ["bytes_in", "c_type_of", "header", "run_signature"]
+RANGES = {
+    "int8_t": (-128, 127),
+    "uint8_t": (0, 255),
+    "int16_t": (-32768, 32767),
+    "uint16_t": (0, 65535),
+}
+
+# The ratio is clamped while it is a float: what an int32 cannot hold has no conversion in C.
+_NEAREST = """/* The integer nearest to value / scale + zero_point, halves away from zero, kept
+ * within low..high; NaN counts as 0. */
+@HELPER@ int32_t @name@_nearest(float value, float scale, int32_t zero_point, int32_t low,
+                                int32_t high) {
+  const float ratio = value / scale;
+  const float least = (float)(low - zero_point);
+  if (ratio >= (float)(high - zero_point)) {
+    return high;
+  }
+  if (ratio > least) {
+    int32_t whole = (int32_t)ratio; /* towards zero; the rest is exact */
+    if (ratio - (float)whole >= 0.5f) {
+      ++whole;
+    } else if (ratio - (float)whole <= -0.5f) {
+      --whole;
+    }
+    return whole + zero_point;
+  }
+  return ratio <= least ? low : zero_point;
+}
+"""
+
+_MACRO = """#ifdef __GNUC__
+#define @HELPER@ static __inline__ __attribute__((unused))
+#else
+#define @HELPER@ static inline
+#endif
+"""
 
 
 def c_type_of(value: SSAValue) -> str:
@@ -142,6 +183,75 @@ def _reset(name: str) -> str:
         " * It lies in the model, of which there is one sequence of runs. */\n"
         f"void {name}_reset(void);\n\n"
     )
+
+
+def fits(name: str, variables: bool) -> str:
+    """Return the check in the header `<name>.h`: `<NAME>_RAM_BYTES`, if the user defines it, is
+    held against the arena, what stays from one run to the next if there are `variables`, and
+    `<NAME>_STACK_BYTES`, stack and static RAM of the program, if that is defined too."""
+    upper = name.upper()
+    stack = f"{upper}_STACK_BYTES"
+    stays = f" + {upper}_VARIABLE_BYTES" if variables else ""
+    need = f"{upper}_ARENA_BYTES{stays} + ({stack})"
+    given = f"{upper}_RAM_BYTES"
+    check = holds(
+        f"{need} <= ({given})", f"{name}_needs_more_ram", f"{name} needs more RAM than {given}"
+    )
+    return (
+        f"/* With {given} defined as what the model may take of your RAM, a build stops that\n"
+        f" * needs more. {stack} is what stack and static RAM add: stack_bound and static_ram\n"
+        " * of report.json. */\n"
+        f"#ifdef {given}\n#ifndef {stack}\n#define {stack} 0u\n#endif\n{check}#endif\n"
+    )
+
+
+def holds(condition: str, name: str, text: str) -> str:
+    """Return the lines that stop a build unless the condition holds, in each C and C++: with `text`
+    where the language has a way to say it, else by a type of that name."""
+    return (
+        "#if defined(__cplusplus) && __cplusplus >= 201103L\n"
+        f'static_assert({condition}, "{text}");\n'
+        "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n"
+        f'_Static_assert({condition}, "{text}");\n'
+        "#else\n"
+        f"typedef char {name}[{condition} ? 1 : -1];\n"
+        "#endif\n"
+    )
+
+
+def has_conversion(value: SSAValue, c_type: str) -> bool:
+    """Return whether a tensor of `c_type` has one scale, and a zero point in the range of the
+    type."""
+    encoding = encoding_of(value)
+    if c_type not in RANGES or len(encoding.scales) != 1:
+        return False
+    low, high = RANGES[c_type]
+    return encoding.scales[0] > 0 and low <= encoding.zero_points[0] <= high
+
+
+def conversions(name: str, inputs: Mapping[int, str], outputs: Mapping[int, str]) -> str:
+    """The functions for these inputs and outputs, index -> C type; empty if there is none."""
+    parts = [_MACRO] if inputs or outputs else []
+    if inputs:
+        parts.append(_NEAREST)
+    for i, c_type in inputs.items():
+        prefix = f"{name.upper()}_INPUT_{i}"
+        low, high = RANGES[c_type]
+        parts.append(
+            f"/* What input {i} holds for a real value. */\n"
+            f"@HELPER@ {c_type} {name}_quantize_input_{i}(float value) {{\n"
+            f"  return ({c_type}){name}_nearest(\n"
+            f"      value, {prefix}_SCALE, {prefix}_ZERO_POINT, {low}, {high});\n}}\n"
+        )
+    for i, c_type in outputs.items():
+        prefix = f"{name.upper()}_OUTPUT_{i}"
+        parts.append(
+            f"/* The real value that output {i} stands for. */\n"
+            f"@HELPER@ float {name}_dequantize_output_{i}({c_type} value) {{\n"
+            f"  return {prefix}_SCALE * (float)((int32_t)value - {prefix}_ZERO_POINT);\n}}\n"
+        )
+    text = "".join(f"{part}\n" for part in parts)
+    return text.replace("@HELPER@", f"{name.upper()}_HELPER").replace("@name@", name)
 
 
 def _quantised(values: Sequence[SSAValue]) -> dict[int, str]:

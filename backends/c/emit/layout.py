@@ -13,9 +13,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from memopt.analysis.liveness import live_ranges
-from memopt.analysis.sliding import Sliding, sliding_of
+from memopt.analysis.persistent import Sliding, sliding_of, variables_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
-from memopt.analysis.variables import variables_of
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.checked import Checked, checked

@@ -22,8 +22,8 @@ from memopt.backends.c.emit.c_text import identifier
 from memopt.backends.c.emit.calls import Source
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, layout_of, live_groups
+from memopt.backends.c.emit.operators import add_operator
 from memopt.backends.c.emit.source import TRACE, WRITTEN, words_of
-from memopt.backends.c.emit.whole import add_operator
 from memopt.backends.c.kernels import Form, inlined
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even

@@ -1,12 +1,35 @@
-"""The operators of a function in the order in which they run, whole ones and rows between them."""
+"""The operators of a function in the order in which they run, whole ones and rows between them.
+
+One that runs as a whole stands there with a comment that says what is live:
+
+    /* 3: ADD sum, writes 1024 B; live 3072 B: a (1024 B), b (1024 B), sum (1024 B) */
+    in[0] = arena + 16384;
+    ...
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from memopt.backends.c.emit.calls import Source
+from xdsl.ir import Operation
+
+from memopt.backends.c.emit.c_text import plain
+from memopt.backends.c.emit.call import KernelCall, Table, refuse
+from memopt.backends.c.emit.calls import (
+    Source,
+    add_parameters,
+    add_rows,
+    call_text,
+    pointer,
+    tensor_text,
+)
+from memopt.backends.c.emit.header import bytes_in
 from memopt.backends.c.emit.layout import Layout
-from memopt.backends.c.emit.whole import add_operator
-from memopt.backends.c.inline.sums import overwriting
+from memopt.backends.c.emit.lowering import lower_by
+from memopt.backends.c.emit.registry import matching, own_workspace
+from memopt.backends.c.inline.inlined_calls import add_inlined
+from memopt.backends.c.inline.inlined_producers import inlining_of
+from memopt.backends.c.inline.sums import overwriting, part_of
 from memopt.backends.c.rows.loop import add_row_program, run_rows, start_rows
 from memopt.backends.c.rows.paired_rows import RowsCalled, are_pair
 from memopt.backends.c.rows.row_program import (
@@ -19,6 +42,9 @@ from memopt.backends.c.rows.row_program import (
 from memopt.backends.c.stream.streaming import Stream, guarded
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind
+from memopt.dialects.memgraph.names import name_of
+from memopt.dialects.memgraph.plan import reads_virtual
+from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp
 
@@ -102,3 +128,73 @@ def _are_pair(
     if before.number != last.number or before.is_pair or not last.rows:
         return False
     return are_pair(layout, operators[last.number], before.rows[0], last.rows[0])
+
+
+def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) -> None:
+    """Add operation number `index`, while which the groups `live` are in memory. Raises
+    MemoptError if there is no kernel."""
+    inlining = inlining_of(op, partial(own_workspace, isa=out.isa)) if reads_virtual(op) else None
+    kernel = matching(op, out.isa)
+    calls = lower_by(kernel, op, out.constants)
+    own = 0 if kernel.workspace is None else kernel.workspace(op)
+    _check_scratch(out, op, own if inlining is None else inlining.scratch)
+    text = _comment(out, op, index, live)
+    for number, call in enumerate(calls):
+        prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
+        if inlining is not None and any(m.value in call.operands for m in inlining.made):
+            text += add_inlined(out, op, call, inlining, prefix)
+        else:
+            text += _add_call(out, op, call, prefix)
+    out.calls.append(text + _trace(out, op))
+
+
+def _add_call(out: Source, op: Operation, call: KernelCall, prefix: str) -> str:
+    for value in call.operands:
+        if not isinstance(value, Table) and value not in out.layout.addresses:
+            raise refuse(op, f"the operand {name_of(value)} is no buffer")
+    add_parameters(out, call, prefix)
+    add_rows(out, call, prefix)
+    out.made.append(call)
+    out.pointers = max(out.pointers, len(call.operands))
+    return call_text(out, call, op, prefix)
+
+
+def _trace(out: Source, op: Operation) -> str:
+    """Sums that are not complete are nobody's result."""
+    if sum_of(op) is not None:
+        part = part_of(op)
+        return _trace(out, part.whole) if part.finishes else ""
+    lines: list[str] = []
+    for i, value in enumerate(op.results):
+        place = pointer(out.layout.addresses[value])
+        lines.append(f"  TRACE({tensor_text(op, i)},\n        {place}, {bytes_in(value)}u);\n")
+    return "".join(lines)
+
+
+def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str:
+    groups = [out.layout.memory.groups[i] for i in live]
+    total = sum(g.size for g in groups)
+    names = ", ".join(f"{plain(g.name, 32)} ({g.size} B)" for g in groups) or "none"
+    written = sum(bytes_in(v) for v in op.results)
+    kind = op.name.removeprefix("memgraph.").upper()
+    sum_op = sum_of(op)
+    name = plain(name_of((sum_op or op).results[0]), 48) if op.results else ""
+    how = "adds to" if sum_op is not None and part_of(op).adds else "writes"
+    text = f"{index}: {kind} {name}, {how} {written} B; live {total} B: {names}"
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        if len(line) + len(word) > 92:
+            lines.append(line.rstrip())
+            line = ""
+        line += word + " "
+    lines.append(line.rstrip())
+    return "  /* " + "\n   * ".join(lines) + " */\n"
+
+
+def _check_scratch(out: Source, op: Operation, needed: int) -> None:
+    """Refuse a plan with other scratch than the bytes that the kernel works in."""
+    planned, _ = out.layout.scratch.get(op, (0, None))
+    if planned != needed:
+        text = f"planned with {planned} B of scratch, its kernel works in {needed} B"
+        raise refuse(op, f"{text}; memgraph-model with the target, before the order, says it")

@@ -17,7 +17,7 @@ from typing import IO
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.constants import constants_of
-from memopt.analysis.variables import initial_of
+from memopt.analysis.persistent import initial_of
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.c_text import identifier, plain
 from memopt.backends.c.emit.call import Table

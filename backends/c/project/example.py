@@ -5,12 +5,10 @@ quantises them into the place that the plan has for the input, whole or row by r
 and prints its outputs. It needs one function of the board: `say(text)`.
 """
 
-from memopt.backends.c.emit.conversions import RANGES, has_conversion
-from memopt.backends.c.emit.header import c_type_of
+from memopt.backends.c.emit.header import RANGES, c_type_of, has_conversion
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.emit.source import header_file, single_source
-from memopt.backends.c.project.feeding import arguments
-from memopt.backends.c.project.program import memory_arrays, start_of
+from memopt.backends.c.project.program import arguments, memory_arrays, start_of
 from memopt.backends.c.project.project_files import Files, Project
 from memopt.dialects.attributes.input_range import declared_range
 

@@ -11,10 +11,8 @@ from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, bytes_in
 from memopt.backends.c.emit.source import Emitted, emit_files
 from memopt.backends.c.kernels import Form, names_of, needed_files, text_of
-from memopt.backends.c.project.called import called_values
-from memopt.backends.c.project.feeding import buffers, feed, transfer
-from memopt.backends.c.project.program import example, memory_values
-from memopt.backends.c.project.templates import target_values
+from memopt.backends.c.project.build_values import called_values, target_values
+from memopt.backends.c.project.program import buffers, example, feed, memory_values, transfer
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.targets.core.target import Target

@@ -9,11 +9,10 @@ Models that never run together share one arena, the largest of theirs.
 
 from dataclasses import dataclass, replace
 
-from memopt.backends.c.emit.header import bytes_in
+from memopt.backends.c.emit.header import bytes_in, fits, holds
 from memopt.backends.c.emit.layout import row_bytes
 from memopt.backends.c.emit.source import WRITTEN
 from memopt.backends.c.kernels import joined
-from memopt.backends.c.project.fits import fits, holds
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.project_files import (
     Files,

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.c_text import filled
-from memopt.backends.c.project.called import called_values
-from memopt.backends.c.project.feeding import buffers, feed, transfer
-from memopt.backends.c.project.program import memory_arrays
+from memopt.backends.c.project.build_values import called_values, target_values
+from memopt.backends.c.project.program import buffers, feed, memory_arrays, transfer
 from memopt.backends.c.project.project_files import Project, fill
-from memopt.backends.c.project.templates import target_values
 
 ARRAY = """\
 #ifdef __arm__

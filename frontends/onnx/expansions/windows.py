@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.frontends.core.windows import same_padding
+from memopt.frontends.core.typed import same_padding
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
 from memopt.frontends.onnx.scope import BYTES, FLOAT, INT64, Scope

@@ -11,8 +11,7 @@ from memopt.api.certified import optimality_of
 from memopt.api.place_buffers import Placed
 from memopt.api.plans import Plan
 from memopt.api.sources import Model, load, told
-from memopt.compile.claims import check_claims
-from memopt.compile.driver import IR
+from memopt.compile.driver import IR, check_claims
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.frontends.core.registry import frontend_of, frontend_of_bytes, with_plans

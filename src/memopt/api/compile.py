@@ -12,10 +12,9 @@ from memopt.backends.c.project.layouts import layout_names
 from memopt.compile.driver import FILES
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
-from memopt.compile.files.write import write
 from memopt.compile.request import Building, Request
 from memopt.compile.run_passes import Seconds
-from memopt.compile.stages import check, compiled
+from memopt.compile.stages import check, compiled, write
 
 
 @dataclass(frozen=True, kw_only=True)

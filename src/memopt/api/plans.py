@@ -22,8 +22,7 @@ from memopt.api.sources import (
     told,
     weights_at_hand,
 )
-from memopt.compile.claims import check_claims
-from memopt.compile.driver import FILES, new_context
+from memopt.compile.driver import FILES, check_claims, new_context
 from memopt.compile.options import PlanOptions, described
 from memopt.compile.plan import Planned
 from memopt.compile.read import Imported

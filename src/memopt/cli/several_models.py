@@ -27,11 +27,10 @@ from memopt.cli.summary import summary, with_scratch
 from memopt.compile.c import facts_of
 from memopt.compile.files.folder import publish
 from memopt.compile.files.staging import staging
-from memopt.compile.files.write import leave
 from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned
 from memopt.compile.request import Request
-from memopt.compile.stages import build, plan, read, report
+from memopt.compile.stages import build, leave, plan, read, report
 from memopt.compile.target_facts import check_target_ram, facts_together, target_lines
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memopt.analysis.sliding import kept_bytes
+from memopt.analysis.persistent import kept_bytes
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.write import make_project, write_files

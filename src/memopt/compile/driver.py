@@ -1,4 +1,8 @@
-"""From a file to a module, and through a pipeline: what both commands share."""
+"""From a file to a module, and through a pipeline: what both commands share.
+
+`--time-limit` includes reading the file and printing the answer. `memopt-opt` has a limit for each
+of its passes, `compile`, `report` and `memopt.plan` one for all.
+"""
 
 import json
 import os
@@ -7,9 +11,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
@@ -19,9 +23,9 @@ from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
+from memopt.analysis.weights import Weights
 from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
-from memopt.compile.deadline import shorten_limits
 from memopt.compile.dropped import Decisions
 from memopt.dialects.attributes.channels import left_out_of
 from memopt.dialects.attributes.off_chip import OffChipAttr
@@ -31,6 +35,7 @@ from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Fixed, Shapes
+from memopt.passes.memgraph_expand_rows import AUTO, MemgraphExpandRowsPass
 from memopt.plugin import PASSES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import target_of
@@ -38,6 +43,7 @@ from memopt.text.diagnostics import verify_module
 from memopt.text.ir_text import module_text, parse_module
 from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError
+from memopt.verify.channels import check_channels
 from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
 
 FILES = "memgraph.files"
 IR = ".mlir"
+LEAST = 0.1  # of a limit, which its pass has in any case
 
 
 def new_context(allow_unregistered: bool = False) -> Context:
@@ -128,6 +135,24 @@ def check_module(module: ModuleOp) -> None:
         target_of(func)
         for block in func.body.blocks:
             check_definitions(block)
+
+
+def check_claims(module: ModuleOp, data: bytes | None = None) -> None:
+    """Raise MemoptError for a false claim about channels that were left out, or about traffic off
+    the chip. `data` are the bytes of the model if it is in no file."""
+    weights = Weights.of(module) if data is None else Weights.holding(data)
+    for func in functions(module):
+        check_channels(func, weights.array)
+    check_off_chip(module)
+
+
+def check_off_chip(module: ModuleOp) -> None:
+    """Raise MemoptError for a false claim about traffic off the chip."""
+    for func in functions(module):
+        if OFF_CHIP in func.attributes:
+            from memopt.passes.memgraph_traffic import check_traffic  # with solvers, for the few
+
+            check_traffic(func)
 
 
 def _move_files(module: ModuleOp, move: Callable[[str], str]) -> None:
@@ -295,6 +320,46 @@ def run_pipeline(
             print(f"// IR after {step.name}\n{module_text(module)}", file=sys.stderr)
     decisions.note_dropped()
     return claimed
+
+
+def shorten_limits(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, ...]:
+    """The passes with their limits in seconds such that what was asked for is kept as a whole: the
+    first limit includes what `reading` and verifying the module took, the last what verifying and
+    printing it takes, which is as much."""
+    limited = [i for i, step in enumerate(passes) if _limit(step) is not None]
+    timed = list(passes)
+    for i in limited[:1] + limited[-1:]:
+        requested, limit = _limit(passes[i]) or 0.0, _limit(timed[i]) or 0.0
+        shorter = max(limit - reading, LEAST * requested)
+        timed[i] = cast("ModulePass", replace(cast("Any", timed[i]), time_limit=shorter))
+    return tuple(timed)
+
+
+def in_budget(
+    passes: Sequence[ModulePass], deadline: float | None, number: int = 0, functions: int = 1
+) -> ModulePass:
+    """The first of the passes, with its share of the seconds that are left for all of them, so that
+    what one does not need is for those after it; `functions` divide that share, of which `number`
+    have had theirs."""
+    step, own = passes[0], _weight(passes[0]) / functions
+    waiting = sum(map(_weight, passes)) - own * number
+    requested, remaining = _limit(step), clock.left(deadline)
+    if requested is None or remaining is None:
+        return step
+    share = max(remaining, LEAST * requested) * own / waiting
+    return cast("ModulePass", replace(cast("Any", step), time_limit=share))
+
+
+def _weight(step: ModulePass) -> int:
+    """Return how many shares a pass gets: who chooses rows orders and places them, too, which then
+    is not done again."""
+    if _limit(step) is None:
+        return 0
+    return 6 if isinstance(step, MemgraphExpandRowsPass) and step.rows == (AUTO,) else 1
+
+
+def _limit(step: ModulePass) -> float | None:
+    return getattr(step, "time_limit", None)
 
 
 def run_pass(

@@ -9,9 +9,9 @@ from typing import Any, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, i64
 
-from memopt.compile.claims import check_claims
 from memopt.compile.driver import (
     IR,
+    check_claims,
     check_module,
     is_model,
     load_model,

@@ -7,7 +7,7 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr
 
 from memopt.analysis.liveness import peak_scratch
-from memopt.analysis.variables import variable_bytes
+from memopt.analysis.persistent import variable_bytes
 from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch

@@ -6,7 +6,7 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from memopt.analysis.sliding import sliding_of
+from memopt.analysis.persistent import sliding_of
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.memgraph.tensors import is_buffer
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp

@@ -12,8 +12,7 @@ from xdsl.passes import ModulePass
 
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.backends.c.emit.lowering import check_kernels
-from memopt.compile.deadline import in_budget
-from memopt.compile.driver import check_module, progress
+from memopt.compile.driver import check_module, in_budget, progress
 from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError

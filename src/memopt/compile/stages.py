@@ -5,14 +5,21 @@
     built = build(planned)                # -> Built
     measured = measure(built)             # -> Measured; a plan that is not built: estimate(planned)
     report(measured).content              # -> Report: what report.json has
+    write(report(measured), force=False)  # C, measured, report.json and plan.mlir in a folder
 
 Each is a frozen dataclass that holds the one before. How a model is planned, built and measured is
 a matter of the runtime: C, which a compiler takes, or TensorFlow Lite Micro.
 """
 
+import json
+from pathlib import Path
 from typing import Any, Protocol
 
+from memopt.backends.c.project.write import write_texts
 from memopt.compile.c import C
+from memopt.compile.driver import model_files, relative_files
+from memopt.compile.files.folder import publish
+from memopt.compile.files.staging import staging
 from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported, read
@@ -20,9 +27,11 @@ from memopt.compile.report import Report, report
 from memopt.compile.request import Request
 from memopt.compile.tflm import Tflm
 from memopt.targets.core.registry import target_named
+from memopt.text.diagnostics import write_file
+from memopt.text.ir_text import module_text
 from memopt.text.usage import UsageError
 
-__all__ = ["build", "check", "compiled", "estimate", "measure", "plan", "read", "report"]
+__all__ = ["build", "check", "compiled", "estimate", "measure", "plan", "read", "report", "write"]
 
 
 class Runtime(Protocol):
@@ -90,3 +99,28 @@ def compiled(imported: Imported) -> Report:
     answer = report(runtime.measure(runtime.build(runtime.plan(imported))))
     answer.check_ram()
     return answer
+
+
+def write(report: Report, force: bool) -> None:
+    """Write all files of a built model into the folder of its request, or none of them."""
+    measured = report.measured
+    folder = measured.planned.imported.request.folder
+    assert measured.built is not None
+    with staging(folder) as staged:
+        files = measured.built.files
+        write_texts({n: text for n, text in files.items() if isinstance(text, str)}, staged)
+        for name, data in files.items():
+            if isinstance(data, bytes):
+                write_file(staged / name, data)
+        publish(staged, folder, force, leave(report, staged, folder))
+
+
+def leave(report: Report, staged: Path, folder: Path) -> tuple[Path, ...]:
+    """Write report.json and plan.mlir into `staged`, which becomes `folder`, and return the files
+    that were read."""
+    planned = report.measured.planned
+    write_file(staged / "report.json", json.dumps(report.content, indent=2) + "\n")
+    sources = (planned.imported.request.path, *model_files(planned.after))
+    relative_files(planned.after, folder)
+    write_file(staged / "plan.mlir", module_text(planned.after))
+    return sources

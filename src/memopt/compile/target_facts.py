@@ -14,8 +14,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.analysis.sliding import kept_bytes
-from memopt.analysis.variables import variable_bytes
+from memopt.analysis.persistent import kept_bytes, variable_bytes
 from memopt.backends.tflm import source_of, unknown_scratch
 from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
 from memopt.dialects.memgraph.errors import MemoptError

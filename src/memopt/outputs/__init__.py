@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.checked import Checked
-from memopt.compile.claims import check_off_chip
+from memopt.compile.driver import check_off_chip
 from memopt.solvers.registry import methods_in
 from memopt.text.usage import STDOUT
 

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.analysis.evaluation import State, evaluate
-from memopt.analysis.sliding import sliding_of
+from memopt.analysis.persistent import sliding_of
 from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.arithmetic.stored import Array

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from memopt.verify.contents import Content, Contents
+from memopt.verify.simulate import Content, Contents
 
 
 def _draw(random: Random, step: int) -> Content:

@@ -13,9 +13,8 @@ from memopt.cli.summary import summary
 from memopt.compile.driver import IR
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
-from memopt.compile.files.write import write
 from memopt.compile.request import Building, Request
-from memopt.compile.stages import check, compiled, read
+from memopt.compile.stages import check, compiled, read, write
 from memopt.frontends.core.registry import listed
 from memopt.text.format import bytes_of_text, stem_of
 from memopt.text.usage import UsageError, folder_text, path_text

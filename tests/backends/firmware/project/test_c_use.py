@@ -13,7 +13,7 @@ from pass_functions import assign_function
 from xdsl.context import Context
 
 from memopt.backends.c.emit.c_text import RESERVED
-from memopt.backends.c.emit.conversions import RANGES, conversions
+from memopt.backends.c.emit.header import RANGES, conversions
 from memopt.backends.c.emit.source import emit_c
 from memopt.cli import main
 from memopt.cli.opt import main as opt

@@ -13,7 +13,7 @@ from row_networks import network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.analysis.sliding import Sliding, sliding_of
+from memopt.analysis.persistent import Sliding, sliding_of
 from memopt.cli import main as memopt
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.arithmetic.stored import Array, dtype_of

@@ -1,23 +1,56 @@
-"""Functions that keep rows from run to run: when what they compute is right, what they save.
+"""State that stays from run to run, outside the arena: variables, and rows that a function keeps.
 
-A run computes what is right if all that it recalls is. What is recalled was made in an earlier run,
-or is of one that was before the first. `runs` counts how many a result goes back: once as many have
-been, it follows from rows of the input alone, which the caller has handed over.
+A run that keeps rows computes what is right if all that it recalls is. What is recalled was made in
+an earlier run, or is of one that was before the first. `runs` counts how many a result goes back:
+once as many have been, it follows from rows of the input alone, which the caller has handed over.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
+from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic.lazy_numpy import np
+from memopt.dialects.arithmetic.stored import Array, dtype_of, element_of, is_stored
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, has_kind
-from memopt.dialects.memgraph.tensors import AnyTensor, element_bits, rows_of
+from memopt.dialects.memgraph.structure import VariableOp
+from memopt.dialects.memgraph.tensors import (
+    AnyTensor,
+    bytes_of,
+    element_bits,
+    encoding_of,
+    rows_of,
+    shape_of,
+)
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, StateOp
 from memopt.dialects.rows.steps import steps_of
+
+
+def variables_of(ops: Iterable[Operation]) -> list[VariableOp]:
+    """Return the variables whose size is known, in the order of `ops`."""
+    return [op for op in ops if isinstance(op, VariableOp) and bytes_of(op.result.type) is not None]
+
+
+def variable_bytes(ops: Iterable[Operation]) -> int:
+    """Bytes of all of them."""
+    return sum(bytes_of(op.result.type) or 0 for op in variables_of(ops))
+
+
+def initial_of(op: VariableOp, weights: Weights) -> Array:
+    """Return the contents of a variable before the first run: its initial value, else zeros, of
+    int8 the zero point (ResetVariableTensors of its runtime)."""
+    if op.initial is not None:
+        return weights.array(op)
+    int8 = is_stored(op.result) and element_of(op.result) == IntegerType(8)
+    fill = encoding_of(op.result).zero_points[0] if int8 else 0
+    return np.full(shape_of(op.result), fill, dtype_of(op.result))
 
 
 @dataclass(frozen=True)
