@@ -45,7 +45,7 @@ from memopt.solvers.joint import MANY
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.planned_for import with_called
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 RAM, BALANCED, SPEED = HOW = ("ram", "balanced", "speed")
 

@@ -27,7 +27,7 @@ from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of
 from memopt.passes.plan.option import option
 from memopt.passes.plan.scratch import asked_scratch, write_scratch
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 
 @dataclass(frozen=True)

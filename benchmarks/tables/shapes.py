@@ -32,7 +32,7 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.targets.core.kernels import fast_forms
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 CORE = "cortex-m4"
 COUNT, QUICK = 300, 6

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt import frontends
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.shapes import Fixed, Shapes, check_none_fixed, check_shapes
-from memopt.targets.core.registry import all_targets
+from memopt.targets.core.target import all_targets
 
 SHARED = "core"  # the one entry of frontends/ that is no format
 

@@ -8,14 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     FloatAttr,
     f32,
 )
 from xdsl.ir import Attribute, Operation
-
-from memopt.dialects.attributes.quick import number
 
 
 class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
@@ -63,13 +59,3 @@ def build(
         result_types=list(results),
         properties={k: v for k, v in properties.items() if v is not None},
     )
-
-
-def readable_options(
-    entries: Mapping[str, Attribute | None], absent: Sequence[int]
-) -> DictionaryAttr:
-    """Options for people, without those that are None; `absent` operands are listed by position."""
-    options = {key: value for key, value in entries.items() if value is not None}
-    if absent:
-        options["absent"] = ArrayAttr([number(i) for i in absent])
-    return DictionaryAttr(options)

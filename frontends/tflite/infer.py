@@ -26,7 +26,7 @@ from memopt.formats.tflite import (
 )
 from memopt.frontends.core.shapes import BATCH, Shapes, check_names
 from memopt.frontends.tflite.custom_ops import CUSTOMS
-from memopt.frontends.tflite.options import read_options
+from memopt.frontends.tflite.node import read_options
 from memopt.frontends.tflite.shape_rules import RULES, UNKNOWN, Known, Shape
 from memopt.frontends.tflite.shape_values import VALUES
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
-from memopt.frontends.tflite.options import read_options
+from memopt.frontends.tflite.node import read_options
 
 USERS = frozenset({"ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE"})
 Name = tuple[str, str]

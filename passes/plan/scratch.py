@@ -20,7 +20,7 @@ from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.rows.operations import RowOp
 from memopt.targets.core.kernels import workspace_of
 from memopt.targets.core.planned_for import target_of, with_called
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 
 def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operation, int]:

@@ -29,7 +29,7 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.pooling import AveragePool2DOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.targets.core.registry import all_targets
+from memopt.targets.core.target import all_targets
 from memopt.targets.tflm.scratch import operand, scratch_bytes
 
 INT4, INT8, INT16 = (IntegerType(n) for n in (4, 8, 16))

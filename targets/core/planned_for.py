@@ -8,8 +8,7 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import model_of
 from memopt.targets.cmsis_nn import CALLED, CMSIS_NN, CMSIS_NN_MVE
-from memopt.targets.core.registry import target_named
-from memopt.targets.core.target import Target
+from memopt.targets.core.target import Target, target_named
 
 
 def with_called(target: Target, model: ModelAttr) -> Target:

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from memopt.dialects.attributes.runtimes import Requests, Runtimes
 from memopt.targets.cmsis_nn import CALLED
-from memopt.targets.core.registry import all_targets
+from memopt.targets.core.target import all_targets
 
 REQUESTS = {
     "none": "",

@@ -41,7 +41,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import RowOp, is_received
 from memopt.dialects.rows.state import KEPT as IN_STATE
 from memopt.dialects.rows.state import RecallOp, StateOp, lies_in_state
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.target import target_names
 
 KEPT = "kept"  # the base of what stays from run to run
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -33,7 +33,7 @@ from memopt.dialects.memgraph.plan import call_name, order_of
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.targets.core.planned_for import with_called
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 OURS = "memgraph."
 MEMREF = """\

@@ -34,7 +34,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.targets.core.planned_for import with_called
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 WRITTEN = "/* Written by memopt: do not edit. */\n"
 

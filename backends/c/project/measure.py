@@ -15,8 +15,7 @@ from memopt.backends.c.project.cycles.blocks import MOST, blocks_of
 from memopt.backends.c.project.cycles.instructions import Cycles, cycles_of, instructions_of
 from memopt.backends.c.project.stack import stack_bound
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.targets.core.registry import target_named
-from memopt.targets.core.target import Target
+from memopt.targets.core.target import Target, target_named
 from memopt.targets.core.timing import Timing
 
 FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")

@@ -22,7 +22,7 @@ from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.project_files import Files, Project, fill
 from memopt.backends.checked import Checked
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 __all__ = [
     "fill",

@@ -22,7 +22,7 @@ from memopt.compile.request import Reading, Request
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import BATCH, Fixed, Shapes
 from memopt.passes.memgraph_input_range import NUMBER, parse_ranges
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError, path_text
 
 # Passes that memopt-opt has shorthands of and a plan no option, and what their help says.

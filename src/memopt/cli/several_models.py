@@ -34,7 +34,7 @@ from memopt.compile.stages import build, leave, plan, read, report
 from memopt.compile.target_facts import check_target_ram, facts_together, target_lines
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 from memopt.text.diagnostics import write_file
 from memopt.text.format import bytes_of_text, sizes, stem_of
 from memopt.text.usage import UsageError

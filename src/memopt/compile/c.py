@@ -21,7 +21,7 @@ from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.plan import share
 from memopt.passes.rows.minimise import DoesNotFitError
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 from memopt.text.format import stem_of
 
 TRIES = 3  # plans of a window that slides, the first of which keeps all

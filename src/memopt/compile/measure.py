@@ -16,7 +16,7 @@ from memopt.compile.target_facts import beside_arena
 from memopt.passes.memgraph_kernels import RAM, held_back, may_become
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.solvers import clock
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 LESS = 0.99  # of the time, for an emulator does not count the same to the last cycle
 

@@ -20,7 +20,7 @@ from memopt.rewrites import RULES
 from memopt.solvers.placement import METHODS as STRATEGIES
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.solvers.shared_objects import METHODS as SHARED
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError
 
 BUDGET = "budget"

@@ -39,7 +39,7 @@ from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
 from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.kernels import may_be_fast
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 ROWS_ALIGNMENT = 4
 """Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""

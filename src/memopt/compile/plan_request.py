@@ -25,7 +25,7 @@ from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_kernels import BALANCED
 from memopt.rewrites import KERNELS, NO_RULES, RULES, SAFE, named_rules, rule_of, unknown_rule
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError
 
 

@@ -28,7 +28,7 @@ from memopt.passes.rows.expand import NoRowsError
 from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import runs_file, with_called
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 DECIDING = (MemgraphExpandRowsPass, MemgraphFusePass, MemgraphSchedulePass)
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")

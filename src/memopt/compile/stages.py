@@ -26,7 +26,7 @@ from memopt.compile.read import Imported, read
 from memopt.compile.report import Report, report
 from memopt.compile.request import Request
 from memopt.compile.tflm import Tflm
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 from memopt.text.diagnostics import write_file
 from memopt.text.ir_text import module_text
 from memopt.text.usage import UsageError

@@ -21,8 +21,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.tensors import bytes_of
-from memopt.targets.core.registry import target_named
-from memopt.targets.core.target import Target
+from memopt.targets.core.target import Target, target_named
 from memopt.text.format import sizes
 
 KEYS = (

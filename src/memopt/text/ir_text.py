@@ -1,6 +1,16 @@
 """IR as text: a parser that knows where each operation stands, a printer with type aliases.
 
-Tensor types with an encoding are printed once, as `!a0 = tensor<...>` at the top (see aliases.py).
+Tensor types with an encoding are printed once, in groups above the text:
+
+    // activations
+    !a0 = tensor<1x32x32x3xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [-128]>>
+    // constants, numbered by the operation that reads them: weights !w, of one dimension !b
+    !w0 = tensor<16x3x3x3xi8, #memgraph.encoding<ohwi, scale = [8.9e-05, ...], ...>>
+    !b0 = tensor<16xi32, #memgraph.encoding<scale = [8.9e-05, ...], ...>>
+
+So `(!a0, !w0, !b0) -> !a1` says what is what, the short lines stand first, and the scales of an
+operation are found by its number.
+
 The bytes are those of xDSL's printer, in half of its time: it prints a string character by
 character, and an attribute in as many pieces as it has; here each is written in one go, and what a
 type looks like is found once.
@@ -8,9 +18,10 @@ type looks like is found once.
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from typing import IO, Any, cast
@@ -22,20 +33,23 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    TensorType,
     UnitAttr,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.parser import ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 
-from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.attributes.operators import EncodingAttr, SourceAttr
 from memopt.dialects.attributes.quick import line_of
 from memopt.dialects.memgraph.fingerprint import is_plain, tensor_text
+from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.memgraph.plan import is_number
-from memopt.text.aliases import aliases_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.traits import Folds
 from memopt.text.lexer import Utf8Lexer
 from memopt.text.quick_parser import QuickParser
 
@@ -247,3 +261,85 @@ def module_text(module: ModuleOp, generic: bool = False) -> str:
     AliasPrinter(out, aliases.names, print_generic_format=generic).print_op(module)
     out.write("\n")
     return out.getvalue()
+
+
+@dataclass
+class Aliases:
+    """Type -> its name, in the order of their lines."""
+
+    activations: dict[Attribute, str] = field(default_factory=dict[Attribute, str])
+    constants: dict[Attribute, str] = field(default_factory=dict[Attribute, str])
+    counts: Counter[str] = field(default_factory=Counter[str])  # how often each name was wanted
+
+    @property
+    def names(self) -> dict[Attribute, str]:
+        return {**self.activations, **self.constants}
+
+    @property
+    def groups(self) -> list[tuple[str, dict[Attribute, str]]]:
+        """(heading, types) of the groups that are not empty."""
+        headed = [
+            ("activations", self.activations),
+            ("constants, numbered by the operation that reads them", self.constants),
+        ]
+        return [(heading, names) for heading, names in headed if names]
+
+
+def aliases_of(module: ModuleOp) -> Aliases:
+    """Names for all types with an encoding; those of activations go before those of constants."""
+    aliases, operations = Aliases(), list(module.walk())
+    values = [value for op in operations for value in defined(op)]
+    types = {id(value.type): value.type for value in values}  # most equal ones are one object
+    if not any(map(is_encoded, types.values())):
+        return aliases
+    constant = constants_of(operations)
+    for value in values:
+        if is_encoded(value.type) and value not in constant:
+            aliases.activations.setdefault(value.type, f"!a{len(aliases.activations)}")
+    readers = 0
+    for op in operations:
+        types = dict.fromkeys(v.type for v in op.operands if v in constant)
+        new = [type_ for type_ in types if is_new(type_, aliases)]
+        for type_ in new:
+            aliases.constants[type_] = constant_name(type_, readers, aliases)
+        readers += bool(new)
+    for value in constant:  # what nobody reads
+        if is_new(value.type, aliases):
+            aliases.constants[value.type] = constant_name(value.type, readers, aliases)
+            readers += 1
+    return aliases
+
+
+def constants_of(operations: Iterable[Operation]) -> dict[SSAValue, None]:
+    """Constants, and what follows from them alone, in their order."""
+    constants: dict[SSAValue, None] = {}
+    for op in operations:
+        folds = isinstance(op, ComputeOp) and op.has_trait(Folds) and bool(op.operands)
+        if is_constant_like(op) or (folds and all(v in constants for v in op.operands)):
+            constants.update(dict.fromkeys(op.results))
+    return constants
+
+
+def defined(op: Operation) -> Iterable[SSAValue]:
+    """The values that an operation brings: arguments of its blocks, results."""
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.args
+    yield from op.results
+
+
+def is_encoded(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType) and isinstance(type_.encoding, EncodingAttr)
+
+
+def is_new(type_: Attribute, found: Aliases) -> bool:
+    return is_encoded(type_) and type_ not in found.activations and type_ not in found.constants
+
+
+def constant_name(type_: Attribute, number: int, found: Aliases) -> str:
+    """`!w3` or `!b3`; the second of its kind that one operation reads is `!w3_1`."""
+    dimensions = len(type_.get_shape()) if isinstance(type_, TensorType) else 0
+    name = f"!{'b' if dimensions == 1 else 'w'}{number}"
+    same = found.counts[name]
+    found.counts[name] += 1
+    return f"{name}_{same}" if same else name

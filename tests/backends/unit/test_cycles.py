@@ -9,7 +9,7 @@ from memopt.backends.c.project.cycles.instructions import (
     instructions_of,
     price,
 )
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 M0, M3, M4 = (target_named(f"cortex-{name}").timing for name in ("m0plus", "m3", "m4"))
 

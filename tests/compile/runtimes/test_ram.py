@@ -15,7 +15,7 @@ from tools import need_tools
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 from memopt.verify.plan import verify_plan
 
 STACK_BOUND, STATIC_BOUND = (M4 := target_named("cortex-m4")).stack_bound, M4.static_bound

@@ -18,7 +18,7 @@ from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.dialect import MEMGRAPH
 from memopt.solvers.problems.memory_graph import bits, round_up
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.target import target_names
 from memopt.text.format import bytes_of_text
 from memopt.text.ir_text import LocatingParser
 

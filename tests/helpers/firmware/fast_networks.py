@@ -18,7 +18,7 @@ from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.plan import FAST, ORDER, SCRATCH, WIDE, mark_fast
 from memopt.passes.memgraph_kernels import MemgraphKernelsPass
 from memopt.targets.core.kernels import fast_forms
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 Array = NDArray[Any]
 OPERATORS = 40  # per model

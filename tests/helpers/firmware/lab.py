@@ -29,7 +29,7 @@ from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.target import target_named, target_names
 
 Array = NDArray[Any]
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from memopt.backends.c.emit.lowering import lower
 from memopt.dialects.memgraph.tensors import bytes_of, rows_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Pointwise, Spatial
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 _CALL = re.compile(r"memopt_(\w+)\((&\w+_params), &(\w+)_rows, in, ([^;]+), (\w[^;]*)\);")
 

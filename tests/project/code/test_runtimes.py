@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import interpreter_of, scratch_requests
-from memopt.targets.core.registry import all_targets, target_named
+from memopt.targets.core.target import all_targets, target_named
 
 LIBRARIES = ("tensorflow lite micro", "tflite micro", "cmsis", "helium", "arm_", "micro_")
 

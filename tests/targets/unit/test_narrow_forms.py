@@ -6,7 +6,7 @@ from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.plan import FORMS
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.targets.core.kernels import fast_forms
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 NHWC = "#memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>"
 IHWO = "#memgraph.encoding<ihwo, scale = [5.0e-01], zero_point = [0]>>"

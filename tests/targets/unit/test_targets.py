@@ -13,7 +13,7 @@ from memopt.cli import main
 from memopt.cli.opt import main as opt
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.targets.core.registry import all_targets, target_named, target_names
+from memopt.targets.core.target import all_targets, target_named, target_names
 
 pytestmark = pytest.mark.quick
 

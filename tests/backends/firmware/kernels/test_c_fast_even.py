@@ -21,7 +21,7 @@ from fast_networks import (
 
 from memopt.backends.c.weights import packing
 from memopt.dialects.memgraph.plan import FORMS
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 
 @pytest.mark.usefixtures("host_as_dsp")

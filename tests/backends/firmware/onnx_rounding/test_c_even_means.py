@@ -12,7 +12,7 @@ from deep import deep_but
 from numpy.typing import NDArray
 
 from memopt.compile.driver import load_text, new_context
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 Array = NDArray[Any]
 SCALE = 0.0235294122

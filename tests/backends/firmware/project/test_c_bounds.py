@@ -14,7 +14,7 @@ from deep import deep_but
 from memopt.backends.c.project.measure import measure_project
 from memopt.cli import main as memopt
 from memopt.compile.target_facts import c_facts
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 MODELS = (
     "hello_world_int8",

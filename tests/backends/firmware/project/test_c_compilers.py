@@ -13,7 +13,7 @@ from deep import deep_but
 from memopt.backends.c.kernels import Form, kernel_files, needed_headers, text_of
 from memopt.cli import main as memopt
 from memopt.cli.opt import main as memopt_opt
-from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.target import target_named, target_names
 
 BOARDS = [name for name in target_names("c") if target_named(name).has_memories]
 CLANG = ("clang", "--target=arm-none-eabi", "-fshort-enums")

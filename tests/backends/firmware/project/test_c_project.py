@@ -15,7 +15,7 @@ from memopt.backends.c.project.write import measure_project, write_project
 from memopt.dialects.attributes.model import AliasAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.convolution import Conv2DOp
-from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.target import target_named, target_names
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 AS_DOUBLES = ("memopt_hybrid_", "memopt_sequence_rnn", "memopt_detection_postprocess")

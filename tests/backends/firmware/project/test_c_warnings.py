@@ -12,7 +12,7 @@ import pytest
 
 from memopt.backends.c.kernels import Form, kernel_files, needed_files, text_of
 from memopt.cli import main as memopt
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
 CPPCHECK = (

@@ -23,7 +23,7 @@ from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import MemgraphKernelsPass
 from memopt.targets.core import registry
 from memopt.targets.core.kernels import fast_forms
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 FULL = 200
 

@@ -28,7 +28,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import RowKernelOp, RowOp, family_of
 from memopt.dialects.rows.steps import steps_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 
 MODELS = (
     "dscnn_kws_int8",
