@@ -11,7 +11,7 @@ from firmware_helpers import load
 from numpy.typing import NDArray
 
 from memopt.backends.c.weights import packing
-from memopt.targets.core import registry
+from memopt.targets.core.target import all_targets
 
 _lab = load("lab")
 _lab.forge = load("forge")  # type: ignore[attr-defined]
@@ -40,15 +40,15 @@ def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
     not gain by them: their bits are the same."""
     for family in ("narrow", "packed"):  # the first imports the second, unpatched
         monkeypatch.setattr(f"memopt.backends.c.kernels.{family}.pays", _always)
-    host = registry.all_targets()["host"]
-    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+    host = all_targets()["host"]
+    monkeypatch.setitem(all_targets(), "host", replace(host, isa=("dsp", "c")))
 
 
 @pytest.fixture
 def host_as_mve(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that takes the kernels for Helium, in portable C."""
-    host = registry.all_targets()["host"]
-    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("mve", "c")))
+    host = all_targets()["host"]
+    monkeypatch.setitem(all_targets(), "host", replace(host, isa=("mve", "c")))
 
 
 @pytest.fixture

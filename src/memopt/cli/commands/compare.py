@@ -10,7 +10,7 @@ from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.compile.figures import BYTES, FIGURES, Growth, figures_of, growths, parse_limits
 from memopt.compile.stages import compiled, estimate, plan, read, report
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import target_named
 from memopt.text.usage import path_text
 
 REPORT = "report.json"

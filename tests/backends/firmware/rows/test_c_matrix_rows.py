@@ -21,9 +21,8 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.rows.operations import RowOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import MemgraphKernelsPass
-from memopt.targets.core import registry
 from memopt.targets.core.kernels import fast_forms
-from memopt.targets.core.target import target_named
+from memopt.targets.core.target import all_targets, target_named
 
 FULL = 200
 
@@ -115,8 +114,8 @@ def test_fast_kernels_compute_places(
     form: str, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.need_tools("host")
-    host = registry.all_targets()["host"]
-    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+    host = all_targets()["host"]
+    monkeypatch.setitem(all_targets(), "host", replace(host, isa=("dsp", "c")))
     check_fast(form, "host", lab.SANITIZE, max(12, int(FULL * fuzz)), tmp_path, lab)
 
 

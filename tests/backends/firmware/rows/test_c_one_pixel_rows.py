@@ -24,7 +24,7 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.solvers.memories import Bank
-from memopt.targets.core import registry
+from memopt.targets.core.target import all_targets
 
 LAYERS = 7
 WAYS = ("whole", "rows", "streamed")
@@ -133,7 +133,7 @@ def test_portable_c_equals_tflm(
 ) -> None:
     """Blocks of all kinds, and rows that lie in several memories."""
     lab.need_tools("host")
-    host = registry.all_targets()["host"]
+    host = all_targets()["host"]
     kinds, words = Counter[int](), packing.block_words
 
     def counted(kind: int, block: Any) -> Any:
@@ -142,7 +142,7 @@ def test_portable_c_equals_tflm(
 
     monkeypatch.setattr(packing, "block_words", counted)
     monkeypatch.setattr("memopt.backends.c.kernels.packed.pays", _always)
-    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+    monkeypatch.setitem(all_targets(), "host", replace(host, isa=("dsp", "c")))
     found, count = Counter[str](), max(6, int(100 * fuzz))
     for seed in range(count):
         found += check(lab, "host", lab.SANITIZE, seed, tmp_path / str(seed))
