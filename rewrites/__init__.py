@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar, Literal
@@ -150,6 +151,7 @@ RULES: dict[str, str] = {
 """Name -> module of every rule."""
 
 
+@cache
 def rule_of(name: str) -> type[Rule]:
     """The rule of that name. Raises ValueError that lists them."""
     if name not in RULES:
