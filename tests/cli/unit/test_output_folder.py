@@ -12,7 +12,8 @@ import pytest
 from forge_model import Forge, schema
 
 from memopt.cli import main
-from memopt.compile.files import folder, write
+from memopt.compile import stages
+from memopt.compile.files import folder
 from memopt.compile.files.folder import MANIFEST
 
 Capture = pytest.CaptureFixture[str]
@@ -281,7 +282,7 @@ def test_an_interrupted_run_is_repaired_by_the_next(
             publish(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(write, "publish", interrupted)
+        patch.setattr(stages, "publish", interrupted)
         assert compiled(model, goal, target=second) == 130
     assert tree(goal)
     assert compiled(model, goal, target=second) == 0, capsys.readouterr().err
@@ -299,7 +300,7 @@ def test_a_failure_leaves_no_folder_behind(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write, "publish", fail)
+    monkeypatch.setattr(stages, "publish", fail)
     (tmp_path / "empty").mkdir()
     for goal in ("a/b/c", "empty"):
         assert compiled(model, tmp_path / goal) == 1

@@ -21,11 +21,11 @@ from memopt.dialects.memgraph.errors import MemoptError
 BETWEEN = """
 import sys, time
 from memopt.cli import main
-from memopt.compile.files import write
+from memopt.compile import stages
 def wait(*_):
     print("staged", flush=True)
     time.sleep(1000)
-write.publish = wait
+stages.publish = wait
 from memopt.text.usage import answering
 with answering("memopt") as answer:
     answer.code = main(sys.argv[1:])
