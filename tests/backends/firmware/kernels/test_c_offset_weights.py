@@ -21,7 +21,7 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-from memopt.targets.core import registry
+from memopt.targets.core.target import all_targets
 
 FULL = 200  # networks
 ZERO_POINTS = (-128, -127, -1, 5, 126, 127)
@@ -149,8 +149,8 @@ def test_packed_ones_are_what_is_evaluated(
     fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.need_tools("host")
-    host = registry.all_targets()["host"]
-    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+    host = all_targets()["host"]
+    monkeypatch.setitem(all_targets(), "host", replace(host, isa=("dsp", "c")))
     for seed in range(max(12, int(FULL * fuzz))):
         check_packed(seed, "host", lab.SANITIZE, tmp_path / str(seed), lab)
 
