@@ -26,7 +26,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.masks import bits, mask_of
@@ -114,7 +115,6 @@ class MemoryGraph:
     def __len__(self) -> int:
         return len(self.names)
 
-    # -- derived, all computed once -------------------------------------------------------------
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Rounded bytes per group."""
@@ -227,7 +227,6 @@ class MemoryGraph:
                 result[v].append(group)
         return tuple(map(tuple, result))
 
-    # -- the model ------------------------------------------------------------------------------
     def resident(self, group: int, done: int) -> bool:
         """Return whether `group` is resident after executing `done` alone (an ideal as a bit
         mask)."""
@@ -261,7 +260,6 @@ class MemoryGraph:
         """s(D, v) in bytes."""
         return self.level(done) + self.cost(done, operator)
 
-    # -- well-formedness ------------------------------------------------------------------------
     def check(self) -> None:
         """Raise ProblemError unless this is a well-formed, acyclic problem."""
         return self._is_checked
@@ -358,10 +356,8 @@ def topological_order(graph: MemoryGraph) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Profile:
-    """Bytes along one order: `levels[i]` before step i (and after the last), `steps[i]` during it.
-
-    `inplace[i]` is the candidate used at step i, `peak` max of the first level and of all steps.
-    """
+    """Bytes along one order: `levels[i]` before step i (and after the last), `steps[i]` during it,
+    with `inplace[i]` in place; `peak` is the greatest of the first level and of all steps."""
 
     levels: tuple[int, ...]
     steps: tuple[int, ...]
@@ -372,6 +368,9 @@ class Profile:
         return max((self.levels[0], *self.steps))
 
 
+MANY, ARRAYS = 256, "memopt.solvers.problems.array_profile"  # operators of which arrays pay
+
+
 def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
     """Levels and steps of `order` in time linear in the graph.
 
@@ -380,7 +379,8 @@ def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
     last = graph.profiled  # who asks next often asks about the same order
     wanted = tuple(order)
     if last.get(wanted) is None:
-        answer = follow(graph, wanted)
+        arrays: Any = import_module(ARRAYS) if len(wanted) >= MANY else None  # when it is needed
+        answer = arrays.array_profile(graph, wanted) if arrays else follow(graph, wanted)
         last.clear()
         last[wanted] = answer
     return last[wanted]

@@ -4,12 +4,21 @@
 """
 
 import random
+import re
 
 import pytest
 from exhaustive import Bytes
 from oracles import naive_steps, optimum, random_graph, random_order
 
-from memopt.solvers.problems.memory_graph import ProblemError, profile
+from memopt.solvers.problems.array_profile import array_profile
+from memopt.solvers.problems.memory_graph import (
+    Group,
+    MemoryGraph,
+    ProblemError,
+    check_order,
+    follow,
+    profile,
+)
 from memopt.solvers.published.scheduling import dp, liberis
 from memopt.solvers.registry import function_of, methods_in, options_of
 from memopt.solvers.scheduling import METHODS, schedule
@@ -51,6 +60,7 @@ def test_profile_walker_and_definition_agree(fuzz: float) -> None:
         order = random_order(rng, graph)
         facts = profile(graph, order)
         assert list(facts.steps) == naive_steps(graph, order), graph
+        assert array_profile(graph, order) == facts, graph
         of, walker, done, level = Bytes(graph), Walker(graph), 0, Walker(graph).start
         for i, v in enumerate(order):
             assert facts.levels[i] == graph.level(done) == of.level(done)
@@ -59,6 +69,27 @@ def test_profile_walker_and_definition_agree(fuzz: float) -> None:
             done |= 1 << v
             assert step == facts.steps[i]
             assert level == facts.levels[i + 1]
+
+
+def test_arrays_refuse_what_is_no_order() -> None:
+    rng = random.Random(3)
+    for _ in range(100):
+        graph, _ = renumber(random_graph(rng, 8))
+        order = list(random_order(rng, graph))
+        for wrong in (order[:-1], [*order[:-1], order[0]], order[::-1]):
+            try:
+                check_order(graph, wrong)
+            except ProblemError as error:
+                with pytest.raises(ProblemError, match=re.escape(str(error))):
+                    array_profile(graph, wrong)
+            else:
+                assert array_profile(graph, wrong) == follow(graph, wrong)
+
+
+def test_bytes_that_sum_to_more_than_arrays_hold_are_walked() -> None:
+    huge = Group("x", 2**61, readers=(0,), is_input=True), Group("y", 2**62, writers=(0,))
+    graph = MemoryGraph(("a",), ((),), huge)
+    assert array_profile(graph, (0,)) == follow(graph, (0,))
 
 
 def test_search_that_is_cut_short_stays_valid(fuzz: float) -> None:
