@@ -26,6 +26,7 @@ EPILOG = """examples:
   memopt report net.tflite --html report.html           the arena over time, before and after
   memopt place buffers.csv --capacity=1M -o placed.csv  minimalloc's format
   memopt verify placed.csv                              or a plan: .mlir, planned .tflite
+  memopt validate net.tflite --data=samples.npz         the C beside LiteRT, on your data
   memopt compare fw/ net.tflite --max-growth=arena:0    what grew since it was compiled
   memopt capture train.py:step -o step.json             a step of PyTorch as a graph
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.__main__ import build_parser as benchmark_parser
 from onnx import TensorProto, helper
@@ -86,6 +87,7 @@ def here(tmp_path: Path, shared: Path, firmware: Path, monkeypatch: pytest.Monke
         "graph_inputs": ["x"],
         "graph_outputs": ["y"],
     }
+    np.savez("samples.npz", x=np.linspace(0, 6, 4, dtype=np.float32), y=np.zeros((4, 1)) + 0.5)
     Path("step.json").write_text(json.dumps(step))
     assert (
         opt(["net.onnx", "-p", 'memgraph-schedule{certificate="net.cert"}', "-o", "net.mlir"]) == 0

@@ -1,0 +1,41 @@
+"""TensorFlow Lite Micro, by its Python package (`pip install tflite-micro`)."""
+
+from importlib import import_module
+from typing import Any
+
+from memopt.dialects.arithmetic.stored import Array
+from memopt.validate.job import Answer, Job, stacked
+
+SUFFIX = ".tflite"
+ARENA = 64 << 20  # bytes, more than any microcontroller has
+
+
+def run(job: Job) -> Answer:
+    """Answer a job."""
+    runtime: Any = import_module("tflite_micro.python.tflite_micro.runtime")
+    config = runtime.InterpreterConfig
+    interpreter = runtime.Interpreter.from_bytes(
+        job.model.read_bytes(),
+        arena_size=ARENA,
+        intrepreter_config=config.kPreserveAllTensors
+        if job.tensors
+        else config.kAllocationRecording,
+    )
+    rows: list[list[Array]] = []
+    known = list(job.tensors)
+    for sample in zip(*job.inputs, strict=True):
+        for k, array in enumerate(sample):
+            interpreter.set_input(array, k)
+        interpreter.invoke()
+        row = [interpreter.get_output(k).copy() for k in range(_outputs(job))]
+        rows.append(row + [interpreter.GetTensor(int(k), 0)["tensor_data"].copy() for k in known])
+    arrays = stacked(rows)
+    count = _outputs(job)
+    return Answer(arrays[:count], dict(zip(known, arrays[count:], strict=True)))
+
+
+def _outputs(job: Job) -> int:
+    """Return how many outputs the model has."""
+    from memopt.formats.tflite import read_model
+
+    return len(read_model(job.model.read_bytes(), job.model.name).subgraphs[0].outputs)

@@ -1,0 +1,239 @@
+"""A network on the user's data: as it is planned, and by a reference."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memopt.analysis.evaluation import State, evaluate
+from memopt.analysis.weights import Weights
+from memopt.compile.plan import Built
+from memopt.compile.read import Imported, read
+from memopt.compile.request import Request
+from memopt.compile.stages import build, plan
+from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.text.usage import UsageError
+from memopt.validate.differences import (
+    Difference,
+    accuracy,
+    confusion,
+    difference,
+    errors,
+    is_classes,
+    is_different,
+)
+from memopt.validate.job import REFERENCES, Job, answer_of, stacked
+from memopt.validate.layers import EVALUATE, Layer, layers_of
+from memopt.validate.program import Program
+from memopt.validate.samples import Input, Samples, read_samples
+from memopt.validate.stored import Stored, as_file, as_stored, stored_of
+
+DEFAULTS = {".tflite": "litert-reference", ".onnx": "onnxruntime"}
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Outputs beside labels: accuracy and confusion of classes, or errors of real numbers, of ours
+    and of the reference's."""
+
+    accuracy: float | None = None
+    reference_accuracy: float | None = None
+    confusion: list[list[int]] | None = None
+    rmse: float | None = None
+    mae: float | None = None
+    reference_rmse: float | None = None
+    reference_mae: float | None = None
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A network beside a reference. `agree` are other references whose outputs are ours where the
+    one that was asked has others; `layers` is None if no tensors were compared."""
+
+    model: str
+    target: str
+    against: str
+    samples: int
+    outputs: tuple[Difference, ...]
+    labelled: Labelled = field(default_factory=Labelled)
+    agree: tuple[str, ...] = ()
+    layers: tuple[Layer, ...] | None = None
+
+    @property
+    def first_difference(self) -> str | None:
+        """Return the first tensor that differs, as operators run."""
+        return next((one.tensor for one in self.layers or () if one.different), None)
+
+    def entries(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        layers = None if self.layers is None else [asdict(one) for one in self.layers]
+        return {
+            "model": self.model,
+            "target": self.target,
+            "against": self.against,
+            "samples": self.samples,
+            **asdict(self.labelled),
+            "outputs": [asdict(one) for one in self.outputs],
+            "agree": list(self.agree),
+            "layers": layers,
+            "first_difference": self.first_difference,
+        }
+
+
+def references_of(path: Path) -> list[str]:
+    """Return the references that read a file, the default first."""
+    from importlib import import_module
+
+    names = [n for n, m in REFERENCES.items() if path.suffix == import_module(m).SUFFIX]
+    default = DEFAULTS.get(path.suffix, EVALUATE)
+    return sorted([*names, EVALUATE], key=lambda name: (name != default, name))
+
+
+def validate(
+    request: Request,
+    data: Path,
+    labels: str | None = None,
+    against: str | None = None,
+    with_layers: bool = False,
+    count: int | None = None,
+) -> Validation:
+    """Return the planned network of a request beside a reference, on the first `count` samples in
+    `data`, all if None. Raises MemoptError, UsageError, OSError."""
+    known = references_of(request.path)
+    reference = against or known[0]
+    if reference not in known:
+        raise UsageError(
+            f"--against={reference}: {request.path.name} is read by {', '.join(known)}"
+        )
+    if request.options.slide is not None or request.options.state:
+        raise UsageError("validate compares single inferences: without --slide and --state")
+    imported = read(request)
+    file_inputs, file_outputs = _borders(only_function(imported.module))
+    wanted = [Input(one.name, one.shape) for one in file_inputs]
+    samples = read_samples(data, wanted, labels)
+    samples = samples.first(count or len(samples))
+    stored = [one.holding(a) for one, a in zip(file_inputs, samples.inputs, strict=True)]
+    built = build(plan(imported))
+    with tempfile.TemporaryDirectory(prefix="memopt-") as work:
+        device = _Device(built, Path(work), file_inputs, file_outputs)
+        ours = device.outputs(stored)
+        theirs = _answer(reference, imported, stored)
+        outputs = tuple(map(difference, file_outputs, ours, theirs))
+        agree: tuple[str, ...] = ()
+        if any(one.different for one in outputs):
+            others = [name for name in known if name != reference]
+            agree = tuple(n for n in others if _agrees(n, imported, stored, ours))
+        layers = None
+        if with_layers:
+            chosen = _chosen(ours, theirs)
+            one = [array[chosen : chosen + 1] for array in stored]
+            layers = tuple(layers_of(built, device.trace(one), one, reference))
+    return Validation(
+        request.path.name,
+        request.options.target,
+        reference,
+        len(samples),
+        outputs,
+        _labelled(samples, file_outputs, ours, theirs),
+        agree,
+        layers,
+    )
+
+
+def _borders(func: Any) -> tuple[list[Stored], list[Stored]]:
+    """Return inputs and outputs of a function."""
+    block = body_of(func)
+    returned = block.last_op.operands if block.last_op else ()
+    return [stored_of(v) for v in block.args], [stored_of(v) for v in returned]
+
+
+class _Device:
+    """Whatever runs the planned network, with inputs and outputs as the file has them."""
+
+    def __init__(
+        self, built: Built, folder: Path, inputs: Sequence[Stored], outputs: Sequence[Stored]
+    ) -> None:
+        self._file = inputs, outputs
+        self._own = _borders(only_function(built.planned.after))
+        self._program: Program | None = None
+        if built.project is not None:
+            self._program = Program(built.project, folder)
+        else:
+            ((name, data),) = ((n, d) for n, d in built.files.items() if n.endswith(".tflite"))
+            self._path = folder / name
+            self._path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+    def _given(self, stored: Sequence[Array]) -> list[Array]:
+        return [
+            as_stored(array, file, own)
+            for array, file, own in zip(stored, self._file[0], self._own[0], strict=True)
+        ]
+
+    def outputs(self, stored: Sequence[Array]) -> tuple[Array, ...]:
+        """Return an array [samples, ...] per output."""
+        given = self._given(stored)
+        if self._program is None:
+            results = answer_of("tflm", Job(self._path, given)).outputs
+        else:
+            results = self._program.run(given, self._own[1])
+        pairs = zip(results, self._file[1], self._own[1], strict=True)
+        return tuple(as_file(array, file, own) for array, file, own in pairs)
+
+    def trace(self, stored: Sequence[Array]) -> Any:
+        """Return what operators write. Raises MemoptError of TFLM, which says nothing of it."""
+        if self._program is None:
+            raise UsageError("--layers is of C targets")
+        return self._program.trace(self._given(stored))
+
+
+def _answer(reference: str, imported: Imported, stored: Sequence[Array]) -> tuple[Array, ...]:
+    """Return the outputs of a reference."""
+    if reference != EVALUATE:
+        return answer_of(reference, Job(imported.request.path, stored)).outputs
+    func, weights, state = only_function(imported.module), Weights.of(imported.module), State()
+    last = body_of(func).last_op
+    assert last is not None
+    rows: list[list[Array]] = []
+    for sample in zip(*stored, strict=True):
+        values = evaluate(func, weights, sample, state)
+        rows.append([values[v] for v in last.operands])
+    return stacked(rows)
+
+
+def _agrees(
+    reference: str, imported: Imported, stored: Sequence[Array], ours: Sequence[Array]
+) -> bool:
+    """Return whether another reference answers as we do; one that does not run does not."""
+    try:
+        theirs = _answer(reference, imported, stored)
+    except MemoptError:
+        return False
+    return not any(is_different(a, b).any() for a, b in zip(ours, theirs, strict=True))
+
+
+def _chosen(ours: Sequence[Array], theirs: Sequence[Array]) -> int:
+    """Return the number of the first sample that differs, or of the first one."""
+    for k in range(len(ours[0])):
+        if any(is_different(a, b)[k].any() for a, b in zip(ours, theirs, strict=True)):
+            return k
+    return 0
+
+
+def _labelled(
+    samples: Samples, outputs: Sequence[Stored], ours: Sequence[Array], theirs: Sequence[Array]
+) -> Labelled:
+    labels = samples.labels
+    if labels is None:
+        return Labelled()
+    a, b = outputs[0].reals(ours[0]), outputs[0].reals(theirs[0])
+    if is_classes(labels):
+        return Labelled(accuracy(a, labels), accuracy(b, labels), confusion(a, labels))
+    if labels[0].size != a[0].size:
+        raise MemoptError(f"labels of {labels[0].size} numbers for an output of {a[0].size}")
+    own, reference = errors(a, labels), errors(b, labels)
+    return Labelled(
+        rmse=own[0], mae=own[1], reference_rmse=reference[0], reference_mae=reference[1]
+    )

@@ -1,0 +1,244 @@
+"""`memopt validate`: the planned network beside a reference, on samples in files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from memopt.backends.c.project import write
+from memopt.cli import main
+from memopt.dialects.memgraph.errors import MemoptError
+from memopt.validate import program
+from memopt.validate.differences import accuracy, confusion, difference, errors, is_classes
+from memopt.validate.job import REFERENCES, Job, answer_of
+from memopt.validate.samples import Input, read_samples
+from memopt.validate.stored import Stored, as_file, as_stored
+from memopt.validate.validation import references_of
+
+I8 = np.dtype(np.int8)
+F32 = np.dtype(np.float32)
+
+
+@pytest.fixture
+def dscnn(shared: Path, tmp_path: Path) -> tuple[str, str]:
+    """A keyword network, and samples with labels that it gives itself."""
+    path = shared / "models" / "dscnn_kws_int8.tflite"
+    x = np.random.default_rng(3).normal(0, 20, (3, 49, 10, 1)).astype(np.float32)
+    np.savez(tmp_path / "samples.npz", x=x, y=np.array([1, 2, 3]))
+    return str(path), str(tmp_path / "samples.npz")
+
+
+def answer(capsys: Any, *arguments: str) -> dict[str, Any]:
+    assert main(["validate", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("target", ["host", "cortex-m4"])
+def test_c_is_the_runtime_bit_for_bit(target: str, dscnn: tuple[str, str], capsys: Any) -> None:
+    model, data = dscnn
+    options = [f"--data={data}", f"--target={target}", "--against=tflm", "--layers"]
+    found = answer(capsys, model, *options, "--max-different=0")
+    assert (found["samples"], found["against"], found["target"]) == (3, "tflm", target)
+    assert [(one["elements"], one["different"]) for one in found["outputs"]] == [(36, 0)]
+    assert found["accuracy"] == found["reference_accuracy"]
+    assert sum(map(sum, found["confusion"])) == 3
+    assert {one["against"] for one in found["layers"]} == {"tflm"}
+    assert len(found["layers"]) == 12
+    assert found["first_difference"] is None
+    assert found["agree"] == []
+
+
+def test_a_planned_file_is_compared_too(dscnn: tuple[str, str], capsys: Any) -> None:
+    model, data = dscnn
+    found = answer(capsys, model, f"--data={data}", "--target=tflm", "--samples=2")
+    assert (found["samples"], found["layers"]) == (2, None)
+    assert found["outputs"][0]["different"] == 0
+    assert main(["validate", model, f"--data={data}", "--target=tflm", "--layers"]) == 2
+    assert "--layers is of C targets" in capsys.readouterr().err
+
+
+def test_a_mutated_kernel_is_named(
+    dscnn: tuple[str, str], capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pool before the last layers has another bit; so has all that follows."""
+    model, data = dscnn
+    write_files = write.write_files
+
+    def mutated(project: Any, directory: Path, layout: str) -> None:
+        write_files(project, directory, layout)
+        (kernel,) = directory.glob("kernels/memopt_average_pool_2d_s8.h")
+        changed = kernel.read_text().replace("sum += *x;", "sum += *x ^ 8;")
+        assert changed != kernel.read_text()
+        kernel.write_text(changed)
+
+    monkeypatch.setattr(program, "write_files", mutated)
+    found = answer(capsys, model, f"--data={data}", "--layers", "--rows=none")
+    assert "AvgPool" in found["first_difference"]
+    assert found["agree"] == []
+    assert main(["validate", model, f"--data={data}", "--max-different=0", "--rows=none"]) == 1
+    out, error = capsys.readouterr()
+    assert "elements differ, by at most" in out
+    assert error.endswith("elements differ from litert-reference\n")
+
+
+def onnx_model(path: Path) -> str:
+    """Two convolutions, channels first; the optimiser joins nothing that rounds."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 8, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4, 8, 8])
+    rng = np.random.default_rng(0)
+    weights = [
+        helper.make_tensor(name, TensorProto.FLOAT, shape, rng.normal(size=shape).ravel())
+        for name, shape in (("v", (5, 3, 3, 3)), ("w", (4, 5, 1, 1)))
+    ]
+    nodes = [
+        helper.make_node("Conv", ["x", "v"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Conv", ["b", "w"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "g", [x], [y], weights)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    path.write_bytes(made.SerializeToString())
+    return str(path)
+
+
+@pytest.mark.parametrize("options", [[], ["--nhwc-io"]])
+def test_images_lie_as_the_file_has_them(options: list[str], tmp_path: Path, capsys: Any) -> None:
+    model = onnx_model(tmp_path / "net.onnx")
+    x = np.random.default_rng(1).normal(size=(2, 3, 8, 8)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    found = answer(
+        capsys, model, f"--data={tmp_path / 'x.npy'}", "--rewrite=all", "--layers", *options
+    )
+    assert found["against"] == "onnxruntime"
+    assert found["outputs"][0]["different"] == 0
+    assert found["outputs"][0]["cosine"] == pytest.approx(1)
+    assert [one["different"] for one in found["layers"]] == [0] * len(found["layers"])
+    assert {one["against"] for one in found["layers"]} >= {"onnxruntime"}
+
+
+def test_the_reference_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys: Any) -> None:
+    """onnxruntime's optimiser joins int8 operators and rounds them otherwise."""
+    x = np.random.default_rng(1).normal(size=(3, 1, 10, 98)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    model = str(shared / "models" / "families" / "tcn_q.onnx")
+    data = f"--data={tmp_path / 'x.npy'}"
+    options = [data, "--rewrite=all", "--rows=none"]
+    found = answer(capsys, model, *options, "--against=onnxruntime-optimised")
+    assert found["outputs"][0]["different"] > 0
+    assert found["agree"] == ["onnxruntime", "evaluate"]
+    assert main(["validate", model, *options, "--against=onnxruntime-optimised"]) == 0
+    assert "odd one   onnxruntime-optimised: onnxruntime, evaluate" in capsys.readouterr().out
+
+
+def test_what_is_wrong_has_one_line(dscnn: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
+    model, data = dscnn
+    for code, *arguments in (
+        (1, f"--data={tmp_path / 'none.npz'}"),
+        (1, f"--data={model}"),
+        (2, f"--data={data}", "--against=onnxruntime"),
+        (1, f"--data={data}", "--labels=z"),
+        (2, f"--data={data}", "--samples=0"),
+        (1, f"--data={tmp_path}"),
+    ):
+        if arguments == [f"--data={tmp_path}"]:
+            np.save(tmp_path / "a.npy", np.zeros(3))
+        assert main(["validate", model, *arguments]) == code, arguments
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_each_reference_is_of_one_kind_of_file() -> None:
+    """The first is the default."""
+    assert set(REFERENCES) == {
+        *("litert", "litert-reference", "tflm", "onnxruntime", "onnxruntime-optimised")
+    }
+    assert references_of(Path("a.tflite")) == ["litert-reference", "evaluate", "litert", "tflm"]
+    assert references_of(Path("a.onnx"))[0] == "onnxruntime"
+    assert references_of(Path("a.mlir")) == ["evaluate"]
+
+
+def test_a_reference_that_ends_is_no_end_of_ours(tmp_path: Path) -> None:
+    """TFLM aborts at what is no model."""
+    path = tmp_path / "net.tflite"
+    path.write_bytes(b"TFL3 is no model")
+    for reference in ("tflm", "litert"):
+        with pytest.raises(MemoptError, match=reference):
+            answer_of(reference, Job(path, [np.zeros((1, 4), np.int8)]))
+
+
+def test_samples_of_files(tmp_path: Path) -> None:
+    one, two = Input("a", (1, 2)), Input("b", (3,))
+    np.savez(tmp_path / "named.npz", b=np.zeros((4, 3)), a=np.ones((4, 1, 2)), y=np.arange(4))
+    read = read_samples(tmp_path / "named.npz", [one, two])
+    assert [array.shape for array in read.inputs] == [(4, 1, 2), (4, 3)]
+    assert read.labels is not None and read.labels.tolist() == [0, 1, 2, 3]
+    assert len(read.first(3)) == 3
+    np.savez(tmp_path / "numbered.npz", np.ones((4, 2)), np.zeros((4, 3)))
+    assert read_samples(tmp_path / "numbered.npz", [one, two]).inputs[0].shape == (4, 1, 2)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for k in range(3):
+        np.save(folder / f"{k}.npy", np.full(2, k))
+    assert read_samples(folder, [one]).inputs[0].tolist() == [[[0, 0]], [[1, 1]], [[2, 2]]]
+    (tmp_path / "labels.csv").write_text("1\n0\n2\n")
+    read = read_samples(folder, [one], str(tmp_path / "labels.csv"))
+    assert read.labels is not None and read.labels.tolist() == [1, 0, 2]
+    for inputs, name in (([one], "named.npz"), ([two, two], "numbered.npz")):
+        with pytest.raises(MemoptError):
+            read_samples(tmp_path / name, [Input("c", (7,)), *inputs])
+    with pytest.raises(MemoptError, match="different numbers of samples"):
+        read_samples(folder, [one], str(_saved(tmp_path / "y.npy", np.zeros(2))))
+
+
+def _saved(path: Path, array: Any) -> Path:
+    np.save(path, array)
+    return path
+
+
+def test_reals_become_stored_integers_as_the_header_rounds() -> None:
+    """Halves go away from zero; what does not fit is the nearest that does."""
+    tensor = Stored("x", (7,), I8, 0.5, -3)
+    reals = np.array([[0.25, -0.25, 0.2499, 100.0, -100.0, float("nan"), 1.0]], np.float32)
+    assert tensor.holding(reals).tolist() == [[-2, -4, -3, 127, -128, -3, -1]]
+    assert tensor.reals(np.array([-3, -1], np.int8)).tolist() == [0, 1]
+    with pytest.raises(MemoptError, match="int8"):
+        tensor.holding(np.array([[300]]))
+    real = Stored("x", (7,), F32, None, 0)
+    assert as_stored(reals, real, tensor).dtype == I8
+    file, device = Stored("x", (2,), F32, None, 0), Stored("x", (2,), I8, 0.5, -3)
+    back = as_file(np.array([[-2, -4]], np.int8), file, device)
+    assert back.tolist() == [[0.5, -0.5]]
+
+
+def test_images_move() -> None:
+    first, last = Stored("x", (1, 3, 4, 5), F32, None, 0), Stored("x", (1, 4, 5, 3), F32, None, 0)
+    x = np.arange(120, dtype=np.float32).reshape(2, 1, 3, 4, 5)
+    moved = as_stored(x, first, last)
+    assert np.array_equal(moved, x.transpose(0, 1, 3, 4, 2))
+    assert np.array_equal(as_file(moved, first, last), x)
+
+
+def test_differences_are_counted() -> None:
+    tensor = Stored("y", (4,), I8, 0.5, 0)
+    one = difference(tensor, np.array([1, 2, 3, 4], np.int8), np.array([1, 2, 3, 0], np.int8))
+    assert (one.elements, one.different, one.max_abs, one.mean_abs) == (4, 1, 4, 1)
+    assert (one.rmse, one.mae) == (1.0, 0.5)
+    reals = Stored("y", (3,), F32, None, 0)
+    a = np.array([1, np.nan, 1000], np.float32)
+    b = np.array([1.005, np.nan, 1000], np.float32)
+    assert difference(reals, a, b).different == 0  # 1e-5 of the largest
+    assert difference(reals, a, b + np.float32(0.02)).different == 2
+    assert difference(reals, a[:1] * 0, b[:1] * 0).cosine is None
+
+
+def test_labels_are_classes_or_numbers() -> None:
+    output = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
+    assert accuracy(output, np.array([1, 0, 0])) == pytest.approx(2 / 3)
+    assert accuracy(output, np.array([[0, 1], [1, 0], [1, 0]])) == pytest.approx(2 / 3)
+    assert confusion(output, np.array([1, 0, 0])) == [[1, 1], [0, 1]]
+    assert accuracy(np.array([[0.4], [0.6]]), np.array([0, 1])) == 1
+    assert is_classes(np.array([0, 1, 7])) and not is_classes(np.array([0.5, 1]))
+    assert not is_classes(np.array([[2, 3]]))
+    assert errors(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]])) == (pytest.approx(2**0.5), 1.0)
