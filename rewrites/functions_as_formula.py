@@ -85,8 +85,7 @@ from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.binary import DivOp, MulOp
-from memopt.dialects.operators.formula import CALLS, FormulaOp, registers_of, steps_of
+from memopt.dialects.operators.formula import CALLS, PRODUCTS, FormulaOp, registers_of, steps_of
 from memopt.rewrites import Applied, Exact, FunctionRule, erase_unread
 
 LONGEST = 2000  # characters of a formula
@@ -96,7 +95,7 @@ class FunctionsAsFormula(FunctionRule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
-    needs = (MulOp, DivOp)
+    needs = PRODUCTS
     applied: ClassVar[Applied] = "safe"
     waits: ClassVar[bool] = True
 
@@ -172,7 +171,7 @@ class Formula:
 
     def _is_gate(self, op: Operation) -> bool:
         """Return whether it is a product or a quotient of two tensors."""
-        return isinstance(op, MulOp | DivOp) and {None} == set(map(self._number, op.operands))
+        return isinstance(op, PRODUCTS) and {None} == set(map(self._number, op.operands))
 
     def _is_part(self, op: Operation | Block) -> TypeGuard[ComputeOp]:
         return (
