@@ -231,6 +231,9 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
             text = reason[:REASON_LENGTH].encode("ascii", "backslashreplace").decode()
             self.attributes[REASON] = StringAttr(text)
 
+    def __post_init__(self) -> None:
+        """Leave out xDSL's search for defaults, which there are none of."""
+
     @property
     def reason(self) -> str:
         """Return the reason why the frontend read no typed operation; empty if it gives none."""

@@ -1,10 +1,11 @@
 """A JSON graph as plain data, each field checked: tensors and nodes, but no IR."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from xdsl.dialects.builtin import TensorType, i8
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from memopt.dialects.attributes.operators import RuntimeType
@@ -80,7 +81,13 @@ def text_of(value: Any, place: str, what: str) -> str:
     return value
 
 
-def names_of(value: Any, place: str) -> tuple[str, ...]:
+def names_of(value: Any, file: str, what: str) -> tuple[str, ...]:
+    """Return a list of strings; `what` it is stands behind the file, or the place in it."""
+    if value.__class__ is list:
+        with suppress(TypeError):
+            if "".join(value).isascii():
+                return tuple(value)
+    place = f"{file}: {what}"
     return tuple(text_of(v, place, "a name") for v in _list(value, place))
 
 
@@ -105,12 +112,15 @@ def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
         place += f" {name!r}"
         if name in tensors:
             raise MemoptError(f"tensor {tensors[name].index} has the same name", place)
-        weight, stays = (_flag(entry, key, place) for key in ("is_weight", "persistent"))
+        weight, stays = _flag(entry, "is_weight", place), _flag(entry, "persistent", place)
         if weight and (stays or "storage" in entry):
             text = "a weight is not in memory, so it is neither persistent nor in a storage"
             raise MemoptError(text, place)
-        storage = text_of(entry.get("storage", name), place, "storage")
-        offset = _size(entry.get("offset", 0), place, "offset")
+        storage, offset = name, 0
+        if "storage" in entry:
+            storage = text_of(entry["storage"], place, "storage")
+        if "offset" in entry:
+            offset = _size(entry["offset"], place, "offset")
         if offset and "storage" not in entry:
             raise MemoptError("offset says where in its storage it is, but it has none", place)
         type_ = _type(entry, place, types)
@@ -125,7 +135,7 @@ def _flag(entry: dict[str, Any], key: str, place: str) -> bool:
     return value
 
 
-Types = dict[tuple[Attribute, tuple[int, ...]], TensorType[Attribute]]
+Types = dict[tuple[str, tuple[int, ...]], TensorType[Attribute]]
 
 
 def _type(entry: dict[str, Any], place: str, known: Types) -> TensorType[Attribute]:
@@ -135,24 +145,24 @@ def _type(entry: dict[str, Any], place: str, known: Types) -> TensorType[Attribu
         raise MemoptError(f"dtype {dtype!r} is not one of: {', '.join(DTYPES)}", place)
     shape = entry.get("shape")
     if shape is None:
-        return _tensor(i8, (size,), known)
+        return _tensor("int8", (size,), known)
     dims = [_size(d, place, "a dimension") for d in _list(shape, f"{place}: shape")]
     if len(dims) > MAX_RANK:
         raise MemoptError(f"more than {MAX_RANK} dimensions", place)
-    element = DTYPES["float32"] if dtype is None else DTYPES[dtype]
-    expected = stored_bytes(element, dims)
+    element = "float32" if dtype is None else dtype
+    expected = stored_bytes(DTYPES[element], dims)
     if expected == size:
         return _tensor(element, tuple(dims), known)
     if dtype is None:
-        return _tensor(i8, (size,), known)
+        return _tensor("int8", (size,), known)
     raise MemoptError(f"{size} bytes, but {dims} of {dtype} is {expected}", place)
 
 
-def _tensor(element: Attribute, dims: tuple[int, ...], known: Types) -> TensorType[Attribute]:
+def _tensor(element: str, dims: tuple[int, ...], known: Types) -> TensorType[Attribute]:
     """Equal types are one: there are few, and each takes long to make."""
     type_ = known.get((element, dims))
     if type_ is None:
-        type_ = known[element, dims] = plain_tensor(element, dims)
+        type_ = known[element, dims] = plain_tensor(DTYPES[element], dims)
     return type_
 
 
@@ -175,12 +185,12 @@ def nodes_of(graph: dict[str, Any], file: str) -> list[Node]:
                 index,
                 name,
                 text_of(entry.get("op"), place, "op"),
-                names_of(entry.get("inputs"), f"{place}: inputs"),
-                names_of(entry.get("outputs"), f"{place}: outputs"),
-                object_of(entry.get("attrs", {}), f"{place}: attrs"),
-                tuple(_size(s, place, "workspace") for s in sizes if s != 0),
-                names_of(entry.get("mutates", []), f"{place}: mutates"),
-                names_of(entry.get("after", []), f"{place}: after"),
+                names_of(entry.get("inputs"), place, "inputs"),
+                names_of(entry.get("outputs"), place, "outputs"),
+                object_of(entry["attrs"], f"{place}: attrs") if "attrs" in entry else {},
+                tuple([_size(s, place, "workspace") for s in sizes if s != 0]),
+                names_of(entry["mutates"], place, "mutates") if "mutates" in entry else (),
+                names_of(entry["after"], place, "after") if "after" in entry else (),
                 place,
             )
         )

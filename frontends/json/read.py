@@ -64,7 +64,7 @@ from memopt.frontends.json.file import (
     tensors_of,
     text_of,
 )
-from memopt.frontends.json.storages import Storage, storages_of, touched, waits_of
+from memopt.frontends.json.storages import Storage, Use, storages_of, use_of, waits_of
 
 MAX_DEPTH = 32  # of nested attributes
 
@@ -82,11 +82,12 @@ def read(data: bytes, name: str, path: Path | None = None) -> ModuleOp:
 @dataclass(frozen=True)
 class Graph:
     """A JSON graph in which all is said that must be, its nodes in an order in which they can
-    run; node i takes the tokens of the nodes `tokens[i]`."""
+    run; node i touches the storages `uses[i]` and takes the tokens of the nodes `tokens[i]`."""
 
     nodes: Sequence[Node]
     tensors: dict[str, Tensor]
     storages: dict[str, Storage]
+    uses: Sequence[Use]
     tokens: Sequence[Sequence[int]]
     inputs: Sequence[str]
     outputs: Sequence[str]
@@ -97,15 +98,16 @@ def checked_graph(data: bytes, name: str) -> Graph:
     graph = object_of(parse(data, name), name)
     tensors = tensors_of(graph, name)
     nodes = nodes_of(graph, name)
-    inputs = names_of(graph.get("graph_inputs"), f"{name}: graph_inputs")
-    outputs = names_of(graph.get("graph_outputs"), f"{name}: graph_outputs")
+    inputs = names_of(graph.get("graph_inputs"), name, "graph_inputs")
+    outputs = names_of(graph.get("graph_outputs"), name, "graph_outputs")
     producers = producers_of(nodes, tensors)
     check_ends(inputs, outputs, tensors, producers, name)
     check_reads(nodes, tensors, producers, set(inputs))
     storages = storages_of(tensors)
-    waits = waits_of(nodes, tensors, storages, inputs)
+    uses = [use_of(node, tensors) for node in nodes]
+    waits = waits_of(nodes, uses, storages, {tensors[name].storage for name in inputs})
     ordered = in_order(nodes, waits.before)
-    return Graph(ordered, tensors, storages, waits.tokens, inputs, outputs)
+    return Graph(ordered, tensors, storages, uses, waits.tokens, inputs, outputs)
 
 
 def function_of(graph: Graph) -> FuncOp:
@@ -123,7 +125,7 @@ def function_of(graph: Graph) -> FuncOp:
     for node in graph.nodes:
         gives = node.index in awaited
         taken = [draft.values[first] for first in tokens[node.index]]
-        op, written = _operation(node, tensors, storages, draft.values, taken, gives)
+        op, written = _operation(node, graph.uses[node.index], storages, draft.values, taken, gives)
         names = [s.name for s in written]
         keys = [*names, node.index] if gives else names
         source = SourceAttr(0, node.index, [s.index for s in written])
@@ -134,7 +136,7 @@ def function_of(graph: Graph) -> FuncOp:
 
 def _operation(
     node: Node,
-    tensors: dict[str, Tensor],
+    use: Use,
     storages: dict[str, Storage],
     values: Mapping[str | int, SSAValue],
     tokens: Sequence[SSAValue],
@@ -142,10 +144,9 @@ def _operation(
 ) -> tuple[OpaqueOp, list[Storage]]:
     """The node, and the storages that its results are: those in the arena that it is the first to
     write. With `with_token` it has one more result, for who must follow it."""
-    touching = [storages[tensors[n].storage] for n in node.inputs if not tensors[n].is_weight]
-    operands = [values[s.name] for s in touching if not s.persistent]
+    operands = [values[name] for name in use.reads if not storages[name].persistent]
     results: list[Storage] = []
-    for name in touched(node, tensors)[1]:
+    for name in use.writes:
         if storages[name].persistent:
             continue
         if name not in values:
@@ -157,7 +158,7 @@ def _operation(
         node.op,
         [*operands, *tokens],
         [*(s.type for s in results), *([AfterType()] if with_token else [])],
-        options=_options(attrs, f"{node.place}: attrs"),
+        options=_options(attrs, f"{node.place}: attrs") if attrs else None,
     )
     if node.workspace:
         op.attributes["memgraph.scratch"] = ArrayAttr([ScratchAttr(s) for s in node.workspace])

@@ -7,8 +7,9 @@ order, but what `after` says. So a buffer is one value of the function, whoever 
 there from the first node that writes it to the last that touches it, and tokens keep the order.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType, i8
 from xdsl.ir import Attribute
@@ -46,7 +47,7 @@ class Waits:
 
 
 @dataclass
-class _Use:
+class _SoFar:
     """Use of a storage by the nodes so far; a `writer` of -1: no node has written it."""
 
     writer: int = -1
@@ -77,48 +78,57 @@ def storages_of(tensors: dict[str, Tensor]) -> dict[str, Storage]:
     return storages
 
 
-def touched(node: Node, tensors: dict[str, Tensor]) -> tuple[list[str], list[str]]:
-    """The storages that a node reads, and those that it writes, each once."""
-    reads = [tensors[n].storage for n in node.inputs if not tensors[n].is_weight]
+class Use(NamedTuple):
+    """Storages that a node reads, as often as it names them, and those that it writes, each
+    once."""
+
+    reads: list[str]
+    writes: list[str]
+
+
+def use_of(node: Node, tensors: dict[str, Tensor]) -> Use:
+    """Return the storages that a node touches."""
+    read = [tensors[name] for name in node.inputs]
     writes = [tensors[n].storage for n in (*node.outputs, *node.mutates)]
-    return list(dict.fromkeys(reads)), list(dict.fromkeys(writes))
+    if len(writes) > 1:
+        writes = list(dict.fromkeys(writes))
+    return Use([tensor.storage for tensor in read if not tensor.is_weight], writes)
 
 
 def waits_of(
     nodes: Sequence[Node],
-    tensors: dict[str, Tensor],
+    uses: Sequence[Use],
     storages: dict[str, Storage],
-    given: Collection[str],
+    given: Set[str],
 ) -> Waits:
-    """Return the nodes that each node has to follow; `given` are the graph's inputs.
+    """Return the nodes that each node has to follow; `given` are the storages of the graph's
+    inputs.
 
     Raises MemoptError for a read of bytes that are overwritten before they are made.
     """
     waits = Waits([set() for _ in nodes], [[] for _ in nodes])
     writers: dict[str, list[int]] = {name: [] for name in storages}
-    for node in nodes:
-        for name in touched(node, tensors)[1]:
+    for node, use in zip(nodes, uses, strict=True):
+        for name in use.writes:
             writers[name].append(node.index)
-    available = {tensors[name].storage for name in given}
-    available |= {name for name, storage in storages.items() if storage.persistent}
-    uses: dict[str, _Use] = {}
-    for node in nodes:
-        reads, writes = touched(node, tensors)
+    available = given | {name for name, storage in storages.items() if storage.persistent}
+    so_far: dict[str, _SoFar] = {}
+    for node, (reads, writes) in zip(nodes, uses, strict=True):
         for name in dict.fromkeys((*reads, *writes)):
             if name not in available and len(writers[name]) == 1:  # as most: made once, then read
                 if writers[name][0] != node.index:
                     waits.before[node.index].add(writers[name][0])
                 continue
-            use = uses.setdefault(name, _Use())
-            if use.writer < 0 and name not in available and name not in writes:
+            earlier = so_far.setdefault(name, _SoFar())
+            if earlier.writer < 0 and name not in available and name not in writes:
                 text = f"reads {name!r}, which is overwritten later, before it is made"
                 raise MemoptError(text, node.place)
-            _follow(waits, use, node.index, name in writes)
+            _follow(waits, earlier, node.index, name in writes)
     _add_after(nodes, waits)
     return waits
 
 
-def _follow(waits: Waits, use: _Use, index: int, writes: bool) -> None:
+def _follow(waits: Waits, use: _SoFar, index: int, writes: bool) -> None:
     """A node reads what was written last, and writes after all who read that."""
     earlier = ([use.writer] if use.writer >= 0 else []) + (use.readers if writes else [])
     for other in earlier:
