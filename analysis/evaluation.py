@@ -21,8 +21,9 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.memgraph.names import operator_name, place_of
-from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.memgraph.variables import AssignVariableOp, VariableOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowKernelOp, RowOp, SplitRowsOp

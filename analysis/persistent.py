@@ -18,7 +18,6 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, element_of, is_stored
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, has_kind
-from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     bytes_of,
@@ -27,6 +26,7 @@ from memopt.dialects.memgraph.tensors import (
     rows_of,
     shape_of,
 )
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, StateOp

@@ -29,7 +29,8 @@ from memopt.dialects.arithmetic.stored import integer_type, numpy_dtype
 from memopt.dialects.attributes.operators import WeightsAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import full_name, place_of
-from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
+from memopt.dialects.memgraph.structure import ConstantOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.formats.onnx_weights import array_of, files_hash, named_tensors
 from memopt.formats.tflite import Model, elements_of, read_model
 

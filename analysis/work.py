@@ -16,8 +16,9 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.memgraph.plan import inlined_by, model_of
-from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.memgraph.variables import AssignVariableOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.traits import Written
 from memopt.dialects.rows.operations import ReceiveOp, RowKernelOp, RowOp

@@ -30,8 +30,9 @@ from memopt.dialects.memgraph.plan import (
     said_optimal,
     scratch_list,
 )
-from memopt.dialects.memgraph.structure import HyperNode, VariableOp
+from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.formats.minimalloc import Gap, Row, write_rows
 
 

@@ -42,8 +42,8 @@ from memopt.dialects.memgraph.functions import (
     set_argument_attributes,
 )
 from memopt.dialects.memgraph.names import name_of, rename
-from memopt.dialects.memgraph.structure import AssignVariableOp, VariableOp
 from memopt.dialects.memgraph.tensors import is_buffer, shape_of
+from memopt.dialects.memgraph.variables import AssignVariableOp, VariableOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.passes.memgraph_int8_io import border_changed

@@ -190,7 +190,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.memgraph.functions import body_of
-from memopt.dialects.memgraph.structure import AssignVariableOp, VariableOp
+from memopt.dialects.memgraph.variables import AssignVariableOp, VariableOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.scatter_update import ScatterUpdateOp, UpdateVariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp

@@ -32,7 +32,8 @@ from memopt.dialects.memgraph.plan import (
     plan_of,
     scratch_list,
 )
-from memopt.dialects.memgraph.structure import HyperNode, VariableOp
+from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.rows.operations import family_of
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns

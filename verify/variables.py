@@ -8,7 +8,7 @@ from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import name_of, place_of
-from memopt.dialects.memgraph.structure import VariableOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp, StatefulOp
 from memopt.verify.groups import Reading
 

@@ -14,7 +14,8 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import place_of
 from memopt.dialects.memgraph.plan import model_of
-from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.variables import AssignVariableOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
 from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices

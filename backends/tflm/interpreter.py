@@ -24,8 +24,8 @@ from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import model_of
-from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.formats.tflite import Model, Tensor
 from memopt.targets.tflm.arena import ALIGNMENT, tflm_arena
 from memopt.targets.tflm.scratch import requested

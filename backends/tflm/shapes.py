@@ -8,8 +8,8 @@ from xdsl.ir import OpResult
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.formats.tflite import Model, Tensor
 from memopt.targets.tflm.arena import tensor_indices
 

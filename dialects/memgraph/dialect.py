@@ -12,13 +12,14 @@ from memopt.dialects.attributes.plan import PLAN_ATTRIBUTES
 from memopt.dialects.attributes.rewrites import REWRITE_ATTRIBUTES
 from memopt.dialects.memgraph.old_forms import OLD_FORMS
 from memopt.dialects.memgraph.structure import STRUCTURE
+from memopt.dialects.memgraph.variables import VARIABLES
 from memopt.dialects.operators import operations
 from memopt.dialects.rows.operations import ROWS
 from memopt.dialects.rows.state import STATE
 
 MEMGRAPH = Dialect(
     "memgraph",
-    [*operations(), *ROWS, *STATE, *STRUCTURE],
+    [*operations(), *ROWS, *STATE, *STRUCTURE, *VARIABLES],
     [
         *TENSOR_ATTRIBUTES,
         *CHANNEL_ATTRIBUTES,

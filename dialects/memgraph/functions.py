@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from memopt.dialects.attributes.operators import SourceAttr
@@ -28,6 +28,18 @@ def read_values(op: Operation) -> list[SSAValue]:
                 if block is not None and not op.is_ancestor(block):
                     values.append(v)
     return values
+
+
+def is_closed(region: Region) -> bool:
+    """Return whether a region is one block of operations without regions that read nothing from
+    outside, which is found in less time than what is read."""
+    block = region.blocks.first
+    if block is None or block is not region.blocks.last:
+        return False
+    return not any(
+        op.regions or any(v.owner is not block and v.owner.parent is not block for v in op.operands)
+        for op in block.ops
+    )
 
 
 def has_kind(operations: Iterable[Operation], kind: type | tuple[type, ...]) -> bool:

@@ -1,8 +1,7 @@
-"""Operations of `memgraph` around the computing ones: opaque, constants, variables, hyper-nodes.
+"""Operations of `memgraph` around the computing ones: opaque, constants, hyper-nodes.
 
 %w = memgraph.constant #memgraph.weights<"5f0c...", "7"> : tensor<8x3x3x3xi8>
-%s = memgraph.variable "state" : tensor<1x64xi8>
-%1 = memgraph.opaque "SVDF"(%0, %w, %s) {memgraph.names = ["y"]} : (T0, T1, T2) -> T3
+%1 = memgraph.opaque "SVDF"(%0, %w) {memgraph.names = ["y"]} : (T0, T1) -> T3
 %2 = memgraph.fused (%a = %1 : T3) -> T4 {
   %b = memgraph.relu %a : (T3) -> T4
   memgraph.yield %b : T4
@@ -13,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
+    IntegerType,
     StringAttr,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import (
     Attribute,
@@ -33,7 +35,6 @@ from xdsl.irdl import AttrSizedResultSegments as ResultSegments
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    operand_def,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
@@ -52,12 +53,15 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import ChainType, WeightsAttr, parse_int_list
 from memopt.dialects.attributes.quick import numbers, word
+from memopt.dialects.memgraph.functions import is_closed
 from memopt.dialects.memgraph.interface import WORLD, MemoryInterface, OperatorMemory, plain
 from memopt.dialects.memgraph.tensors import bytes_of, print_constant
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.base import INTS
 from memopt.dialects.operators.by_name import ELEMENTWISE
 
 Dense = DenseIntOrFPElementsAttr[Any]
+Numbers = DenseArrayBase[IntegerType]
 
 
 def _dense_type(value: Dense) -> Attribute:
@@ -113,75 +117,6 @@ class ConstantOp(IRDLOperation, MemoryInterface):
         if isinstance(self.value, WeightsAttr):
             printer.print_string(" : ")
             printer.print_attribute(self.result.type)
-
-
-@irdl_op_definition
-class VariableOp(IRDLOperation, MemoryInterface):
-    """State that lives from one inference to the next: in memory, but not in the arena.
-
-    Operations that use the same variable keep their mutual order. `initial` is what it holds
-    before the first run; without, int8 hold their zero point and others zeros.
-    """
-
-    name = "memgraph.variable"
-    sym = prop_def(StringAttr)
-    initial = opt_prop_def(Attribute)
-    result = result_def(Attribute)
-    assembly_format = "$sym (`initial` $initial^)? attr-dict `:` type($result)"
-
-    def __init__(self, name: str, type_: Attribute, initial: WeightsAttr | Dense | None = None):
-        properties: dict[str, Attribute] = {"sym": StringAttr(name)}
-        if initial is not None:
-            properties["initial"] = initial
-        super().__init__(properties=properties, result_types=[type_])
-
-    def verify_(self) -> None:
-        if not isinstance(self.initial, WeightsAttr | DenseIntOrFPElementsAttr | None):
-            raise VerifyException("initial must be dense elements or #memgraph.weights")
-
-    def memory(self, model: ModelAttr) -> OperatorMemory:
-        return OperatorMemory((None,), executes=False)
-
-
-@irdl_op_definition
-class AssignVariableOp(IRDLOperation, MemoryInterface):
-    """A variable holds a copy of the operand from here on, also in the next run."""
-
-    name = "memgraph.assign_variable"
-    input = operand_def(Attribute)
-    state = operand_def(Attribute)
-    assembly_format = "$input `,` $state attr-dict `:` type($input) `,` type($state)"
-
-    def __init__(self, value: SSAValue, state: SSAValue):
-        super().__init__(operands=[value, state])
-
-    def memory(self, model: ModelAttr) -> OperatorMemory:
-        after = reads_in_place(self.state, model)
-        return OperatorMemory((), effects=(self.state,), after=after)
-
-    def verify_(self) -> None:
-        if bytes_of(self.input.type) is None or not same_elements(self.input, self.state):
-            raise VerifyException(f"{self.name}: the variable holds another type")
-
-
-def reads_in_place(variable: SSAValue, model: ModelAttr) -> tuple[Operation, ...]:
-    """Return who reads bytes of a variable where it lies, as they are when a run begins."""
-    users, readers = (use.operation for use in variable.uses), dict[Operation, None]()
-    waiting = [op.results[0] for op in users if "in_place" in op.properties]
-    while waiting:
-        for op in (use.operation for use in waiting.pop().uses):
-            is_stateful = any(isinstance(v.owner, VariableOp) for v in op.operands)
-            if is_stateful or not isinstance(op, MemoryInterface) or op.memory(model).executes:
-                readers[op] = None
-            else:
-                waiting += op.results
-    return tuple(readers)
-
-
-def same_elements(one: SSAValue, other: SSAValue) -> bool:
-    """Return whether two tensors have one shape and one type of elements."""
-    elements = [cast("TensorType[Attribute]", v.type).element_type for v in (one, other)]
-    return _shape(one) == _shape(other) and elements[0] == elements[1]
 
 
 REASON = "memgraph.reason"
@@ -281,7 +216,7 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
             "op_name" in properties
             and all(type(given) is kinds.get(key) for key, given in properties.items())
             and not (self.regions or self.successors)
-            and ErasedSSAValue not in [type(v) for v in self.operands]
+            and has_operands(self)
         )
         if not is_plain or block is None or block.last_op is self:
             super().verify(verify_nested_ops)
@@ -313,6 +248,11 @@ def _shape(value: SSAValue) -> tuple[int, ...] | None:
     )
 
 
+def has_operands(op: Operation) -> bool:
+    """Return whether all that an operation reads is there, which xDSL asks of each."""
+    return ErasedSSAValue not in [type(v) for v in op.operands]
+
+
 class NamesRows:
     """Mark of operations whose operand says of which tensor they have rows; they read nothing of
     it."""
@@ -333,6 +273,12 @@ class YieldOp(IRDLOperation):
 
     def __init__(self, values: Sequence[SSAValue]):
         Operation.__init__(self, operands=values)  # one group, as for opaque operators
+
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        block, more = self.parent, self.properties or self.results or self.regions
+        ends = block is not None and block.last_op is self and not (more or self.successors)
+        if not (ends and isinstance(self.parent_op(), Yielding) and has_operands(self)):
+            super().verify(verify_nested_ops)  # which finds what is wrong
 
     def verify_(self) -> None:
         if not isinstance(self.parent_op(), Yielding):
@@ -404,8 +350,7 @@ class HyperNode(IRDLOperation, Yielding):
         return op
 
     def print(self, printer: Printer) -> None:
-        block = self.body.block
-        after, chain = self.tokens
+        after, _ = self.tokens
 
         def binding(pair: tuple[BlockArgument, SSAValue]) -> None:
             printer.print_ssa_value(pair[0])
@@ -415,8 +360,7 @@ class HyperNode(IRDLOperation, Yielding):
             printer.print_attribute(pair[1].type)
 
         printer.print_string(" (")
-        printer.enter_scope()
-        printer.print_list(list(zip(block.args, self.inputs, strict=True)), binding)
+        printer.print_list(list(zip(self.body.block.args, self.inputs, strict=True)), binding)
         printer.print_string(")")
         if after is not None:
             printer.print_string(" after ")
@@ -424,9 +368,7 @@ class HyperNode(IRDLOperation, Yielding):
         if self.kept_operands:
             printer.print_string(f" kept {list(self.kept_operands)}")
         printer.print_string(" -> ")
-        types: list[Attribute] = [r.type for r in self.outputs]
-        if chain is not None:
-            types.append(chain.type)
+        types = list(self.result_types)  # the chain's at the end
         if len(types) == 1:
             printer.print_attribute(types[0])
         else:
@@ -435,7 +377,6 @@ class HyperNode(IRDLOperation, Yielding):
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
-        printer.exit_scope()
 
     @classmethod
     def create_node(
@@ -473,6 +414,29 @@ class FusedOp(HyperNode):
     name = "memgraph.fused"
     traits = traits_def(IsolatedFromAbove())
 
+    # many are made at once, and xDSL takes ten times as long to find that nothing is wrong
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        if not self._is_plain():
+            super().verify(verify_nested_ops)
+            return
+        if verify_nested_ops:
+            self.regions[0].verify()
+        try:
+            HyperNode.verify_(self)
+        except VerifyException:
+            super().verify(False)  # which says where
+
+    def _is_plain(self) -> bool:
+        """Return whether all holds that xDSL asks of this operation."""
+        block, listed = self.parent, self.properties.get("kept")
+        if block is None or block.last_op is self or self.successors or len(self.properties) != 1:
+            return False
+        if not (
+            isinstance(listed, DenseArrayBase) and has_operands(self) and len(self.regions) == 1
+        ):
+            return False
+        return cast("Numbers", listed).elt_type == i64 and is_closed(self.regions[0])
+
 
 @irdl_op_definition
 class SegmentOp(HyperNode):
@@ -493,11 +457,9 @@ class SegmentOp(HyperNode):
 
 
 STRUCTURE: tuple[type[Operation], ...] = (
-    AssignVariableOp,
     ConstantOp,
     FusedOp,
     OpaqueOp,
     SegmentOp,
-    VariableOp,
     YieldOp,
 )

@@ -12,8 +12,8 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.interface import OperatorMemory
-from memopt.dialects.memgraph.structure import reads_in_place
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
+from memopt.dialects.memgraph.variables import reads_in_place
 from memopt.dialects.operators.base import TYPES
 from memopt.dialects.operators.gathering import FROM_END, IndexingOp
 from memopt.dialects.operators.stateful import Left, StatefulOp

@@ -11,8 +11,8 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.interface import OperatorMemory
-from memopt.dialects.memgraph.structure import same_elements
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, encoding_of, shape_of
+from memopt.dialects.memgraph.variables import same_elements
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
 Left = list[tuple[SSAValue, Array]]

@@ -51,7 +51,8 @@ from xdsl.ir import Attribute, SSAValue
 from memopt.dialects.attributes.operators import AfterType, SourceAttr
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.frontends.core.function import Draft, name_results
 from memopt.frontends.json.checks import check_ends, check_reads, in_order, producers_of
 from memopt.frontends.json.file import (

@@ -19,7 +19,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.dialects.attributes.operators import SourceAttr, WeightsAttr
 from memopt.dialects.memgraph.custom import IN_FILE, PREFIX
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.variables import AssignVariableOp, VariableOp
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor, read_model

@@ -7,8 +7,8 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.arithmetic.stored import element_of, is_stored
 from memopt.dialects.attributes.quick import number, numbers
-from memopt.dialects.memgraph.structure import VariableOp
 from memopt.dialects.memgraph.tensors import encoding_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.frontends.core.typed import build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding

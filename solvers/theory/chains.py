@@ -25,10 +25,10 @@ from memopt.solvers.theory.fusion import (
     all_separable,
     alone,
     contract,
+    contracted,
     ends_differ,
     in_order,
     inside,
-    modules,
     separable,
 )
 from memopt.solvers.theory.ideals import Sides, renumber
@@ -138,13 +138,8 @@ def chains(
     `time_limit` seconds those that have been found, which are as safe as all.
     """
     deadline = clock.deadline(time_limit)
-    first = modules(graph, rules, time_limit) if known is None else known
-    numbered, old = renumber(graph)
-    number = {v: i for i, v in enumerate(old)}
-    state = Contraction.of(numbered)
-    for m in first:
-        state.contract([Block(tuple([number[v] for v in m.operators]), m.hill - m.level_in)])
-    state.changes()
+    state, old = _begun(graph, known) if known is not None else contracted(graph, rules, time_limit)
+    state.number_chains(old)
     limits = _Limits(rules, chain_rules, states)
     tried: set[tuple[int, ...]] = set()
     new_chains = _round(state, _everywhere(state), limits, tried, deadline)
@@ -159,6 +154,16 @@ def chains(
         segment = tuple([old[u] for u in state.operators(v)])
         result.setdefault(state.chains[v], []).append(segment)
     return [(chain[0], *chain[1:]) for _, chain in sorted(result.items())]
+
+
+def _begun(graph: MemoryGraph, known: Iterable[Module]) -> tuple[Contraction, tuple[int, ...]]:
+    """Return the graph with these modules contracted, as `contracted`."""
+    numbered, old = renumber(graph)
+    number = {v: i for i, v in enumerate(old)}
+    state = Contraction.of(numbered)
+    for m in known:
+        state.contract([Block(tuple([number[v] for v in m.operators]), m.hill - m.level_in)])
+    return state, old
 
 
 def _round(

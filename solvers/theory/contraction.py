@@ -148,6 +148,16 @@ class Contraction:
         self.changed, self.left = [], []
         return result
 
+    def number_chains(self, operators: Sequence[int]) -> None:
+        """Number the chains, each of one node now, by the least of their operators, of which
+        `operators` gives the numbers that count; there are no changes since."""
+        named = [
+            (min([operators[v] for v in self.operators(n)]), n) for n in self.inner if self.has(n)
+        ]
+        self.chains = {node: i for i, (_, node) in enumerate(sorted(named), 1)}
+        self.number = len(named)
+        self.changes()
+
     def contract(self, chain: Sequence[Block]) -> None:
         """Make a node of each block of a separable module, one after the other."""
         new = [min(block.nodes) for block in chain]

@@ -427,6 +427,18 @@ def modules(
     Raises nothing for a graph without any. No two modules overlap. After `time_limit` seconds those
     that have been found, which are as safe as all.
     """
+    state, old = contracted(graph, rules, time_limit)
+    sides = Sides.of(graph)
+    inner = [[old[v] for v in state.operators(node)] for node in state.inner if state.has(node)]
+    result = [in_order(graph, operators, sides) for operators in inner]
+    return sorted(result, key=lambda m: min(m.operators))
+
+
+def contracted(
+    graph: MemoryGraph, rules: Rules, time_limit: float | None
+) -> tuple[Contraction, tuple[int, ...]]:
+    """Return the graph with all of `modules` contracted, and the operator of `graph` at each of its
+    places."""
     deadline = clock.deadline(time_limit)
     numbered, old = renumber(graph)
     state = Contraction.of(numbered)
@@ -437,10 +449,7 @@ def modules(
         if not rules.same_side:
             break  # what is before a node that was left alone may have changed
         changes = state.changes()
-    sides = Sides.of(graph)
-    inner = [[old[v] for v in state.operators(node)] for node in state.inner if state.has(node)]
-    result = [in_order(graph, operators, sides) for operators in inner]
-    return sorted(result, key=lambda m: min(m.operators))
+    return state, old
 
 
 def in_order(graph: MemoryGraph, order: Sequence[int], sides: Sides) -> Module:

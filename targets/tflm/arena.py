@@ -34,8 +34,9 @@ from memopt.dialects.memgraph.plan import (
     places_of,
     scratch_list,
 )
-from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.targets.tflm.scratch import requested
 
 ALIGNMENT = 16

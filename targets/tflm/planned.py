@@ -26,8 +26,9 @@ from memopt.dialects.memgraph.functions import (
     subgraph_of,
 )
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, plan_of, set_order, set_places
-from memopt.dialects.memgraph.structure import ConstantOp, VariableOp
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.memgraph.write_plan import Facts, write_plan
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.formats.tflite import read_model

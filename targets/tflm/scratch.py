@@ -33,8 +33,9 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.memgraph.custom import IN_FILE
-from memopt.dialects.memgraph.structure import AssignVariableOp, OpaqueOp
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import element_bits, elements_of, shape_of
+from memopt.dialects.memgraph.variables import AssignVariableOp
 from memopt.dialects.operators.activations import BoundedOp, GeluOp
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.base import ComputeOp

@@ -35,8 +35,9 @@ from memopt.dialects.memgraph.plan import (
     places_of,
     scratch_list,
 )
-from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, element_bits, shape_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import RowOp, is_received
 from memopt.dialects.rows.state import KEPT as IN_STATE

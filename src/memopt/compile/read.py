@@ -24,7 +24,8 @@ from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
 from memopt.dialects.memgraph.custom import CUSTOM, IN_FILE, PREFIX, declared, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.frontends.core.registry import Frontend, frontend_of
 from memopt.frontends.core.shapes import check_none_fixed, check_shapes
 from memopt.passes.memgraph_input_range import declare_ranges

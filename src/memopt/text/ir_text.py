@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     UnknownLoc,
+    UnregisteredOp,
 )
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.parser import ParserState
@@ -120,6 +121,22 @@ class AliasPrinter(Printer):
         elif self.stream is not None:
             self._current_column += len(text)
             self.stream.write(text)
+
+    def print_op(self, op: Operation) -> None:
+        generic = self.print_generic_format or type(op).print is Operation.print
+        if generic or op.regions or isinstance(op, UnregisteredOp):
+            super().print_op(op)
+        else:  # nothing in it has names of its own
+            self._print_results(op)
+            self.print_string(op.name)
+            op.print(self)
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        name = self._ssa_values.get(value)
+        if name is None:
+            return super().print_ssa_value(value)
+        self.print_string(f"%{name}")
+        return name
 
     def print_attribute(self, attribute: Attribute) -> None:
         text = self._text(attribute)

@@ -15,6 +15,7 @@ from memopt.dialects.arithmetic.stored import dtype_of
 from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.comparison import LogicalNotOp, LogicalOrOp, TruthOp
+from memopt.dialects.operators.layer_normalization import LayerNormalizationOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.reductions import ArgOp
@@ -47,6 +48,8 @@ def altered(op: ComputeOp, operand: int, row: int, rng: Rng) -> set[int]:
         shape: tuple[int, ...] = changed[:, row].shape
         reach = 0.05 if op.carries else 1.0
         other = reach * sign * rng.uniform(10.0, 20.0, shape)
+        if isinstance(op, LayerNormalizationOp) and op.length == 1:  # a shift whatever it is of
+            other = np.full(shape, np.nan)
         changed[:, row] = ~changed[:, row] if changed.dtype == bool else other
         after = op.evaluate([changed if i == operand else a for i, a in enumerate(arrays)])
         for a, b in zip(before, after, strict=True):

@@ -17,7 +17,8 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.plan import model_of
-from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.formats import tflite_control
 from memopt.frontends.core.constants import inline
 from memopt.frontends.tflite.read import read

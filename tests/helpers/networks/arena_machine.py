@@ -19,7 +19,8 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from memopt.dialects.attributes.model import AliasAttr
 from memopt.dialects.attributes.placement import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.attributes.plan import PlanAttr
-from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 

@@ -24,8 +24,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from memopt.dialects.attributes.model import AliasAttr, ModelAttr
 from memopt.dialects.attributes.operators import EncodingAttr
 from memopt.dialects.attributes.placement import ScratchAttr
-from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import ConstantOp, OpaqueOp
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.binary import AddOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp

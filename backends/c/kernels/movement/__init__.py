@@ -19,8 +19,8 @@ from memopt.backends.c.emit.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.emit.strided import strided_call
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.stored import need_same_numbers
-from memopt.dialects.memgraph.structure import AssignVariableOp
 from memopt.dialects.memgraph.tensors import bytes_of, channels_of, elements_of, rows_of, shape_of
+from memopt.dialects.memgraph.variables import AssignVariableOp
 from memopt.dialects.operators.channel_permutation import ChannelPermutationOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp

@@ -22,7 +22,8 @@ from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import ORDER
-from memopt.dialects.memgraph.structure import OpaqueOp, VariableOp
+from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.operators.svdf import SvdfOp
 from memopt.verify.plan import verify_plan
 
