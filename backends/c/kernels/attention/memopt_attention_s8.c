@@ -85,7 +85,7 @@ static inline void attention_s8_products(const int16_t *query, const int8_t *key
   }
 }
 
-/* What four keys share: sums that they begin with, and how scores are made of them. */
+/* What four keys or channels share: sums that they begin with, and how stored numbers are made of them. */
 typedef struct {
   int32_t sums[4];
   int32_t multiplier, zero_point;
@@ -112,21 +112,32 @@ typedef struct {
   ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n" finish "pop {r4-r11, pc}\n"
 
 #if ATTENTION_FLOAT
-#define ATTENTION_FOUR_SCORES                                                                 \
-  "add r0, r12, #16\n ldm r0, {r1-r4}\n vmov s4, r1\n"                                         \
-  "vmov s0, s1, r5, r6\n vmov s2, s3, r7, r8\n"                                                \
+/* Four integers times the float in r1, rounded, plus r2, saturated. */
+#define ATTENTION_FOUR_STEPS(a, b, c, d, saturate)                                            \
+  "vmov s4, r1\n vmov s0, s1, " a ", " b "\n vmov s2, s3, " c ", " d "\n"                      \
   "vcvt.f32.s32 s0, s0\n vcvt.f32.s32 s1, s1\n vcvt.f32.s32 s2, s2\n vcvt.f32.s32 s3, s3\n"    \
   "vmul.f32 s0, s0, s4\n vmul.f32 s1, s1, s4\n vmul.f32 s2, s2, s4\n vmul.f32 s3, s3, s4\n"    \
   "vcvtr.s32.f32 s0, s0\n vcvtr.s32.f32 s1, s1\n vcvtr.s32.f32 s2, s2\n"                       \
-  "vcvtr.s32.f32 s3, s3\n vmov r5, r6, s0, s1\n vmov r7, r8, s2, s3\n"                         \
-  "qadd r5, r5, r2\n qadd r6, r6, r2\n qadd r7, r7, r2\n qadd r8, r8, r2\n"                    \
-  "usat r5, #8, r5\n usat r6, #8, r6\n usat r7, #8, r7\n usat r8, #8, r8\n cbz r3, 2f\n"       \
+  "vcvtr.s32.f32 s3, s3\n vmov " a ", " b ", s0, s1\n vmov " c ", " d ", s2, s3\n"             \
+  "qadd " a ", " a ", r2\n qadd " b ", " b ", r2\n qadd " c ", " c ", r2\n"                     \
+  "qadd " d ", " d ", r2\n" saturate " " a ", #8, " a "\n" saturate " " b ", #8, " b "\n"       \
+  saturate " " c ", #8, " c "\n" saturate " " d ", #8, " d "\n"
+
+#define ATTENTION_FOUR_SCORES                                                                 \
+  "add r0, r12, #16\n ldm r0, {r1-r4}\n"                                                       \
+  ATTENTION_FOUR_STEPS("r5", "r6", "r7", "r8", "usat") "cbz r3, 2f\n"                          \
   "ldrb r5, [r3, r5]\n ldrb r6, [r3, r6]\n ldrb r7, [r3, r7]\n ldrb r8, [r3, r8]\n"            \
   "2:\n ldr r0, [sp, #40]\n pkhbt r5, r5, r6, lsl #16\n pkhbt r7, r7, r8, lsl #16\n"           \
   "strd r5, r7, [r0]\n usub16 r1, r5, r4\n sel r4, r5, r4\n usub16 r1, r7, r4\n"               \
   "sel r4, r7, r4\n str r4, [r12, #28]\n"
+
+#define ATTENTION_FOUR_RESULTS                                                                \
+  "ldrd r1, r2, [r12, #16]\n" ATTENTION_FOUR_STEPS("r4", "r5", "r6", "r7", "ssat")             \
+  "ldr r0, [sp, #40]\n strb r4, [r0]\n strb r5, [r0, #1]\n strb r6, [r0, #2]\n"                \
+  "strb r7, [r0, #3]\n"
 #else
 #define ATTENTION_FOUR_SCORES "stm r12, {r5-r8}\n"
+#define ATTENTION_FOUR_RESULTS "stm r12, {r4-r7}\n"
 #endif
 
 /* Scores of four keys, `step` bytes apart, or, without floats, their sums, of a widened query that ends at
@@ -149,18 +160,26 @@ static int32_t attention_s8_scores(const memopt_attention_s8_params *p, const in
   const uint8_t *const scaled = p->scaled;
   attention_s8_four four;
   int32_t most = 0;
-  int32_t j, k;
+  int32_t j = 0;
+  int32_t k;
   four.multiplier = p->score_multiplier;
   four.zero_point = p->score_zero_point;
   four.scaled = scaled;
   four.most = 0;
-  for (j = 0; j < keys; j += 4) {
+#if ATTENTION_FLOAT
+  if ((p->depth & 3) == 0) {
+    four.sums[0] = four.sums[1] = four.sums[2] = four.sums[3] = begin;
+    for (; j + 4 <= keys; j += 4) {
+      attention_s8_four_keys(query, query + p->depth, key, step, &four, scores + j);
+      key += 4 * step;
+    }
+  }
+#endif
+  for (; j < keys; j += 4) {
     const int32_t count = keys - j < 4 ? keys - j : 4;
 #if ATTENTION_ASM
     const int32_t by_four = count == 4 ? p->depth & ~3 : 0;
-    if (by_four == 0 || by_four < p->depth || j == 0 || !ATTENTION_FLOAT) {
-      attention_s8_products(query, key, step, count, by_four, p->depth, begin, four.sums);
-    }
+    attention_s8_products(query, key, step, count, by_four, p->depth, begin, four.sums);
     if (by_four > 0) {
       attention_s8_four_keys(query, query + by_four, key, step, &four, scores + j);
     }
@@ -192,7 +211,11 @@ static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, 
   float sum = 0.0f, factor;
   int32_t total = 0;
   int32_t j;
-  for (j = 0; j < keys; ++j) {
+  for (j = 0; j + 1 < keys; j += 2) {
+    sum += exponential[most - scores[j]];
+    sum += exponential[most - scores[j + 1]];
+  }
+  if (j < keys) {
     sum += exponential[most - scores[j]];
   }
   factor = fits ? 65536.0f / (sum * p->part_scale) : 0.0f;
@@ -212,14 +235,15 @@ static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, 
 
 #if ATTENTION_ASM
 /* Four channels of the values of two keys at a time, `step` bytes apart, weighed by the parts up to `end`,
- * an even number of them: four steps of 56 bytes and 8 products. */
+ * a positive even number of them: results, or, without floats, sums. Four steps of 56 bytes and 8
+ * products. */
 __attribute__((naked, noinline, aligned(4))) static void attention_s8_four_channels(
     const uint16_t *parts __attribute__((unused)), const uint16_t *end __attribute__((unused)),
     const int8_t *value __attribute__((unused)), int32_t step __attribute__((unused)),
-    int32_t *sums __attribute__((unused))) {
+    attention_s8_four *four __attribute__((unused)), int8_t *output __attribute__((unused))) {
   __asm__(
       ".syntax unified\n push {r4-r11, lr}\n lsl lr, r3, #1\n"
-      "mov r4, #0\n mov r5, #0\n mov r6, #0\n mov r7, #0\n"
+      "ldr r12, [sp, #36]\n ldm r12, {r4-r7}\n"
       "sub r12, r0, r1\n and r12, r12, #12\n rsb r12, r12, r12, lsl #3\n"
       "lsl r12, r12, #1\n .balign 4\n add pc, r12\n nop\n"
       "1:\n .rept 4\n"
@@ -228,28 +252,21 @@ __attribute__((naked, noinline, aligned(4))) static void attention_s8_four_chann
       "sxtb16 r9, r11\n sxtb16 r11, r11, ror #8\n sxtb16 r10, r12\n sxtb16 r12, r12, ror #8\n"
       "smlad r4, r8, r9, r4\n smlad r5, r8, r11, r5\n smlad r6, r8, r10, r6\n"
       "smlad r7, r8, r12, r7\n"
-      ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n stm r12, {r4-r7}\n pop {r4-r11, pc}\n");
+      ".endr\n cmp r0, r1\n bne.w 1b\n ldr r12, [sp, #36]\n" ATTENTION_FOUR_RESULTS
+      "pop {r4-r11, pc}\n");
 }
 #endif
 
-/* Four channels of the values, or the last ones, `step` apart, weighed. */
+/* `count` channels of the values of keys from `from` on, `step` apart, weighed, and `begin`. */
 static inline void attention_s8_weighed(const uint16_t *parts, const int8_t *value, int32_t step,
-                                        int32_t keys, int32_t count, int32_t sums[4]) {
-  int32_t j = 0;
-  int32_t k;
-  sums[0] = sums[1] = sums[2] = sums[3] = 0;
-#if ATTENTION_ASM
-  if (count == 4 && keys >= 2) {
-    j = keys & ~1;
-    attention_s8_four_channels(parts, parts + j, value, step, sums);
-    value += j * step;
-  }
-#endif
-  for (; j < keys; ++j) {
+                                        int32_t from, int32_t keys, int32_t count, int32_t begin,
+                                        int32_t sums[4]) {
+  int32_t j, k;
+  sums[0] = sums[1] = sums[2] = sums[3] = begin;
+  for (j = from; j < keys; ++j) {
     for (k = 0; k < count; ++k) {
-      sums[k] += parts[j] * value[k];
+      sums[k] += parts[j] * value[j * step + k];
     }
-    value += step;
   }
 }
 
@@ -257,16 +274,26 @@ static inline void attention_s8_weighed(const uint16_t *parts, const int8_t *val
 MEMOPT_FAST
 static void attention_s8_result(const memopt_attention_s8_params *p, const uint16_t *parts,
                                 int32_t total, const int8_t *value, int32_t keys, int8_t *output) {
-  const int32_t zero = p->v_zero_point * total;
+  const int32_t step = p->groups * p->width, begin = -p->v_zero_point * total;
+  attention_s8_four four;
   int32_t j, k;
+  four.multiplier = p->output_multiplier;
+  four.zero_point = p->output_zero_point;
   for (j = 0; j < p->width; j += 4) {
     const int32_t count = p->width - j < 4 ? p->width - j : 4;
-    int32_t sums[4];
-    attention_s8_weighed(parts, value + j, p->groups * p->width, keys, count, sums);
+#if ATTENTION_ASM
+    const int32_t by_two = count == 4 ? keys & ~1 : 0;
+    attention_s8_weighed(parts, value + j, step, by_two, keys, count, begin, four.sums);
+    if (by_two > 0) {
+      attention_s8_four_channels(parts, parts + by_two, value + j, step, &four, output + j);
+    }
+    if (by_two == 0 || !ATTENTION_FLOAT)
+#else
+    attention_s8_weighed(parts, value + j, step, 0, keys, count, begin, four.sums);
+#endif
     for (k = 0; k < count; ++k) {
-      const int32_t steps =
-          memopt_requantize(sums[k] - zero, p->output_multiplier, ATTENTION_EVEN);
-      output[j + k] = (int8_t)memopt_clamp(steps + p->output_zero_point, -128, 127);
+      const int32_t steps = memopt_requantize(four.sums[k], four.multiplier, ATTENTION_EVEN);
+      output[j + k] = (int8_t)memopt_clamp(steps + four.zero_point, -128, 127);
     }
   }
 }
