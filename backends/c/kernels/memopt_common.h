@@ -373,6 +373,17 @@ static inline int32_t memopt_clamp(int32_t value, int32_t low, int32_t high) {
   return value > high ? high : value;
 }
 
+/* -128 .. 127 */
+static inline int32_t memopt_saturate_s8(int32_t value) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
+  int32_t result;
+  __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(value));
+  return result;
+#else
+  return memopt_clamp(value, -128, 127);
+#endif
+}
+
 static inline float memopt_clamp_f32(float value, float low, float high) {
   value = value < low ? low : value;
   return value > high ? high : value;

@@ -13,14 +13,7 @@ typedef struct {
 
 static inline int32_t sum_even_s8(const memopt_sum_even_s8_params *p, int32_t a, int32_t b) {
   const int32_t sum = b * p->b_multiplier + p->base + a * p->a_multiplier;
-  const int32_t value = memopt_shift_right(sum, p->shift);
-#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
-  int32_t result;
-  __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(value));
-  return result;
-#else
-  return memopt_clamp(value, -128, 127);
-#endif
+  return memopt_saturate_s8(memopt_shift_right(sum, p->shift));
 }
 
 /* `output` may be `a` or `b`. */

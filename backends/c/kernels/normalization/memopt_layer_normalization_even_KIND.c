@@ -1,10 +1,10 @@
-/* KIND         TYPE     LEAST  MOST  DIVISOR      VALUE
- * s8           int8_t   -128   127   1.0f / root  (x - mean) * factor * *scale + *shift
- * u8           uint8_t  0      255   1.0f / root  (x - mean) * factor * *scale + *shift
- * quotient_s8  int8_t   -128   127   root         (x - mean) / factor * *scale + *shift
- * quotient_u8  uint8_t  0      255   root         (x - mean) / factor * *scale + *shift
- * line_s8      int8_t   -128   127   1.0f / root  x * (factor * *scale) + (*shift - mean * (factor * *scale))
- * line_u8      uint8_t  0      255   1.0f / root  x * (factor * *scale) + (*shift - mean * (factor * *scale))
+/* KIND         TYPE     SATURATED                       DIVISOR      VALUE
+ * s8           int8_t   memopt_saturate_s8(steps)       1.0f / root  (x - mean) * factor * *scale + *shift
+ * u8           uint8_t  memopt_clamp(steps, 0, 255)     1.0f / root  (x - mean) * factor * *scale + *shift
+ * quotient_s8  int8_t   memopt_saturate_s8(steps)       root         (x - mean) / factor * *scale + *shift
+ * quotient_u8  uint8_t  memopt_clamp(steps, 0, 255)     root         (x - mean) / factor * *scale + *shift
+ * line_s8      int8_t   memopt_saturate_s8(steps)       1.0f / root  x * (factor * *scale) + (*shift - mean * (factor * *scale))
+ * line_u8      uint8_t  memopt_clamp(steps, 0, 255)     1.0f / root  x * (factor * *scale) + (*shift - mean * (factor * *scale))
  */
 /* Normalization of vectors of stored integers as ONNX says it, KIND to KIND: their sums are exact,
  * everything else in float32, step by step. A row is one vector.
@@ -26,6 +26,7 @@ typedef struct {
 /* `output` may be `input`. */
 KERNEL(scratch) {
   static const float one = 1.0f, nothing = -0.0f; /* with which nothing changes */
+  const int32_t depth = p->depth; /* no store can change it */
   const int32_t scale_step = p->terms > 0, shift_step = p->terms > 1;
   const int32_t input_zero = p->input_zero_point, output_zero = p->output_zero_point;
   const float input_scale = p->input_scale, output_scale = p->output_scale;
@@ -41,21 +42,21 @@ KERNEL(scratch) {
     int64_t spread;
     float mean, root, factor;
     int32_t i;
-    for (i = 0; i < p->depth; ++i) {
+    for (i = 0; i < depth; ++i) {
       const int32_t steps = input[i] - input_zero;
       sum += steps;
       squares += (uint32_t)(steps * steps);
     }
     sum = p->around_zero ? 0 : sum;
-    spread = (int64_t)squares * p->depth - (int64_t)sum * sum;
-    mean = input_scale * (float)sum / (float)p->depth;
+    spread = (int64_t)squares * depth - (int64_t)sum * sum;
+    mean = input_scale * (float)sum / (float)depth;
     root = sqrtf((float)spread * p->spread_scale + p->epsilon);
     factor = DIVISOR;
-    for (i = 0; i < p->depth; ++i) {
+    for (i = 0; i < depth; ++i) {
       const float x = (float)(input[i] - input_zero) * input_scale;
       const float value = VALUE;
       const int32_t steps = memopt_round_even(value / output_scale) + output_zero;
-      output[i] = (TYPE)memopt_clamp(steps, LEAST, MOST);
+      output[i] = (TYPE)(SATURATED);
       scale += scale_step;
       shift += shift_step;
     }

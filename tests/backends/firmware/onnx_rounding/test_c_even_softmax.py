@@ -16,6 +16,7 @@ from onnx import helper, numpy_helper
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
+from memopt.backends.c.kernels import Form, kernel_files, text_of
 from memopt.cli import main
 from memopt.compile.driver import load_model, load_text, new_context
 from memopt.dialects.memgraph.functions import only_function
@@ -66,6 +67,52 @@ def test_random_operators_are_what_evaluate_computes(
         run = lab.run_project(lab.write(module, folder, "net", target), inputs, flags, trace=False)
         assert run.code == 0, run.messages
         assert run.output == evaluated(module, inputs), seed
+
+
+# Exponentials around each half step of random totals and scales, exact halves among them.
+NEAR_HALVES = r"""
+#include "memopt_softmax_even.h"
+#include <math.h>
+#include <stdio.h>
+
+static uint32_t state = 1;
+static uint32_t drawn(uint32_t most) {
+  state = state * 1664525u + 1013904223u;
+  return (uint32_t)((uint64_t)(state >> 4) * most >> 28);
+}
+
+int main(void) {
+  uint32_t tried, wrong = 0, divided = 0, ties = 0;
+  for (tried = 0; tried < 400000; ++tried) {
+    const uint64_t total = (16777216u + (uint64_t)drawn(1u << 26)) & ~(tried % 3 ? 511ull : 0ull);
+    const float scale = tried % 3 ? 1.0f / 256.0f : 1.0f / (float)(1 + drawn(400));
+    const memopt_softmax_even even = memopt_softmax_even_of(total, scale);
+    const double half = ((double)drawn(257) + 0.5) * scale * (double)total;
+    const double mantissa = floor(half) + (tried % 2 ? 0 : (double)drawn(5) - 2);
+    if (mantissa > 0 && mantissa <= 16777216) {
+      const float quotient = (float)mantissa / (float)total / scale;
+      const uint32_t exponential = (uint32_t)mantissa << 7;
+      const uint32_t steps = memopt_softmax_even_steps(&even, even.factor, even.near, exponential);
+      wrong += steps != (uint32_t)rintf(quotient);
+      ties += quotient - floorf(quotient) == 0.5f;
+      divided += (uint32_t)((uint64_t)exponential * even.factor >> 32) + 0x8000u >> 16 != steps;
+    }
+  }
+  printf("%u %u %u", wrong, ties > 1000, divided > 1000);
+  return 0;
+}
+"""
+
+
+def test_halves_and_what_is_next_to_them_are_divided(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for name in ("memopt_softmax_even.h", "memopt_common.h"):
+        (tmp_path / name).write_text(text_of(kernel_files()[name], Form(rounds_even=True)))
+    (tmp_path / "main.c").write_text(NEAR_HALVES)
+    command = ["gcc", "-O1", "-std=c99", "-I.", "main.c", "-lm", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    ran = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    assert ran.stdout == "0 1 1"
 
 
 # -- as onnxruntime ----------------------------------------------------------------------------
