@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from memopt.solvers import clock
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import (
     Group,
     InPlace,
     MemoryGraph,
-    ProblemError,
     bits,
     mask_of,
     profile,
@@ -422,11 +422,8 @@ def expand(order: Sequence[int], members: Sequence[Sequence[int]]) -> tuple[int,
 def modules(
     graph: MemoryGraph, rules: Rules = ALL_RULES, time_limit: float | None = None
 ) -> list[Module]:
-    """All fusions that the rules allow, to a fixed point, as inner orders over `graph`.
-
-    Raises nothing for a graph without any. No two modules overlap. After `time_limit` seconds those
-    that have been found, which are as safe as all.
-    """
+    """Return all fusions that the rules allow, to a fixed point, as inner orders over `graph`; of
+    those that are known after `time_limit` seconds each is as safe. No two overlap."""
     state, old = contracted(graph, rules, time_limit)
     sides = Sides.of(graph)
     inner = [[old[v] for v in state.operators(node)] for node in state.inner if state.has(node)]

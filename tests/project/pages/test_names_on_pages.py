@@ -84,6 +84,10 @@ class Asked(dict[str, Any]):
         self.keys_asked.add(key)
         return super().get(key, default)
 
+    def __contains__(self, key: object) -> bool:
+        self.keys_asked.add(str(key))
+        return super().__contains__(key)
+
 
 def listed(title: str) -> set[str]:
     """Return the keys in the first column of the table of a section."""

@@ -14,7 +14,7 @@ from qdq_pairs import results
 from memopt.cli import main
 
 PLACES, HEADS, WIDTH = 24, 4, 32
-ARENAS = {"none": 27_648, "auto": 12_672, "all": 12_672}
+ARENAS = {"none": 21_504, "auto": 12_672, "all": 12_672}
 
 
 def decoder(e: Exported) -> str:
