@@ -20,6 +20,7 @@ from memopt.dialects.memgraph.plan import model_of
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.plan.extract import extract
 from memopt.passes.plan.memory_tenants import tenants_of
+from memopt.solvers.problems import memory_graph
 from memopt.solvers.theory import bounds
 from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.fusion import forget
@@ -104,6 +105,7 @@ def test_lines_per_operator_stay(
 @pytest.mark.deep
 def test_lines_per_row_operator_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "HEURISTIC_FLOWS", 0)
+    monkeypatch.setattr(memory_graph, "MANY", 0)  # both sizes are profiled in the same way
     monkeypatch.setattr(large, "ROWS", 20)
     whole = (*SEARCHES, *DRAWN)
     taken = [stage for stage in passes.STAGES if stage != "-t minimalloc-csv"]  # refused: parts
