@@ -57,7 +57,7 @@ CALLS: Final[dict[str, type[FunctionOp] | type[BinaryOp]]] = {
 }
 """Name of a call -> the operation that it is."""
 PRODUCTS: Final = (MulOp, DivOp)
-"""What gates a tensor by a function of it."""
+"""Operations that gate a tensor by a function of it."""
 OPERAND: Final = 0
 """The value that is the operand `x`; step number k makes value k + 1."""
 REGISTERS: Final = 4

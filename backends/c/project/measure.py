@@ -37,7 +37,11 @@ def _defined(directory: Path, what: str) -> int:
     raise MemoptError(f"no header defines {what}", str(directory))
 
 
-def _make(directory: Path, build: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_make(
+    directory: Path, build: str, *arguments: str, seconds: float | None = SECONDS
+) -> subprocess.CompletedProcess[str]:
+    """Run make in a project, which builds in the folder `build`; what it has started ends with it.
+    Raises subprocess.TimeoutExpired after `seconds`."""
     command = ["make", "-s", "-C", str(directory), f"BUILD={build}", *arguments]
     with subprocess.Popen(
         command,
@@ -47,7 +51,7 @@ def _make(directory: Path, build: str, *arguments: str) -> subprocess.CompletedP
         start_new_session=True,  # so that compiler and emulator end with it
     ) as process:
         try:
-            out, error = process.communicate(timeout=SECONDS)
+            out, error = process.communicate(timeout=seconds)
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -97,14 +101,14 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["not_measured"] = dict.fromkeys(measured, because)
         return facts
     with tempfile.TemporaryDirectory(prefix="memopt-") as build:
-        build_run = _make(directory, build)
+        build_run = run_make(directory, build)
         if build_run.returncode:
             text = (
                 build_run.stderr.strip() or build_run.stdout.strip() or "make failed"
             ).splitlines()
             errors = [line for line in text if "error" in line or "overflow" in line] or text
             raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
-        sections = _sections(_make(directory, build, "size").stdout)
+        sections = _sections(run_make(directory, build, "size").stdout)
         facts["flash"] = sum(sections.get(name, 0) for name in FLASH)
         facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
         facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
@@ -152,7 +156,7 @@ def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     zeros.write_bytes(bytes(_bytes_of_a_run(directory)))
     run = "run", f"IN={zeros}", f"OUT={build}/out.bin"
     try:
-        ran = _make(directory, build, *run)
+        ran = run_make(directory, build, *run)
     except subprocess.TimeoutExpired:
         because = f"one inference takes more than {SECONDS} s under emulation"
         return {"not_measured": dict.fromkeys(OF_A_RUN, because)}
@@ -162,7 +166,7 @@ def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     return {
         "stack": int(numbers["stack_bytes"]),
         "instructions": int(numbers["instructions"]),
-        **_cycles(directory, _make(directory, build, "-n", *run).stdout, board, numbers),
+        **_cycles(directory, run_make(directory, build, "-n", *run).stdout, board, numbers),
     }
 
 

@@ -96,7 +96,7 @@ def _numbered(kind: str, numbers: dict[str, list[float]]) -> Activation:
 
 
 def directions(
-    s: Scope, gates: int, defaults: Sequence[str], made: type[Unrolled] = Unrolled
+    s: Scope, gates: int, defaults: Sequence[str], layer: type[Unrolled] = Unrolled
 ) -> list[Unrolled] | None:
     """Return the directions of the operator; None for lengths of their own, and activations with
     numbers."""
@@ -116,7 +116,7 @@ def directions(
     named = [_numbered(known[k.lower()], numbers) for k in kinds]
     n = len(defaults)
     unrolled = [
-        made(s, gates, d, way == "reverse" or d == 1, named[d * n : (d + 1) * n])
+        layer(s, gates, d, way == "reverse" or d == 1, named[d * n : (d + 1) * n])
         for d in range(count)
     ]
     if s.has(4):

@@ -1,6 +1,5 @@
 """By how much two arrays of the same tensor differ."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -104,8 +103,3 @@ def errors(output: Array, labels: Array) -> tuple[float, float]:
     """Return RMSE and MAE of real outputs against labels of as many elements."""
     apart = np.abs(output.reshape(len(output), -1) - labels.reshape(len(labels), -1))
     return float(np.sqrt((apart**2).mean())), float(apart.mean())
-
-
-def total(differences: Sequence[Difference]) -> int:
-    """Return how many elements differ in all of them."""
-    return sum(one.different for one in differences)

@@ -26,7 +26,7 @@ from memopt.dialects.rows.operations import RowOp
 from memopt.validate.differences import is_different
 from memopt.validate.job import REFERENCES, Answer, Job, answer_of
 from memopt.validate.program import Traced
-from memopt.validate.stored import as_stored, stored_of
+from memopt.validate.stored import stored_of
 
 NONE = 0xFFFFFFFF
 EVALUATE = "evaluate"  # the reference of every file: what its operators are defined to be
@@ -49,21 +49,21 @@ def layers_of(
     built: Built,
     traced: Sequence[Traced],
     stored: Sequence[Array],
+    given: Sequence[Array],
     reference: str,
 ) -> list[Layer]:
-    """Return the tensors that were traced in an inference on `stored`, one sample, as they were
-    first written. Raises MemoptError."""
+    """Return the tensors that were traced in an inference on one sample, `stored` as the file and
+    `given` as the program has it, as they were first written. Raises MemoptError."""
     written = _written(traced)
     values = _values(only_function(built.planned.after))
     keys = {name: _key(value, built) for name, value in values.items() if name in written}
     answer = _answer(built, stored, reference, list(keys.values()))
-    defined = _evaluated(built, stored)
     layers = [
         _compared(values[name], written[name], reference, answer.tensors.get(key))
         for name, key in keys.items()
     ]
     if any(one.against is None for one in layers):
-        defined = _evaluated(built, stored)
+        defined = _evaluated(built, given)
         layers = [
             one
             if one.against is not None
@@ -147,16 +147,13 @@ def _answer(built: Built, stored: Sequence[Array], reference: str, keys: Sequenc
     return answer_of(reference, Job(path, stored, [key for key in keys if key]))
 
 
-def _evaluated(built: Built, stored: Sequence[Array]) -> dict[str, Array]:
+def _evaluated(built: Built, given: Sequence[Array]) -> dict[str, Array]:
     """Return what the planned function's operators are defined to write, by their names in C;
     nothing where one of them cannot be evaluated."""
-    planned = built.planned
-    func = only_function(planned.after)
-    file = [stored_of(v) for v in body_of(only_function(planned.imported.module)).args]
-    own = [stored_of(v) for v in body_of(func).args]
-    given = [as_stored(a, f, o)[0] for a, f, o in zip(stored, file, own, strict=True)]
+    module = built.planned.after
+    func = only_function(module)
     try:
-        values = evaluate(func, Weights.of(planned.after), given)
+        values = evaluate(func, Weights.of(module), [array[0] for array in given])
     except MemoptError:
         return {}
     parts: dict[str, list[Array]] = {}

@@ -2,12 +2,12 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memopt.backends.c.project.layouts import MAKE
+from memopt.backends.c.project.measure import run_make
 from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.write import write_files
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -41,7 +41,7 @@ class Program:
             tools.append("qemu-system-arm")
         if missing := [tool for tool in tools if not shutil.which(tool)]:
             raise MemoptError(f"{', '.join(missing)} not found, which run {target.name}")
-        self._folder, self._outputs = folder / "project", project.emitted.layout.outputs
+        self._folder = folder / "project"
         write_files(project, self._folder, MAKE)
 
     def run(self, inputs: Sequence[Array], results: Sequence[Stored]) -> tuple[Array, ...]:
@@ -72,9 +72,8 @@ class Program:
         samples = zip(*inputs, strict=True)
         (folder / "in.bin").write_bytes(b"".join(a.tobytes() for sample in samples for a in sample))
         (folder / "trace.bin").write_bytes(b"")
-        command = ["make", "-s", "-C", str(folder), "run", f"BUILD={build}", "IN=in.bin"]
-        command += ["OUT=out.bin", *(["TRACE=trace.bin", f"CFLAGS=-O2 {flags}"] if flags else [])]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        traced = ["TRACE=trace.bin", f"CFLAGS=-O2 {flags}"] if flags else []
+        ran = run_make(folder, build, "run", "IN=in.bin", "OUT=out.bin", *traced, seconds=None)
         if ran.returncode:
             number = re.search(r"Error (\d+)", ran.stderr)
             why = ENDED.get(int(number[1]) if number else 0)

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from memopt.validate.differences import (
 )
 from memopt.validate.job import REFERENCES, Job, answer_of, stacked
 from memopt.validate.layers import EVALUATE, Layer, layers_of
-from memopt.validate.program import Program
+from memopt.validate.program import Program, Traced
 from memopt.validate.samples import Input, Samples, read_samples
 from memopt.validate.stored import Stored, as_file, as_stored, stored_of
 
@@ -85,8 +86,6 @@ class Validation:
 
 def references_of(path: Path) -> list[str]:
     """Return the references that read a file, the default first."""
-    from importlib import import_module
-
     names = [n for n, m in REFERENCES.items() if path.suffix == import_module(m).SUFFIX]
     default = DEFAULTS.get(path.suffix, EVALUATE)
     return sorted([*names, EVALUATE], key=lambda name: (name != default, name))
@@ -130,7 +129,8 @@ def validate(
         if with_layers:
             chosen = _chosen(ours, theirs)
             one = [array[chosen : chosen + 1] for array in stored]
-            layers = tuple(layers_of(built, device.trace(one), one, reference))
+            given = device.given(one)
+            layers = tuple(layers_of(built, device.trace(given), one, given, reference))
     return Validation(
         request.path.name,
         request.options.target,
@@ -166,7 +166,8 @@ class _Device:
             self._path = folder / name
             self._path.write_bytes(data if isinstance(data, bytes) else data.encode())
 
-    def _given(self, stored: Sequence[Array]) -> list[Array]:
+    def given(self, stored: Sequence[Array]) -> list[Array]:
+        """Return samples of the file's inputs as the device takes them."""
         return [
             as_stored(array, file, own)
             for array, file, own in zip(stored, self._file[0], self._own[0], strict=True)
@@ -174,7 +175,7 @@ class _Device:
 
     def outputs(self, stored: Sequence[Array]) -> tuple[Array, ...]:
         """Return an array [samples, ...] per output."""
-        given = self._given(stored)
+        given = self.given(stored)
         if self._program is None:
             results = answer_of("tflm", Job(self._path, given)).outputs
         else:
@@ -182,11 +183,12 @@ class _Device:
         pairs = zip(results, self._file[1], self._own[1], strict=True)
         return tuple(as_file(array, file, own) for array, file, own in pairs)
 
-    def trace(self, stored: Sequence[Array]) -> Any:
-        """Return what operators write. Raises MemoptError of TFLM, which says nothing of it."""
+    def trace(self, given: Sequence[Array]) -> list[Traced]:
+        """Return what operators write, given what the device takes. Raises UsageError of TFLM,
+        which says nothing of it."""
         if self._program is None:
             raise UsageError("--layers is of C targets")
-        return self._program.trace(self._given(stored))
+        return self._program.trace(given)
 
 
 def _answer(reference: str, imported: Imported, stored: Sequence[Array]) -> tuple[Array, ...]:

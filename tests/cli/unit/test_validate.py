@@ -40,22 +40,22 @@ def answer(capsys: Any, *arguments: str) -> dict[str, Any]:
 def test_c_is_the_runtime_bit_for_bit(target: str, dscnn: tuple[str, str], capsys: Any) -> None:
     model, data = dscnn
     options = [f"--data={data}", f"--target={target}", "--against=tflm", "--layers"]
-    found = answer(capsys, model, *options, "--max-different=0")
-    assert (found["samples"], found["against"], found["target"]) == (3, "tflm", target)
-    assert [(one["elements"], one["different"]) for one in found["outputs"]] == [(36, 0)]
-    assert found["accuracy"] == found["reference_accuracy"]
-    assert sum(map(sum, found["confusion"])) == 3
-    assert {one["against"] for one in found["layers"]} == {"tflm"}
-    assert len(found["layers"]) == 12
-    assert found["first_difference"] is None
-    assert found["agree"] == []
+    content = answer(capsys, model, *options, "--max-different=0")
+    assert (content["samples"], content["against"], content["target"]) == (3, "tflm", target)
+    assert [(one["elements"], one["different"]) for one in content["outputs"]] == [(36, 0)]
+    assert content["accuracy"] == content["reference_accuracy"]
+    assert sum(map(sum, content["confusion"])) == 3
+    assert {one["against"] for one in content["layers"]} == {"tflm"}
+    assert len(content["layers"]) == 12
+    assert content["first_difference"] is None
+    assert content["agree"] == []
 
 
 def test_a_planned_file_is_compared_too(dscnn: tuple[str, str], capsys: Any) -> None:
     model, data = dscnn
-    found = answer(capsys, model, f"--data={data}", "--target=tflm", "--samples=2")
-    assert (found["samples"], found["layers"]) == (2, None)
-    assert found["outputs"][0]["different"] == 0
+    content = answer(capsys, model, f"--data={data}", "--target=tflm", "--samples=2")
+    assert (content["samples"], content["layers"]) == (2, None)
+    assert content["outputs"][0]["different"] == 0
     assert main(["validate", model, f"--data={data}", "--target=tflm", "--layers"]) == 2
     assert "--layers is of C targets" in capsys.readouterr().err
 
@@ -75,9 +75,9 @@ def test_a_mutated_kernel_is_named(
         kernel.write_text(changed)
 
     monkeypatch.setattr(program, "write_files", mutated)
-    found = answer(capsys, model, f"--data={data}", "--layers", "--rows=none")
-    assert "AvgPool" in found["first_difference"]
-    assert found["agree"] == []
+    content = answer(capsys, model, f"--data={data}", "--layers", "--rows=none")
+    assert "AvgPool" in content["first_difference"]
+    assert content["agree"] == []
     assert main(["validate", model, f"--data={data}", "--max-different=0", "--rows=none"]) == 1
     out, error = capsys.readouterr()
     assert "elements differ, by at most" in out
@@ -99,8 +99,8 @@ def onnx_model(path: Path) -> str:
         helper.make_node("Conv", ["b", "w"], ["y"]),
     ]
     graph = helper.make_graph(nodes, "g", [x], [y], weights)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    path.write_bytes(made.SerializeToString())
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    path.write_bytes(model.SerializeToString())
     return str(path)
 
 
@@ -109,14 +109,14 @@ def test_images_lie_as_the_file_has_them(options: list[str], tmp_path: Path, cap
     model = onnx_model(tmp_path / "net.onnx")
     x = np.random.default_rng(1).normal(size=(2, 3, 8, 8)).astype(np.float32)
     np.save(tmp_path / "x.npy", x)
-    found = answer(
+    content = answer(
         capsys, model, f"--data={tmp_path / 'x.npy'}", "--rewrite=all", "--layers", *options
     )
-    assert found["against"] == "onnxruntime"
-    assert found["outputs"][0]["different"] == 0
-    assert found["outputs"][0]["cosine"] == pytest.approx(1)
-    assert [one["different"] for one in found["layers"]] == [0] * len(found["layers"])
-    assert {one["against"] for one in found["layers"]} >= {"onnxruntime"}
+    assert content["against"] == "onnxruntime"
+    assert content["outputs"][0]["different"] == 0
+    assert content["outputs"][0]["cosine"] == pytest.approx(1)
+    assert [one["different"] for one in content["layers"]] == [0] * len(content["layers"])
+    assert {one["against"] for one in content["layers"]} >= {"onnxruntime"}
 
 
 def test_the_reference_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys: Any) -> None:
@@ -126,9 +126,9 @@ def test_the_reference_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys: 
     model = str(shared / "models" / "families" / "tcn_q.onnx")
     data = f"--data={tmp_path / 'x.npy'}"
     options = [data, "--rewrite=all", "--rows=none"]
-    found = answer(capsys, model, *options, "--against=onnxruntime-optimised")
-    assert found["outputs"][0]["different"] > 0
-    assert found["agree"] == ["onnxruntime", "evaluate"]
+    content = answer(capsys, model, *options, "--against=onnxruntime-optimised")
+    assert content["outputs"][0]["different"] > 0
+    assert content["agree"] == ["onnxruntime", "evaluate"]
     assert main(["validate", model, *options, "--against=onnxruntime-optimised"]) == 0
     assert "odd one   onnxruntime-optimised: onnxruntime, evaluate" in capsys.readouterr().out
 

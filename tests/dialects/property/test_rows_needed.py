@@ -114,10 +114,10 @@ def test_answers_that_are_kept_are_those_of_the_operation(name: str, fuzz: float
     rng = np.random.default_rng(9)
     for _ in range(max(25, int(1000 * fuzz))):
         op: ComputeOp = GENERATORS[name](name, rng)
-        kept = op.rows_mode
+        mode = op.rows_mode
         answers = answers_of(op)
         answers.mode = ()
-        assert op.rows_mode == kept
+        assert op.rows_mode == mode
         for (operand, r), needed in answers.needed.items():
             assert rows_needed(op, op.name, operand, r) == needed
 

@@ -143,10 +143,10 @@ def test_what_xdsl_refuses_is_refused(
     ir, node, outside = module()
     ir.verify()
     broken(node, outside)
-    found = reason(ir)
+    told = reason(ir)
     for kind in (FusedOp, YieldOp, OpaqueOp):
         monkeypatch.setattr(kind, "verify", IRDLOperation.verify)
-    assert found == reason(ir)
+    assert told == reason(ir)
 
 
 def test_what_is_erased_is_refused() -> None:

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from memopt.dialects.arithmetic.stored import Array
+from memopt.formats.tflite import read_model
 from memopt.validate.job import Answer, Job, stacked
 
 SUFFIX = ".tflite"
@@ -21,21 +22,14 @@ def run(job: Job) -> Answer:
         if job.tensors
         else config.kAllocationRecording,
     )
+    subgraph, *_ = read_model(job.model.read_bytes(), job.model.name).subgraphs
     rows: list[list[Array]] = []
-    known = list(job.tensors)
+    count, known = len(subgraph.outputs), list(job.tensors)
     for sample in zip(*job.inputs, strict=True):
         for k, array in enumerate(sample):
             interpreter.set_input(array, k)
         interpreter.invoke()
-        row = [interpreter.get_output(k).copy() for k in range(_outputs(job))]
+        row = [interpreter.get_output(k).copy() for k in range(count)]
         rows.append(row + [interpreter.GetTensor(int(k), 0)["tensor_data"].copy() for k in known])
     arrays = stacked(rows)
-    count = _outputs(job)
     return Answer(arrays[:count], dict(zip(known, arrays[count:], strict=True)))
-
-
-def _outputs(job: Job) -> int:
-    """Return how many outputs the model has."""
-    from memopt.formats.tflite import read_model
-
-    return len(read_model(job.model.read_bytes(), job.model.name).subgraphs[0].outputs)

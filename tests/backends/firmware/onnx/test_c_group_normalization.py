@@ -151,8 +151,8 @@ def test_nodes_are_close_to_onnxruntime(first: int, fuzz: float, tmp_path: Path,
 
 
 def test_pairs_around_one_are_one_of_integers(tmp_path: Path, fuzz: float) -> None:
-    """As onnxruntime's tool writes them around InstanceNormalization, and PyTorch's groups: steps
-    off onnxruntime by at most one, where what it rounds is half a step."""
+    """Pairs that onnxruntime's tool writes around InstanceNormalization, and PyTorch's groups: at
+    most one step off onnxruntime, where what it rounds is half a step."""
     ort = pytest.importorskip("onnxruntime")
     off = elements = 0
     for seed in range(max(10, int(FULL * fuzz))):
