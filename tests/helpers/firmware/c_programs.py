@@ -2,7 +2,8 @@
 
 import fcntl
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -74,7 +75,7 @@ class Program:
         includes = "".join(f'#include "{name}.h"\n' for name in self.names)
         text = MAIN.replace("@includes@", includes).replace("@functions@", self.functions)
         (self.folder / "main.c").write_text(text.replace("@calls@", self.calls))
-        kernels = [objects / f"memopt_{k}.o" for k in sorted(self.kernels)]
+        kernels = kernel_objects(objects, self.kernels, flags)
         sources = [self.folder / f"{name}.c" for name in self.names]
         command = ["cc", *flags, "-I", str(self.folder), "-o", str(self.folder / "program")]
         command += map(str, [self.folder / "main.c", *sources, *kernels])
@@ -114,27 +115,40 @@ class Pairs:
 
 
 def compiled(kept: Path, sanitize: str) -> tuple[Path, list[str]]:
-    """All kernels as object files, with sanitizers, and how a program of them is compiled: those of
+    """The texts of all kernels, and how a program of them is compiled, with sanitizers: those of
     networks that round as TensorFlow Lite Micro's and of such that round as ONNX's.
 
-    They are made once in the folder `kept`, which tests and processes share.
+    They are written once in the folder `kept`, which tests and processes share; what a program
+    calls of them is compiled there, too, once.
     """
     folder = kept / "kernels"
     how = ["-std=c99", *sanitize.split(), "-ffp-contract=off", "-I", str(folder)]
     with (kept / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
-            _compile_kernels(folder, how)
+            folder.mkdir(exist_ok=True)
+            files = [f for f in kernel_files() if f.endswith(".c")]
+            for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
+                (folder / path.name).write_text(text_of(path, Form(rounds_even=True)))
             (folder / "made").touch()
     return folder, how
 
 
-def _compile_kernels(folder: Path, how: list[str]) -> None:
-    folder.mkdir(exist_ok=True)
-    files = [f for f in kernel_files() if f.endswith(".c")]
-    for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
-        (folder / path.name).write_text(text_of(path, Form(rounds_even=True)))
-    done = subprocess.run(
-        ["cc", *how, "-c", *files], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def kernel_objects(folder: Path, kernels: Iterable[str], flags: list[str]) -> list[Path]:
+    """The object files of kernels in such a folder, those compiled that are not there yet."""
+    found = [folder / f"memopt_{k}.o" for k in sorted(kernels)]
+    missing = [path for path in found if not path.exists()]
+    if missing:
+        with tempfile.TemporaryDirectory(dir=folder) as part:
+            sources = [str(path.with_suffix(".c")) for path in missing]
+            done = subprocess.run(
+                ["cc", *flags, "-c", *sources],
+                cwd=part,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            for path in missing:  # another process may have put the same there
+                (Path(part) / path.name).replace(path)
+    return found

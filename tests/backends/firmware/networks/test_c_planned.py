@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_programs import compiled
+from c_programs import compiled, kernel_objects
 from planned_networks import kinds_of, planned, random_module, random_options
 from row_networks import image_of
 from xdsl.dialects.builtin import ModuleOp
@@ -103,7 +103,7 @@ def test_planned_networks_compute_what_evaluate_says(
             case = _added(seed, folder, text, kernels, count)
             cases += [case] if case is not None else []
         given = b"".join(case.given.tobytes() for case in cases)
-        found = text.run(folder, [objects / f"memopt_{k}.o" for k in kernels], flags, given)
+        found = text.run(folder, kernel_objects(objects, kernels, flags), flags, given)
         for case in cases:
             for wanted in case.wanted:
                 part, found = found[: wanted.nbytes], found[wanted.nbytes :]
