@@ -29,7 +29,7 @@ def planned(
     path: Path,
     target: str,
     form: str = WIDE,
-    place: str = "auto",
+    place: str = "greedy-by-size",
     rounding: str = "tflm_double",
 ) -> tuple[ModuleOp, int]:
     """With all fast kernels that there are, of this form where there is one, and how many operators
@@ -38,7 +38,7 @@ def planned(
     for op in module.walk():
         if "rounding" in op.properties:
             op.properties["rounding"] = RoundingAttr(rounding)
-    lab.plan(module, schedule="source", target=target)
+    lab.plan(module, schedule="source", place="greedy-by-size", target=target)
     MemgraphKernelsPass("speed").apply(Context(), module)
     for op in lab.main_of(module).body.block.ops:
         there = (
@@ -199,7 +199,7 @@ def check(
     flags: str,
     work: Path,
     form: str = WIDE,
-    place: str = "auto",
+    place: str = "greedy-by-size",
 ) -> int:
     """Every tensor of a forged network is as in TFLM; how many operators have fast kernels."""
     work.mkdir()
