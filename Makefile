@@ -7,6 +7,7 @@
 # make test   the tests
 # make coverage  what they cover, each counted, which takes up to thrice the time
 # make deep   what `make test` leaves: like its tests, but larger, dearer or on other cores
+# make whole  both at once, which build what they share once
 # make fuzz   both, random counts in full
 # make lines  the lines of each room against its budget, which make lint holds too
 # make lint, make clean
@@ -27,7 +28,7 @@ FIRST = tests/project/ tests/backends/
 TESTS = $(FIRST) $(filter-out $(FIRST) tests/filecheck/ tests/helpers/, $(wildcard tests/*/))
 COVERAGE = $(BIN)/coverage
 
-.PHONY: demo check test coverage deep lint lines fuzz clean docs/pictures
+.PHONY: demo check test coverage deep whole lint lines fuzz clean docs/pictures
 .PHONY: $(patsubst %,docs/reference/%.md,operators options passes rules channels onnx-nodes)
 
 demo: $(VENV)/installed
@@ -47,7 +48,7 @@ check: $(VENV)/installed
 	wait $$types && exit $$tests
 
 # Tests start hundreds of processes, which would compile all modules again.
-test coverage deep fuzz: export PYTHONDONTWRITEBYTECODE =
+test coverage deep whole fuzz: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed
 	@.ci/packages build arm checks mlir chromium
@@ -65,6 +66,11 @@ coverage: $(VENV)/installed
 deep: $(VENV)/installed
 	@.ci/packages build arm checks mlir chromium
 	$(BIN)/python $(PYTEST) -m deep $(TESTS)
+
+whole: $(VENV)/installed
+	@.ci/packages build arm checks mlir chromium
+	$(BIN)/lit -s -j $(JOBS) tests/filecheck
+	$(BIN)/python $(PYTEST) $(TESTS)
 
 fuzz: $(VENV)/installed
 	@.ci/packages build arm
