@@ -1,7 +1,8 @@
 """Tests that equal words give equal plans: `memopt.plan`, `memopt compile` and `memopt report`.
 
 A plan is a function of the network, the target and the choices that `plan_module` is given, of
-which all models are held to the same; some are planned each way, all at full count.
+which all models are held to the same; some are planned, each and each way once or twice, and all
+of them each way at full count.
 """
 
 import json
@@ -87,8 +88,10 @@ def test_the_same_words_give_the_same_plan(
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("words", WORDS, ids=str)
 def test_of_every_kind_of_model(
-    name: str, words: dict[str, Any], shared: Path, tmp_path: Path, capsys: Any
+    name: str, words: dict[str, Any], shared: Path, fuzz: float, tmp_path: Path, capsys: Any
 ) -> None:
+    if fuzz < 1 and (MODELS.index(name) + WORDS.index(words)) % 3:
+        pytest.skip("in make fuzz")
     if name.endswith(".onnx") and (words.get("target") == "tflm" or "rewrite" in words):
         pytest.skip("TFLM runs no .onnx, and C none without rewriting")
     check(shared / "models" / name, words, tmp_path / "out", capsys)
