@@ -1,5 +1,7 @@
-"""Small networks that PyTorch exported, of other families than CNNs: their arenas. Of two that differ
-by their heads alone one is left to `make fuzz`."""
+"""Small networks that PyTorch exported, of other families than CNNs: their arenas.
+
+Of two that differ by their heads alone one is left to `make fuzz`.
+"""
 
 import json
 from pathlib import Path

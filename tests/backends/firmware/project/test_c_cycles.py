@@ -86,7 +86,9 @@ def test_where_no_table_is_known_it_says_so(shared: Path, tmp_path: Path, lab: A
     assert set(found["not_measured"]) == {"cycles_estimated", "cycles_range"}
 
 
-@pytest.mark.parametrize("options", [["--rows=none"], ["--slide=1"], ["--stream-input", "--rows=all"]])
+@pytest.mark.parametrize(
+    "options", [["--rows=none"], ["--slide=1"], ["--stream-input", "--rows=all"]]
+)
 def test_cycles_are_those_of_the_instructions_beside_them(
     options: list[str], shared: Path, tmp_path: Path, lab: Any
 ) -> None:

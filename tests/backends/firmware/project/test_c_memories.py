@@ -19,6 +19,7 @@ from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.solvers.memories import Assignment, MemoryProblem, assign, cost_of
 
+CORES = ("cortex-m4", "cortex-m7", "cortex-m55")  # each with memories of its own
 TWO = "dtcm:32K,sram:320K"
 CALLER = """
 #include <string.h>
@@ -66,7 +67,7 @@ def test_every_tensor_equals_tflm(
     assert lab.unequal_tensors(run, want) == []
 
 
-@pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m55"]))
+@pytest.mark.parametrize("target", deep_but("cortex-m4", CORES, every=True))
 def test_two_banks_in_qemu(target: str, shared: Path, over: Any, tmp_path: Path, lab: Any) -> None:
     """The example of two memories: the same bits as TFLM, each memory in a region of its own, and
     canaries around both that trip where one memory is smaller than the plan says."""
