@@ -202,7 +202,7 @@ def test_a_single_file_is_c_and_cpp_without_a_warning(
     """For the board and for the host, where the same file is plain C."""
     need(*CPP_COMPILERS)
     path = str(shared / "models" / f"{model}.tflite")
-    how = [f"--target={target}", "--layout=single-file"]
+    how = [f"--target={target}", "--layout=single-file", "--schedule=rpo", "--place=greedy-by-size"]
     assert memopt(["compile", path, *how, "-o", str(tmp_path / "one")]) == 0
     source = str(tmp_path / "one" / f"{model}.c")
     for name in ("clang", *CPP_COMPILERS):
