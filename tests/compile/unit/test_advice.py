@@ -190,6 +190,7 @@ def test_advice_is_counted_and_no_second_plan(
     assert len(verified) == 2 * with_advice > 0
 
 
+@pytest.mark.deep
 def test_an_option_that_changes_the_rows_is_estimated_well(shared: Path, capsys: Any) -> None:
     """The plan takes few rows, for its arena is the input; that of `--int8-io` needs others. Its
     own search, for 30 seconds, finds 20,560 B."""

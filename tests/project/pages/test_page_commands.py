@@ -120,7 +120,7 @@ def test_those_of_ci_pass_until_a_model_grows(
     shutil.copytree(firmware, "firmware")
     for command in in_ci():
         assert main(shlex.split(command)[1:]) == 0
-    larger = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
+    larger = shared / "models" / "ad01_autoencoder_int8.tflite"
     Path("net.tflite").write_bytes(larger.read_bytes())
     for command in in_ci():
         capsys.readouterr()
