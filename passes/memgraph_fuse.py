@@ -60,8 +60,13 @@ class MemgraphFusePass(PlanningPass):
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         started, deadline = clock.now(), clock.deadline(self.time_limit)
-        extracted = undecided(func, known)
-        # the nodes have to be made too, which takes as long as it took to read the function
+        # the nodes have to be made too, which takes as long as it takes to read the function, so
+        # after half of the time there is none left for any
+        half = None if self.time_limit is None else clock.deadline(self.time_limit / 2)
+        try:
+            extracted = undecided(func, known, deadline=half)
+        except clock.TimeIsOverError:
+            return None
         seconds = clock.left(clock.sooner(deadline, clock.now() - started))
         contract(extracted, self.rule, seconds)
         return Planned(extracted)  # who opens the nodes needs it again
@@ -84,6 +89,8 @@ def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
         if len(known) == len(chain):
             chosen.append(chain)
             views |= known
+    if not chosen:
+        return 0
     orders = [[v for s in chain for v in s] for chain in chosen]
     strict = linked(graph, orders)
     masks = ancestor_masks(strict)
@@ -97,8 +104,7 @@ def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
             node = builder.build(s, views[s], anchor, token, len(chain) > 1, s is not chain[-1])
             anchor, token = node, node.tokens[1]
     builder.finish()
-    if chosen:
-        _delay_views(body_of(extracted.func))
+    _delay_views(body_of(extracted.func))
     return sum(map(len, chosen))
 
 

@@ -466,7 +466,9 @@ class SourceAttr(ParametrizedAttribute):
     @property
     def text(self) -> str:
         """Return its parameters as they are printed."""
-        return f"<{self.subgraph.data}, {self.operator.data}, {list(self.tensor_ids)}>"
+        stored = self.tensors.data.data  # in one go, since every operation has some
+        tensors = [*struct.unpack(f"<{len(stored) // 8}q", stored)]
+        return f"<{self.subgraph.data}, {self.operator.data}, {tensors}>"
 
     def print_parameters(self, printer: Printer) -> None:
         printer.print_string(self.text)

@@ -142,13 +142,21 @@ class PlanningPass(ModulePass):
         self.plan_all(op, {})
 
 
-def undecided(func: FuncOp, known: Planned | None, assume_pure: bool = False) -> Extracted:
+def undecided(
+    func: FuncOp,
+    known: Planned | None,
+    assume_pure: bool = False,
+    deadline: float | None = None,
+) -> Extracted:
     """Return the memory graph of a function from which its plan was taken out, derived from what
-    is known of it as far as that still holds."""
+    is known of it as far as that still holds. Raises TimeIsOverError at `deadline` if nothing
+    is."""
     model = model_of(func)
     drop_plan(func)
     func.attributes[MODEL] = model
-    return extract(func, assume_pure) if known is None else known.extracted.again()
+    if known is not None:
+        return known.extracted.again()
+    return extract(func, assume_pure, deadline=deadline)
 
 
 def read_plan(func: FuncOp) -> Planned | None:

@@ -424,6 +424,8 @@ def modules(
 ) -> list[Module]:
     """Return all fusions that the rules allow, to a fixed point, as inner orders over `graph`; of
     those that are known after `time_limit` seconds each is as safe. No two overlap."""
+    if time_limit == 0:
+        return []
     state, old = contracted(graph, rules, time_limit)
     sides = Sides.of(graph)
     inner = [[old[v] for v in state.operators(node)] for node in state.inner if state.has(node)]

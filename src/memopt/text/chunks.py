@@ -24,6 +24,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.shapes import Fixed, Shapes, check_none_fixed, check_shapes
 from memopt.outputs import Wanted, emit
 from memopt.solvers import clock
+from memopt.text.usage import staying
 
 if TYPE_CHECKING:
     from memopt.passes.plan.planned import Planned
@@ -72,10 +73,12 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
     """Parse one piece, run the pipeline, and give the target's text or bytes."""
     started = clock.now()
     context = new_context(job.allow_unregistered)
-    if text is None:
-        module = load_model(Path(job.name), job.shapes, job.fixed)
-    else:
-        module = load_text(context, text, job.name, line_offset)
+    with staying():
+        if text is None:
+            module = load_model(Path(job.name), job.shapes, job.fixed)
+        else:
+            module = load_text(context, text, job.name, line_offset)
+    if text is not None:
         check_shapes(module, job.shapes)
         check_none_fixed(job.fixed)
     if job.model_path is not None:

@@ -122,6 +122,26 @@ class AliasPrinter(Printer):
             self._current_column += len(text)
             self.stream.write(text)
 
+    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
+        if self._next_line_callback or self.stream is None:
+            super()._print_new_line(indent, print_message)
+            return
+        spaces = (self._indent if indent is None else indent) * self.indent_num_spaces
+        self._current_line += 1
+        self._current_column = spaces
+        self.stream.write("\n" + " " * spaces)
+
+    def _print_results(self, op: Operation) -> None:
+        results = op.results
+        if len(results) == 1 and results[0].name_hint is None:  # as nearly all
+            value = results[0]
+            name = self._ssa_values.get(value)
+            if name is None:
+                name = self._ssa_values[value] = self._get_new_valid_name_id()
+            self.print_string(f"%{name} = ")
+        else:
+            super()._print_results(op)
+
     def print_op(self, op: Operation) -> None:
         generic = self.print_generic_format or type(op).print is Operation.print
         if generic or op.regions or isinstance(op, UnregisteredOp):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from memopt.cli.arguments import pipeline_text
 from memopt.compile import driver
 from memopt.compile import plan as plan_stage
 from memopt.compile import read as read_stage
+from memopt.dialects.memgraph.functions import functions
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_partition import MemgraphPartitionPass
@@ -33,6 +35,7 @@ from memopt.solvers.problems.memory_graph import MemoryGraph, PlacementProblem
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.shared_objects import share
 from memopt.text import chunks
+from memopt.text.ir_text import parse_module
 
 WRONG = ("nan", "inf", "-inf", "-1", "0")
 
@@ -233,3 +236,19 @@ func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {
         text = f"memgraph-fuse{{rule={rule} time-limit={limit:.9f}}}"
         assert opt.main(["-p", text, str(path)]) == 0
         assert ("memgraph.fused" in capsys.readouterr().out) == fused
+
+
+def test_fusion_gives_up_a_function_for_whose_nodes_there_is_no_time() -> None:
+    """Of ten seconds of this clock, which goes on by one at each look, all that reads eight
+    operators for longer than five leaves none; of a hundred it leaves most."""
+    type_ = "tensor<8xi8>"
+    step = f'  %{{}} = memgraph.opaque "A"(%{{}}) : ({type_}) -> {type_}\n'
+    body = "".join(step.format(f"v{i + 1}", f"v{i}") for i in range(8))
+    head = f"func.func @main(%v0: {type_}) -> {type_} {{\n"
+    text = f"{head}{body}  func.return %v8 : {type_}\n}}"
+    for limit, is_fused in ((10.0, False), (1000.0, True)):
+        module = parse_module(driver.new_context(), text, "net.mlir")
+        func, ticks = next(functions(module)), count()
+        with clock.reading(lambda ticks=ticks: float(next(ticks))):
+            planned = MemgraphFusePass(time_limit=limit).plan(func, None)
+        assert (planned is not None) == is_fused == ("memgraph.fused" in str(module))
