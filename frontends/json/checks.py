@@ -15,7 +15,7 @@ def producers_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> dict[str,
             if output not in tensors:
                 raise MemoptError(f"output {output!r} is not in the list of tensors", node.place)
             if output in producers:
-                text = f"{output!r} is made by node {producers[output].index} too"
+                text = f"{output!r} is made by node {producers[output].number} too"
                 raise MemoptError(text, node.place)
             if tensors[output].is_weight:
                 raise MemoptError(f"makes {output!r}, which is a weight", node.place)

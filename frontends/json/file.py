@@ -2,8 +2,7 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
@@ -18,15 +17,14 @@ DTYPES: Final = {n: e for n, e in ELEMENTS.items() if not isinstance(e, RuntimeT
 MAX_RANK = 32
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(NamedTuple):
     """A tensor of the file: its place in the list, its type, whether it is a weight.
 
     It lies `offset` bytes behind the start of `storage`, which is its own name unless it shares
     one. What is `persistent` is there before and after the run, and not in the arena.
     """
 
-    index: int
+    number: int
     type: TensorType[Attribute]
     is_weight: bool
     storage: str
@@ -35,12 +33,11 @@ class Tensor:
     place: str
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A node of the file. `workspace` in bytes, one entry per buffer of its own; `mutates` are the
     operands that it overwrites, `after` the nodes that it follows."""
 
-    index: int
+    number: int
     name: str
     op: str
     inputs: tuple[str, ...]
@@ -111,7 +108,7 @@ def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
         name = text_of(entry.get("name"), place, "name")
         place += f" {name!r}"
         if name in tensors:
-            raise MemoptError(f"tensor {tensors[name].index} has the same name", place)
+            raise MemoptError(f"tensor {tensors[name].number} has the same name", place)
         weight, stays = _flag(entry, "is_weight", place), _flag(entry, "persistent", place)
         if weight and (stays or "storage" in entry):
             text = "a weight is not in memory, so it is neither persistent nor in a storage"

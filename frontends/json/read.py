@@ -124,12 +124,13 @@ def function_of(graph: Graph) -> FuncOp:
             draft.body.append(op)
     awaited = {first for firsts in tokens for first in firsts}
     for node in graph.nodes:
-        gives = node.index in awaited
-        taken = [draft.values[first] for first in tokens[node.index]]
-        op, written = _operation(node, graph.uses[node.index], storages, draft.values, taken, gives)
+        gives = node.number in awaited
+        taken = [draft.values[first] for first in tokens[node.number]]
+        use = graph.uses[node.number]
+        op, written = _operation(node, use, storages, draft.values, taken, gives)
         names = [s.name for s in written]
-        keys = [*names, node.index] if gives else names
-        source = SourceAttr(0, node.index, [s.index for s in written])
+        keys = [*names, node.number] if gives else names
+        source = SourceAttr(0, node.number, [s.number for s in written])
         draft.add(op, keys, names, source, node.name)
     returned = dict.fromkeys(tensors[n].storage for n in graph.outputs)
     return draft.function("main", [draft.values[name] for name in returned])

@@ -20,13 +20,12 @@ from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
 from memopt.frontends.json.file import Node, Tensor
 
 
-@dataclass(frozen=True)
-class Storage:
-    """Bytes with one base: of one tensor its type, of several that of bytes. `index` is that of the
-    first of them."""
+class Storage(NamedTuple):
+    """Bytes with one base: of one tensor its type, of several that of bytes. `number` is that of
+    the first of them."""
 
     name: str
-    index: int
+    number: int
     type: TensorType[Attribute]
     persistent: bool
 
@@ -74,7 +73,7 @@ def storages_of(tensors: dict[str, Tensor]) -> dict[str, Storage]:
             raise MemoptError(f"the storage {name!r} overflows 64-bit sizes", first.place)
         alone = len(residents) == 1 and not first.offset
         type_ = first.type if alone else plain_tensor(i8, (size,))
-        storages[name] = Storage(name, first.index, type_, first.persistent)
+        storages[name] = Storage(name, first.number, type_, first.persistent)
     return storages
 
 
@@ -110,20 +109,20 @@ def waits_of(
     writers: dict[str, list[int]] = {name: [] for name in storages}
     for node, use in zip(nodes, uses, strict=True):
         for name in use.writes:
-            writers[name].append(node.index)
+            writers[name].append(node.number)
     available = given | {name for name, storage in storages.items() if storage.persistent}
     so_far: dict[str, _SoFar] = {}
     for node, (reads, writes) in zip(nodes, uses, strict=True):
         for name in dict.fromkeys((*reads, *writes)):
             if name not in available and len(writers[name]) == 1:  # as most: made once, then read
-                if writers[name][0] != node.index:
-                    waits.before[node.index].add(writers[name][0])
+                if writers[name][0] != node.number:
+                    waits.before[node.number].add(writers[name][0])
                 continue
             earlier = so_far.setdefault(name, _SoFar())
             if earlier.writer < 0 and name not in available and name not in writes:
                 text = f"reads {name!r}, which is overwritten later, before it is made"
                 raise MemoptError(text, node.place)
-            _follow(waits, earlier, node.index, name in writes)
+            _follow(waits, earlier, node.number, name in writes)
     _add_after(nodes, waits)
     return waits
 
@@ -140,11 +139,11 @@ def _follow(waits: Waits, use: _SoFar, index: int, writes: bool) -> None:
 
 
 def _add_after(nodes: Sequence[Node], waits: Waits) -> None:
-    numbers = {node.name: node.index for node in nodes if node.name}
+    numbers = {node.name: node.number for node in nodes if node.name}
     for node in nodes:
         for name in node.after:
             if name not in numbers:
                 raise MemoptError(f"comes after {name!r}, which is no node", node.place)
-            if numbers[name] == node.index:
+            if numbers[name] == node.number:
                 raise MemoptError("comes after itself", node.place)
-            waits.token(numbers[name], node.index)
+            waits.token(numbers[name], node.number)
