@@ -13,20 +13,16 @@ process: so a limit means the same on a machine that does other things as well.
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from benchmarks.tables.graphs import shared_folder
 from benchmarks.tables.large import FAMILIES
 from benchmarks.tables.table import Table
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.solvers import clock
 from memopt.solvers.placement import METHODS as STRATEGIES
-from memopt.solvers.programs import worker
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 
 OVER, MORE = 1.1, 1.0  # of the limit, and seconds: what a command may take at most
@@ -165,7 +161,7 @@ def _seconds(command: str, path: Path, time_limit: float, folder: Path) -> tuple
     words = [*command.split(), str(path), f"--time-limit={time_limit:g}"]
     words += [f"-o{folder / 'out'}", "--force"] if words[0] == "compile" else []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    module = [sys.executable, "-m", "benchmarks.tables.limits"]
+    module = [sys.executable, "-m", "benchmarks.tables.counted"]
     root = Path(__file__).resolve().parents[2]  # where the module is found
     done = subprocess.run([*module, *words], capture_output=True, text=True, cwd=root)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -173,27 +169,3 @@ def _seconds(command: str, path: Path, time_limit: float, folder: Path) -> tuple
         raise MemoptError(f"{' '.join(words)}: {done.stderr.strip()}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return done.returncode, round(cpu, 2)
-
-
-def counted() -> None:
-    """Run the command of this process by a clock of the CPU, which goes on where it waits."""
-    waited, ask = [0.0], worker.ask
-
-    def asking(*request: Any) -> Any:
-        started = time.perf_counter()
-        try:
-            return ask(*request)
-        finally:
-            waited[0] += time.perf_counter() - started
-
-    worker.ask = asking
-    if sys.argv[1].startswith("-"):
-        from memopt.cli.opt import main
-    else:
-        from memopt.cli import main
-    with clock.reading(lambda: time.process_time() + waited[0]):
-        sys.exit(main())
-
-
-if __name__ == "__main__":
-    counted()
