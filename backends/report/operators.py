@@ -69,10 +69,14 @@ def _operators(found: Sequence[Operation | SSAValue], model: ModelAttr) -> list[
             operators.append(Operator(_tensor_name(operator.tensor), "keep", INPUT, 0, 0))
             continue
         work = work_of(operator, model)
-        name = _tensor_name(operator.results[0]) if _is_cut(operator) else title(operator)
-        told = name, operator_kind(operator), str(next(numbers))
+        told = name_of_operator(operator), operator_kind(operator), str(next(numbers))
         operators.append(Operator(*told, work.macs, work.weights))
     return operators
+
+
+def name_of_operator(operator: Operation) -> str:
+    """Return what an operator is called: by its result, whole or in rows."""
+    return _tensor_name(operator.results[0]) if _is_cut(operator) else title(operator)
 
 
 def _is_cut(whole: Operation) -> bool:

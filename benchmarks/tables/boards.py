@@ -9,7 +9,6 @@ QEMU. Cores without a known table of timing have no cycles.
 """
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -134,23 +133,10 @@ def compiled(path: Path, core: str, options: Sequence[str]) -> dict[str, Any]:
 
 
 def profiled(path: Path) -> list[tuple[str, int]]:
-    """Results of operators, in the order in which they run, and the instructions that they took."""
-    with tempfile.TemporaryDirectory(prefix="memopt-") as work:
-        folder = Path(work) / "out"
-        _compile(path, "cortex-m4", FASTEST, folder)
-        return profile(folder)
-
-
-def profile(folder: Path) -> list[tuple[str, int]]:
-    """Return the profile of a project, run on zeros. Raises MemoptError."""
-    header = "".join(file.read_text() for file in folder.glob("*.h"))
-    size = re.search(r"^#define \w+_INPUT_BYTES (\d+)u", header, re.MULTILINE)
-    (folder / "in.bin").write_bytes(bytes(int(size[1]) if size else 0))
-    flags = "CFLAGS=-O2 -DMEMOPT_TRACE -DMEMOPT_PROFILE"
-    text = _run("make", "-s", "-C", str(folder), "run", flags, "IN=in.bin", "OUT=out.bin")
-    rows = [line.rsplit(" ", 1) for line in text.splitlines()]
-    end = next(i for i, row in enumerate(rows) if row[0] == "runs")
-    return [(name, int(count)) for name, count in rows[:end]]
+    """Return results of operators, in the order in which they run, and the instructions that they
+    took. Raises MemoptError."""
+    text = _run(*MEMOPT, "profile", str(path), "--target=cortex-m4", *FASTEST, "--json")
+    return [(one["operator"], one["instructions"]) for one in json.loads(text)["operators"]]
 
 
 def _compile(path: Path, core: str, options: Sequence[str], folder: Path) -> dict[str, Any]:
@@ -160,11 +146,11 @@ def _compile(path: Path, core: str, options: Sequence[str], folder: Path) -> dic
 
 
 def _run(*command: str) -> str:
-    """Run a command and return its stderr. Raises MemoptError with its last line if it fails."""
+    """Run a command and return its stdout. Raises MemoptError with its last line if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MemoptError((done.stderr.strip().splitlines() or ["it failed"])[-1], command[-1])
-    return done.stderr
+    return done.stdout
 
 
 def _millions(count: int | None) -> float | None:

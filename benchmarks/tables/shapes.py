@@ -19,8 +19,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Operation
 
-from benchmarks.tables.boards import profile
 from benchmarks.tables.table import Table
+from memopt.backends.c.project.profile import profile_project
 from memopt.backends.c.project.write import write_project
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.attributes.placement import ScratchAttr
@@ -188,7 +188,7 @@ def _profiled(module: ModuleOp, core: str) -> list[int]:
     with tempfile.TemporaryDirectory(prefix="memopt-") as work:
         folder = Path(work) / "layers"
         write_project(module, folder, "layers", core)
-        return [count for _, count in profile(folder)]
+        return [one.instructions for one in profile_project(folder, core)]
 
 
 def _text(chosen: Sequence[Layer]) -> str:

@@ -24,7 +24,7 @@ from memopt.dialects.memgraph.names import name_of
 @dataclass
 class Source:
     """The parts of the C file while it is written; `tables` finds equal arrays again, `pointers` is
-    how many operands a call has at most, `needed` as Form has it."""
+    how many operands a call has at most, `needed` as Form has it, `operators` by number."""
 
     layout: Layout
     constants: Constants
@@ -37,6 +37,7 @@ class Source:
     row_kernels: list[str] = field(default_factory=list[str])
     tables: dict[tuple[str, bytes], str] = field(default_factory=dict[tuple[str, bytes], str])
     needed: set[str] = field(default_factory=set[str])
+    operators: list[Operation] = field(default_factory=list[Operation])
 
 
 def table_name(out: Source, table: Table, name: str) -> str:

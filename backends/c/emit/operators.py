@@ -66,6 +66,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     of_operator = rows_of_operators(out.layout) if has_rows else {}
     numbers: dict[RowOp, range] = {}
     operators: list[RowOperator] = []
+    profiled: list[int] = []  # the number of each of these
     calls: list[RowsCalled] = []
     moves: list[Move] = []
     stretches: list[tuple[int, int, int]] = []  # where in out.calls, and which calls
@@ -77,6 +78,8 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
             continue
         for rows in overwriting(of_operator.pop(op.operator, ())) if isinstance(op, RowOp) else ():
             row_ops = row_operators(out.layout, out.constants, out.isa, rows, f"op{index}")
+            profiled += [index] * len(row_ops)
+            out.operators.append(rows[0].whole)
             its_numbers = range(len(operators), len(operators) + len(row_ops))
             numbers |= dict.fromkeys(rows, its_numbers)
             operators += row_ops
@@ -105,7 +108,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
         raise MemoptError("C backend: rows are received, and no operator runs in rows")
     above = {MOVE: len(operators), RECEIVE: len(operators) + bool(moves)}
     numbered = [replace(c, number=above.get(c.number, c.number)) for c in calls]
-    widths = add_row_program(out, operators, numbered, moves)
+    widths = add_row_program(out, operators, numbered, moves, profiled)
     for o in operators:
         if o.inlined is not None:
             out.row_kernels += (o.inlined.kernel, *o.inlined.called)
@@ -138,13 +141,15 @@ def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) ->
     calls = lower_by(kernel, op, out.constants)
     own = 0 if kernel.workspace is None else kernel.workspace(op)
     _check_scratch(out, op, own if inlining is None else inlining.scratch)
-    text = _comment(out, op, index, live)
+    text = _comment(out, op, index, live) + f"  PROFILE(0, {index}u);\n"
     for number, call in enumerate(calls):
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
         if inlining is not None and any(m.value in call.operands for m in inlining.made):
             text += add_inlined(out, op, call, inlining, prefix)
         else:
             text += _add_call(out, op, call, prefix)
+    text += f"  PROFILE(1, {index}u);\n"
+    out.operators.append(part_of(op).whole if sum_of(op) is not None else op)
     out.calls.append(text + _trace(out, op))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.persistent import initial_of
@@ -42,13 +43,15 @@ WRITTEN = "/* Written by memopt: do not edit. */\n"
 @dataclass(frozen=True)
 class Emitted:
     """`header` of a model, `source` without the kernels and what declares them, the names of those
-    that it calls, in order of first use, and the form of their texts."""
+    that it calls, in order of first use, and the form of their texts. `operators` by the numbers
+    that the source gives them."""
 
     header: str
     source: str
     kernels: tuple[str, ...]
     layout: Layout
     form: Form
+    operators: tuple[Operation, ...] = ()
 
 
 def _checks(layout: Layout, name: str) -> str:
@@ -115,6 +118,15 @@ void memopt_trace(uint32_t tensor, const char *name, const void *data, uint32_t 
 #define TRACE(tensor, name, data, bytes) ((void)0)
 #endif
 
+/* With -DMEMOPT_PROFILE it gives memopt_profile, called before (event 0) and after (event 1) an
+ * operator runs, or rows of it; operators have the numbers of the comments below. */
+#ifdef MEMOPT_PROFILE
+void memopt_profile(int event, uint32_t operation);
+#define PROFILE(event, operation) memopt_profile(event, operation)
+#else
+#define PROFILE(event, operation) ((void)0)
+#endif
+
 """
 
 
@@ -169,7 +181,9 @@ def emit(
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     even = any(rounds_even(op) for op in module.walk())
     form = Form(even, needed=frozenset(out.needed))
-    return Emitted(header(layout, name, streamed), source, tuple(kernels), layout, form)
+    declared_header = header(layout, name, streamed)
+    operators = tuple(out.operators)
+    return Emitted(declared_header, source, tuple(kernels), layout, form, operators)
 
 
 def _pointers(layout: Layout) -> list[str]:

@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.project.cycles.blocks import MOST, blocks_of
+from memopt.backends.c.project.cycles.blocks import MOST, blocks_by
 from memopt.backends.c.project.cycles.instructions import Cycles, cycles_of, instructions_of
 from memopt.backends.c.project.stack import stack_bound
 from memopt.dialects.memgraph.errors import MemoptError
@@ -123,7 +123,7 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
     return facts
 
 
-def _bytes_of_a_run(directory: Path) -> int:
+def bytes_of_a_run(directory: Path) -> int:
     """Bytes of input to the end of a run; of a window that slides, of one in which it has slid."""
     try:
         rows = _defined(directory, "FIRST_ROWS") + _defined(directory, "NEW_ROWS")
@@ -153,7 +153,7 @@ def _measured_spans(directory: Path) -> range | None:
 def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     """Stack, instructions and cycles of one inference on zeros, or that it takes too long."""
     zeros = Path(build) / "zeros.bin"
-    zeros.write_bytes(bytes(_bytes_of_a_run(directory)))
+    zeros.write_bytes(bytes(bytes_of_a_run(directory)))
     run = "run", f"IN={zeros}", f"OUT={build}/out.bin"
     try:
         ran = run_make(directory, build, *run)
@@ -173,13 +173,10 @@ def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
 def _cycles(
     directory: Path, command: str, board: Target, numbers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Cycles of the same, where the core's manual says what instructions take. The emulator's clock
-    of instructions would cut blocks where it stops."""
+    """Cycles of the same, where the core's manual says what instructions take."""
     if board.timing is None:
         return {"not_measured": dict.fromkeys(CYCLES, NO_TIMING)}
-    words = shlex.split(command[command.index("qemu-system-arm") :].replace("\\\n", " "))
-    at = words.index("-icount")
-    words = words[:at] + words[at + 2 :]
+    words = without_a_clock(command)
     program = directory / words[words.index("-kernel") + 1]
     tools, spans = board.compiler.removesuffix("gcc"), _measured_spans(directory)
     estimate = estimated_cycles(words, program, tools, board.timing, spans)
@@ -193,7 +190,15 @@ def _cycles(
     return {"cycles_estimated": estimate.middle, "cycles_range": [estimate.least, estimate.most]}
 
 
-STARTS, STOPS = "platform_ticks_start", "platform_instructions"  # around what is measured
+def without_a_clock(command: str) -> list[str]:
+    """Return the words by which make runs the emulator, without its clock of instructions, which
+    would cut blocks where it stops."""
+    words = shlex.split(command[command.index("qemu-system-arm") :].replace("\\\n", " "))
+    at = words.index("-icount")
+    return words[:at] + words[at + 2 :]
+
+
+AROUND_A_RUN = "platform_ticks_start", "platform_instructions"  # what measures
 
 
 def estimated_cycles(
@@ -204,7 +209,23 @@ def estimated_cycles(
     spans: range | None = None,
 ) -> Cycles | None:
     """Return the cycles between the functions that measure, of all times that they are called or of
-    those in `spans`; None if more blocks of instructions run than are counted.
+    those in `spans`; None if more blocks of instructions run than are counted."""
+    cycles = cycles_by(
+        command, program, tools, timing, lambda n: int(spans is None or n in spans), AROUND_A_RUN
+    )
+    return None if cycles is None else cycles.get(1, Cycles())
+
+
+def cycles_by(
+    command: Sequence[str],
+    program: Path,
+    tools: str,
+    timing: Timing,
+    group: Callable[[int], int],
+    around: tuple[str, str],
+) -> dict[int, Cycles] | None:
+    """Return the cycles between two functions, apart for each group of the number of the time, but
+    0; None if more blocks of instructions run than are counted.
 
     `command` runs `program` in QEMU; its log goes through a pipe, as it has a line for each block.
     `tools` begins the names of the compiler's tools (`arm-none-eabi-`). Raises MemoptError if the
@@ -224,12 +245,14 @@ def estimated_cycles(
             logged, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(goal,)
         )
         os.close(goal)  # so that the log ends with who writes it
-        ran = blocks_of(lines, symbols[STARTS], symbols[STOPS], spans=spans)
+        ran = blocks_by(lines, symbols[around[0]], symbols[around[1]], group)
         if ran is None:
             runs.kill()
     if runs.wait() and ran is not None:
         raise MemoptError(f"the image does not run: exit code {runs.returncode}", str(program))
-    return ran and cycles_of(ran, code, timing)
+    if ran is None:
+        return None
+    return {number: cycles_of(one, code, timing) for number, one in ran.items()}
 
 
 def _output(*command: str) -> str:

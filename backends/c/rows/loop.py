@@ -79,7 +79,9 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
         *pointer++ = @operand@;
       }
     }
-@aligned@@second@    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
+@aligned@@second@    PROFILE_ROW(0, @number@);
+    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
+    PROFILE_ROW(1, @number@);
 @trace@  }
 @answer@}
 """
@@ -174,15 +176,24 @@ static const struct {
 #endif
 """
 
+PROFILED = """#ifdef MEMOPT_PROFILE
+static const uint16_t profiled[] = {@profiled@};
+#define PROFILE_ROW(event, number) PROFILE(event, profiled[number])
+#else
+#define PROFILE_ROW(event, number) ((void)0)
+#endif
+"""
+
 
 def add_row_program(
     out: Source,
     operators: Sequence[RowOperator],
     calls: Sequence[RowsCalled],
     moves: Sequence[Move] = (),
+    profiled: Sequence[int] = (),
 ) -> Numbers:
     """Types, tables and loop; the number above the last operator's is the next of `moves`, if there
-    are any, then a row to be received."""
+    are any, then a row to be received. `profiled` are the operators' numbers in the whole file."""
     received = out.layout.received
     places = () if received is None else places_of(out.layout, received_in_order(received))
     pairs = any(call.is_pair for call in calls)
@@ -205,6 +216,7 @@ def add_row_program(
         out.data.append(filled(MOVES, {"count": str(len(moves)), "moves": lines}))
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
+    out.data.append(filled(PROFILED, {"profiled": ", ".join(map(str, profiled))}))
     how = {**(WHOLE if received is None else STREAMED), **(PAIRS if pairs else ALONE)}
     pointers = max(_pointers(operators[c.number], c) for c in calls if c.rows)
     values = {

@@ -15,7 +15,7 @@ from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.validate.stored import Stored
 
-TRACED = "-DMEMOPT_TRACE -DMEMOPT_PROFILE"
+TRACED = "-DMEMOPT_TRACE -DMEMOPT_TRACE_NAMES"
 AT_ONCE = 32  # samples in a run of the program
 ENDED = {2: "it wrote outside its arena", 3: "it had a fault"}
 

@@ -7,7 +7,7 @@ not counted: it depends on the clock of the machine that emulates.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 MOST = 10_000_000  # blocks that are counted, in about as many microseconds
@@ -28,11 +28,23 @@ def blocks_of(
 ) -> Ran | None:
     """Return what ran from the block at `starts` on until that at `stops`, each time or those times
     that are in `spans`; None if that is more than `most` blocks."""
-    ran, counted = Ran(), 0
+    groups = blocks_by(lines, starts, stops, lambda n: int(spans is None or n in spans), most)
+    return None if groups is None else groups.get(1, Ran())
+
+
+def blocks_by(
+    lines: Iterable[str], starts: int, stops: int, group: Callable[[int], int], most: int = MOST
+) -> dict[int, Ran] | None:
+    """Return what ran between those blocks, apart for each group that the number of a time has;
+    nothing of group 0. None if that is more than `most` blocks."""
+    ends: dict[int, int] = {}
+    steps: Counter[tuple[int, int, int]] = Counter()
+    counted = 0
     span = span_before = -1
     first = last = before = earlier = 0
-    counts = counted_before = handles = False
-    pairs: list[tuple[int, int]] = []
+    counts = counted_before = 0  # the group that is counted
+    handles = False
+    pairs: list[tuple[int, int, int]] = []
     traced: dict[str, tuple[int, bool]] = {}  # a block's line is the same each time that it runs
     for line in lines:
         block = traced.get(line)
@@ -43,24 +55,24 @@ def blocks_of(
         if block is not None:
             at, handles = block
             if first:
-                ran.ends[first], first = last, 0
+                ends[first], first = last, 0
             if handles:
                 continue
             counted_before, span_before = counts, span
             if counts:
-                pairs.append((before, at))
+                pairs.append((counts, before, at))
                 counted += 1
                 if counted > most:
                     return None
-                counts = at != stops
+                counts = 0 if at == stops else counts
             elif at == starts:
                 span += 1
-                counts = spans is None or span in spans
+                counts = group(span)
             earlier, before = before, at
         elif line.startswith("Stopped") and not handles:
             if counted_before:
                 pairs.pop()
-            before, counts, counted_before = earlier, counted_before, False
+            before, counts, counted_before = earlier, counted_before, 0
             span = span_before
         elif line.startswith("0x"):
             last = int(line[:10], 16)
@@ -68,7 +80,10 @@ def blocks_of(
         elif line.startswith("IN:"):
             first = 0
         if len(pairs) >= 1 << 20:
-            ran.steps.update(pairs[:-1])
+            steps.update(pairs[:-1])
             del pairs[:-1]
-    ran.steps.update(pairs)
-    return ran
+    steps.update(pairs)
+    groups: dict[int, Ran] = {}
+    for (number, at, following), times in steps.items():
+        groups.setdefault(number, Ran(ends)).steps[at, following] = times
+    return groups

@@ -36,13 +36,11 @@ static int fail(const char *message, const char *what, int code) {
 static int trace_file = -1;
 
 /* Called by a model after every operator, for each of its results: written to the trace file,
- * and with -DMEMOPT_PROFILE too its instructions are printed. */
+ * and with -DMEMOPT_TRACE_NAMES its name and bytes are printed. */
 void memopt_trace(uint32_t tensor, const char *name, const void *data, uint32_t bytes) {
   const uint32_t head[2] = {tensor, bytes};
-#ifdef MEMOPT_PROFILE
-  static uint64_t before;
-  const uint64_t now = platform_instructions();
-  print_number(name, now >= before ? now - before : now);
+#ifdef MEMOPT_TRACE_NAMES
+  print_number(name, bytes);
 #else
   (void)name;
 #endif
@@ -50,9 +48,30 @@ void memopt_trace(uint32_t tensor, const char *name, const void *data, uint32_t 
     (void)platform_write(trace_file, head, sizeof head);
     (void)platform_write(trace_file, data, bytes);
   }
-#ifdef MEMOPT_PROFILE
-  before = platform_instructions();
+}
 #endif
+
+#ifdef MEMOPT_PROFILE
+/* Instructions are counted between these two, and cycles by who follows the program. */
+#ifdef __GNUC__
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
+static APART void memopt_profile_begins(void) { platform_ticks_start(); }
+
+static APART uint64_t memopt_profile_ends(void) { return platform_instructions(); }
+
+/* Called by a model before (0) and after (1) an operator runs, or rows of it: prints its number and
+ * its instructions. On a board, read a timer in place of that: DWT->CYCCNT of a Cortex-M3 or above. */
+void memopt_profile(int event, uint32_t operation) {
+  if (event == 0) {
+    memopt_profile_begins();
+  } else {
+    const uint64_t instructions = memopt_profile_ends();
+    print_number("profiled", operation);
+    print_number("took", instructions);
+  }
 }
 #endif
 

@@ -1,0 +1,76 @@
+"""Instructions, cycles and milliseconds of each operator of a model on a board."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from memopt.analysis.work import work_of
+from memopt.backends.c.project.layouts import MAKE
+from memopt.backends.c.project.profile import Profiled, profile_project
+from memopt.backends.c.project.write import write_files
+from memopt.backends.report import timeline_of
+from memopt.backends.report.operator_lines import operator_lines
+from memopt.backends.report.operators import name_of_operator
+from memopt.backends.report.timeline import Timeline
+from memopt.compile.plan import Built
+from memopt.dialects.memgraph.names import operator_kind
+from memopt.dialects.memgraph.plan import model_of
+
+
+@dataclass(frozen=True)
+class Line:
+    """An operator of the model: its result and kind, how often its kernel is called, instructions,
+    estimated cycles, multiplications, and the bytes in RAM at its fullest. None is not known."""
+
+    operator: str
+    kind: str
+    calls: int
+    instructions: int
+    cycles: int | None
+    macs: int | None
+    bytes: int | None
+
+    def milliseconds(self, clock: int | None) -> float | None:
+        """Return the time at a clock in Hz."""
+        return None if clock is None or self.cycles is None else 1000 * self.cycles / clock
+
+
+def profile(built: Built) -> list[Line]:
+    """Return the operators of a model that was built as C, in the order in which they first run,
+    measured in an inference on zeros. Raises MemoptError."""
+    assert built.project is not None
+    with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
+        write_files(built.project, Path(folder), MAKE)
+        measured = profile_project(Path(folder), built.project.target.name)
+    known = built.planned.known
+    usage = _usage(timeline_of(known.func, known))
+    model = model_of(known.func)
+    lines: dict[str, Line] = {}
+    for one in measured:
+        operation = built.project.emitted.operators[one.number]
+        name, kind = name_of_operator(operation), operator_kind(operation)
+        macs = work_of(operation, model).macs
+        told = one.calls, one.instructions, one.cycles, macs, usage.get(name)
+        lines[name] = _together(lines[name], one) if name in lines else Line(name, kind, *told)
+    return list(lines.values())
+
+
+def _together(line: Line, more: Profiled) -> Line:
+    """Return an operator whose calls have two numbers."""
+    cycles = None if line.cycles is None or more.cycles is None else line.cycles + more.cycles
+    return Line(
+        line.operator,
+        line.kind,
+        line.calls + more.calls,
+        line.instructions + more.instructions,
+        cycles,
+        line.macs,
+        line.bytes,
+    )
+
+
+def _usage(t: Timeline) -> dict[str, int]:
+    """Return the bytes in RAM while each operator runs, at its fullest, by its name."""
+    if t.operators:
+        return {line.operator.name: line.usage for line in operator_lines(t)}
+    return {step.name: step.bytes for step in t.steps}
