@@ -39,8 +39,8 @@ def front_of(points: Sequence[Point]) -> list[Point]:
     return front
 
 
-def pareto_svg(points: Sequence[Point]) -> str:
-    """The whole document. Equal points give equal text."""
+def pareto_svg(points: Sequence[Point], what: str = "graphs", axis: str = "MACs") -> str:
+    """Return the whole document, of `what` against the `axis`. Equal points give equal text."""
     macs = max((p.macs for p in points), default=0)
     peak = max((p.peak for p in points), default=0)
     frame = Frame(LEFT, TOP, WIDTH, HEIGHT, max(macs, 1), max(peak, 1))
@@ -51,24 +51,23 @@ def pareto_svg(points: Sequence[Point]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mo" role="img" '
         f'viewBox="0 0 {number(total[0])} {number(total[1])}" width="{number(total[0])}" '
         f'height="{number(total[1])}">',
-        f"<title>{len(points)} graphs, {proven} proven, {len(front)} on the front</title>",
+        f"<title>{len(points)} {what}, {proven} filled, {len(front)} on the front</title>",
         f"<style>\n{colours('.mo')}{STYLE}\n</style>",
     ]
-    lines += _axes(frame, macs, peak)
+    lines += _axes(frame, macs, peak, axis)
     corners = [f"{number(frame.x(p.macs))},{number(frame.y(p.peak))}" for p in front]
     if len(front) > 1:
         lines.append(f'<polyline class="front" points="{" ".join(corners)}"/>')
     for p in points:
         style = ' class="proven"' if p.proven else ""
-        what = "proven" if p.proven else "not proven"
         lines.append(
             f'<circle cx="{number(frame.x(p.macs))}" cy="{number(frame.y(p.peak))}" r="3"{style}>'
-            f"<title>{xml(p.name)}: {kib(p.peak)}, {p.macs:,} MACs, {what}</title></circle>"
+            f"<title>{xml(p.name)}: {kib(p.peak)}, {p.macs:,} {axis}</title></circle>"
         )
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _axes(frame: Frame, macs: int, peak: int) -> list[str]:
+def _axes(frame: Frame, macs: int, peak: int, axis: str) -> list[str]:
     right, foot = number(LEFT + WIDTH), number(TOP + HEIGHT)
     lines: list[str] = []
     for at, text in address_ticks(peak):
@@ -80,6 +79,6 @@ def _axes(frame: Frame, macs: int, peak: int) -> list[str]:
         x, y = number(frame.x(at)), number(TOP + HEIGHT + 18)
         lines.append(f'<text x="{x}" y="{y}" text-anchor="middle">{at:,}</text>')
     middle, below = number(LEFT + WIDTH / 2), number(TOP + HEIGHT + 38)
-    lines.append(f'<text x="{middle}" y="{below}" text-anchor="middle">MACs</text>')
+    lines.append(f'<text x="{middle}" y="{below}" text-anchor="middle">{axis}</text>')
     lines.append(f'<line class="grid" x1="{number(LEFT)}" x2="{right}" y1="{foot}" y2="{foot}"/>')
     return lines

@@ -28,6 +28,7 @@ EPILOG = """examples:
   memopt verify placed.csv                              or a plan: .mlir, planned .tflite
   memopt validate net.tflite --data=samples.npz         the C beside LiteRT, on your data
   memopt profile net.tflite --target=cortex-m4          what each operator takes
+  memopt explore net.tflite --target=cortex-m4          options side by side, with commands
   memopt compare fw/ net.tflite --max-growth=arena:0    what grew since it was compiled
   memopt capture train.py:step -o step.json             a step of PyTorch as a graph
 
