@@ -23,6 +23,7 @@ class CompileKeywords(PlanKeywords):
 
     out: str | os.PathLike[str]
     ram: int | None = None
+    flash: int | None = None
     layout: str | None = None
     shared_kernels: bool = False
     specialise: bool | None = None
@@ -35,7 +36,8 @@ def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa
     words; return what its report.json has.
 
     `source` is whatever `memopt.load` takes; what is no file is called as `load` calls it.
-    `ram` are the bytes that the board has for arena, stack and static RAM, `layout` is the build
+    `ram` are the bytes that the board has for arena, stack and static RAM, `flash` those for the
+    image, which is refused if it needs more, `layout` is the build
     for which the C is written, `specialise=False` makes kernels smaller and slower, and with
     `shared_kernels` they keep names that several models share. `force` overwrites what was edited
     in `out`. The other keywords are those of `memopt.plan`:
@@ -65,6 +67,7 @@ def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa
         options=options,
         building=how,
         ram=options.ram,
+        flash=options.flash,
         is_built=True,
         folder=Path(options.out),
     )

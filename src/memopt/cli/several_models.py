@@ -31,7 +31,12 @@ from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned
 from memopt.compile.request import Request
 from memopt.compile.stages import build, leave, plan, read, report
-from memopt.compile.target_facts import check_target_ram, facts_together, target_lines
+from memopt.compile.target_facts import (
+    check_target_flash,
+    check_target_ram,
+    facts_together,
+    target_lines,
+)
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.target import target_named
@@ -67,6 +72,8 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
         together = _together(several, contents)
         if args.ram is not None:
             check_target_ram(together["target"], bytes_of_text(args.ram))
+        if args.flash is not None:
+            check_target_flash(together["target"], bytes_of_text(args.flash))
         write_file(staged / "report.json", json.dumps(together, indent=2) + "\n")
         publish(staged, directory, args.force, sources)
     print("\n\n".join(map(summary, contents)))

@@ -15,7 +15,7 @@ from memopt.compile.advice import Advice, fitting_text
 from memopt.compile.measure import Measured
 from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.compile.run_passes import SourcePlan, plan_facts
-from memopt.compile.target_facts import check_target_ram
+from memopt.compile.target_facts import check_target_flash, check_target_ram
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import rewrites_list
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
@@ -30,11 +30,13 @@ class Report:
     advice: tuple[Advice, ...]
     content: dict[str, Any]
 
-    def check_ram(self) -> None:
-        """Raise MemoptError unless the device needs no more than the RAM that is given."""
-        ram = self.measured.planned.imported.request.ram
-        if ram is not None:
-            check_target_ram(self.measured.facts, ram, fitting_text(self.advice, ram))
+    def check_budgets(self) -> None:
+        """Raise MemoptError unless the device needs no more RAM and flash than are given."""
+        request, facts = self.measured.planned.imported.request, self.measured.facts
+        if request.ram is not None:
+            check_target_ram(facts, request.ram, fitting_text(self.advice, request.ram))
+        if request.flash is not None:
+            check_target_flash(facts, request.flash)
 
 
 def report(measured: Measured) -> Report:

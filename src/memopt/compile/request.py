@@ -37,14 +37,16 @@ class Building:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A model to plan by `options`, in `ram` bytes of a board if they are given. If it `is_built`
-    a plan of what cannot be is refused, and its files go to `folder`."""
+    """A model to plan by `options`, in `ram` bytes of a board, and `flash` bytes of an image, if
+    they are given. If it `is_built` a plan of what cannot be is refused, and its files go to
+    `folder`."""
 
     path: Path
     options: PlanOptions
     reading: Reading = Reading()
     building: Building = Building()
     ram: int | None = None
+    flash: int | None = None
     is_built: bool = False
     folder: Path = Path()
 

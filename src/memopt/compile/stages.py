@@ -97,7 +97,7 @@ def compiled(imported: Imported) -> Report:
     where the device needs more RAM than is given."""
     runtime = _runtime(imported.request)
     answer = report(runtime.measure(runtime.build(runtime.plan(imported))))
-    answer.check_ram()
+    answer.check_budgets()
     return answer
 
 

@@ -160,6 +160,18 @@ def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
         )
 
 
+def check_target_flash(facts: dict[str, Any], flash: int) -> None:
+    """Raise MemoptError unless the image is known and has no more than `flash` bytes."""
+    need, why = facts["flash"], facts["not_measured"].get("flash")
+    if need is None:
+        raise MemoptError(f"--flash cannot be promised: {why}")
+    if need > flash:
+        raise MemoptError(
+            f"an image of {sizes(need)} does not fit into {sizes(flash)}: {need - flash:,} B are "
+            "missing; --optimize=ram and --specialise=off make it smaller"
+        )
+
+
 def ram_parts(facts: dict[str, Any]) -> str:
     """Return the parts of the sum in `ram`, for people."""
     if parts := facts.get("interpreter"):

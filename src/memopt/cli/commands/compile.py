@@ -41,6 +41,11 @@ def add_arguments(commands: Any) -> None:
         "--rows says how or --place asks for shared objects; fails if it is not enough",
     )
     parser.add_argument(
+        "--flash",
+        metavar="512K",
+        help="what the board has for the whole image; fails if it is not enough",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         required=True,
@@ -98,8 +103,11 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
         specialised=None if args.specialise is None else args.specialise == "on",
     )
     ram = None if args.ram is None else bytes_of_text(args.ram)
+    flash = None if args.flash is None else bytes_of_text(args.flash)
     own = folder if len(args.model) == 1 else folder / file_name(stem_of(path))
-    return request_of(args, path, building=building, ram=ram, is_built=True, folder=own)
+    return request_of(
+        args, path, building=building, ram=ram, flash=flash, is_built=True, folder=own
+    )
 
 
 def _one(args: argparse.Namespace, request: Request) -> None:

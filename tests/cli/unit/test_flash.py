@@ -1,0 +1,58 @@
+"""`--flash`: an image that is too large is refused, and nothing is left."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memopt
+from memopt.cli import main
+
+NETWORK = """
+!t = tensor<1x64xi8, #memgraph.encoding<scale = [0.1], zero_point = [3]>>
+func.func @main(%x: !t) -> !t {
+  %0 = memgraph.relu %x : (!t) -> !t
+  func.return %0 : !t
+}
+"""
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    path = tmp_path / "net.mlir"
+    path.write_text(NETWORK)
+    return path
+
+
+def test_an_image_has_at_most_that(network: Path, tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out"
+    board = ["--target=cortex-m4", "-o", str(out)]
+    assert main(["compile", str(network), *board, "--flash=1K"]) == 1
+    error = capsys.readouterr().err
+    assert "does not fit into 1,024 B (1.0 KiB)" in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+    assert main(["compile", str(network), *board, "--flash=64K"]) == 0
+    report = memopt.compile(network, target="cortex-m4", out=tmp_path / "own", flash=1 << 16)
+    size = report["target"]["flash"]
+    with pytest.raises(memopt.MemoptError, match=f"an image of {size:,} B .* 1 B are missing"):
+        memopt.compile(network, target="cortex-m4", out=tmp_path / "less", flash=size - 1)
+
+
+def test_of_several_models_it_is_of_all(network: Path, tmp_path: Path, capsys: Any) -> None:
+    other = tmp_path / "other.mlir"
+    other.write_text(NETWORK)
+    several = ["compile", str(network), str(other), "--target=cortex-m4"]
+    assert main([*several, "--flash=1K", "-o", str(tmp_path / "a")]) == 1
+    assert "does not fit into 1,024 B" in capsys.readouterr().err
+    assert main([*several, "--flash=64K", "-o", str(tmp_path / "b")]) == 0
+
+
+@pytest.mark.parametrize("target", ["host", "tflm"])
+def test_where_no_image_is_measured_it_is_not_promised(
+    target: str, shared: Path, tmp_path: Path, capsys: Any
+) -> None:
+    model = shared / "models" / "hello_world_int8.tflite"
+    out = ["-o", str(tmp_path / "out")]
+    assert main(["compile", str(model), f"--target={target}", "--flash=1M", *out]) == 1
+    assert "--flash cannot be promised: " in capsys.readouterr().err
