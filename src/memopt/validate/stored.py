@@ -15,6 +15,8 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 
+Order = tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -26,6 +28,7 @@ class Stored:
     dtype: Any
     scale: float | None
     zero_point: int
+    layout: str = ""
 
     @property
     def is_real(self) -> bool:
@@ -73,29 +76,51 @@ def stored_of(value: SSAValue) -> Stored:
         dtype,
         encoding.scales[0] if has_scale else None,
         encoding.zero_points[0] if has_scale else 0,
+        encoding.layout.data,
     )
 
 
-def as_stored(array: Array, file: Stored, device: Stored) -> Array:
-    """Return samples of a file's tensor as the device takes them. Raises MemoptError."""
+def as_stored(array: Array, file: Stored, device: Stored, turned: bool = False) -> Array:
+    """Return samples of a file's tensor as the device takes them, with channels last if they are
+    `turned`. Raises MemoptError."""
     if file.scale is not None and device.scale is None:
         array = file.reals(array)
-    return device.holding(_moved(array, file, device))
+    return device.holding(_moved(array, file, device, _to_last(file.shape) if turned else None))
 
 
-def as_file(array: Array, file: Stored, device: Stored) -> Array:
-    """Return what the device gives as the file has it. Raises MemoptError."""
+def as_file(array: Array, file: Stored, device: Stored, turned: bool = False) -> Array:
+    """Return what the device gives as the file has it, with channels first again if they are
+    `turned`. Raises MemoptError."""
     if device.scale is not None and file.is_real:
         array = device.reals(array).astype(file.dtype)
-    return file.holding(_moved(array, device, file))
+    return file.holding(_moved(array, device, file, _to_first(device.shape) if turned else None))
 
 
-def _moved(array: Array, source: Stored, goal: Stored) -> Array:
-    """Return samples of another layout: channels are last on one of the sides."""
-    if source.shape == goal.shape:
-        return array
-    rank = len(source.shape)
-    for order in ((0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))):
-        if rank > 2 and tuple(source.shape[k] for k in order) == goal.shape:
-            return array.transpose(0, *(k + 1 for k in order))
-    raise MemoptError(f"{source.name!r}: {source.shape} cannot be read as {goal.shape}")
+def _to_last(shape: tuple[int, ...]) -> Order:
+    return (0, *range(2, len(shape)), 1)
+
+
+def _to_first(shape: tuple[int, ...]) -> Order:
+    return (0, len(shape) - 1, *range(1, len(shape) - 1))
+
+
+def _moved(array: Array, source: Stored, goal: Stored, turn: Order | None) -> Array:
+    """Return samples as they lie on the other side, by `turn` if channels are elsewhere there.
+    Raises MemoptError, also for what may lie either way, such as a square sequence."""
+    same = tuple(range(len(source.shape)))
+    orders = {same} if turn is None or len(same) < 3 else {same, turn}
+    fitting = {o for o in orders if _sizes(source.shape, o) == _sizes(goal.shape)}
+    if source.layout and goal.layout:
+        fitting = {o for o in fitting if (o == same) == (source.layout == goal.layout)}
+    if not fitting:
+        raise MemoptError(f"{source.name!r}: {source.shape} cannot be read as {goal.shape}")
+    ways = {tuple(k for k in o if source.shape[k] != 1): o for o in sorted(fitting)}
+    if len(ways) > 1 and source.layout == goal.layout:
+        raise MemoptError(f"{source.name!r} of {source.shape} may lie either way: no --nhwc-io")
+    order = next(iter(ways.values()))
+    return array.transpose(0, *(k + 1 for k in order)).reshape(len(array), *goal.shape)
+
+
+def _sizes(shape: tuple[int, ...], order: Order | None = None) -> list[int]:
+    """Return the sizes in an order, without those of one."""
+    return [size for k in order or range(len(shape)) if (size := shape[k]) != 1]

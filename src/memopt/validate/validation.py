@@ -158,6 +158,7 @@ class _Device:
     ) -> None:
         self._file = inputs, outputs
         self._own = _borders(only_function(built.planned.after))
+        self._turned = built.planned.imported.request.options.nhwc_io
         self._program: Program | None = None
         if built.project is not None:
             self._program = Program(built.project, folder)
@@ -169,7 +170,7 @@ class _Device:
     def given(self, stored: Sequence[Array]) -> list[Array]:
         """Return samples of the file's inputs as the device takes them."""
         return [
-            as_stored(array, file, own)
+            as_stored(array, file, own, self._turned)
             for array, file, own in zip(stored, self._file[0], self._own[0], strict=True)
         ]
 
@@ -181,7 +182,7 @@ class _Device:
         else:
             results = self._program.run(given, self._own[1])
         pairs = zip(results, self._file[1], self._own[1], strict=True)
-        return tuple(as_file(array, file, own) for array, file, own in pairs)
+        return tuple(as_file(array, file, own, self._turned) for array, file, own in pairs)
 
     def trace(self, given: Sequence[Array]) -> list[Traced]:
         """Return what operators write, given what the device takes. Raises UsageError of TFLM,

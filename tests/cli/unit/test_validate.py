@@ -1,6 +1,7 @@
 """`memopt validate`: the planned network beside a reference, on samples in files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,9 +216,32 @@ def test_reals_become_stored_integers_as_the_header_rounds() -> None:
 def test_images_move() -> None:
     first, last = Stored("x", (1, 3, 4, 5), F32, None, 0), Stored("x", (1, 4, 5, 3), F32, None, 0)
     x = np.arange(120, dtype=np.float32).reshape(2, 1, 3, 4, 5)
-    moved = as_stored(x, first, last)
+    moved = as_stored(x, first, last, turned=True)
     assert np.array_equal(moved, x.transpose(0, 1, 3, 4, 2))
-    assert np.array_equal(as_file(moved, first, last), x)
+    assert np.array_equal(as_file(moved, first, last, turned=True), x)
+    with pytest.raises(MemoptError, match="cannot be read"):
+        as_stored(x, first, last)
+    sequence = Stored("x", (1, 3, 4), F32, None, 0), Stored("x", (1, 4, 1, 3), F32, None, 0)
+    x = np.arange(12, dtype=np.float32).reshape(1, 1, 3, 4)
+    moved = as_stored(x, *sequence, turned=True)
+    assert np.array_equal(moved[0, 0, :, 0], x[0, 0].T)
+
+
+def test_what_may_lie_either_way_is_refused_unless_its_layout_says_it() -> None:
+    x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3, 1)
+    square = Stored("x", (1, 3, 3, 1), F32, None, 0)
+    assert np.array_equal(as_stored(x, square, square), x)
+    with pytest.raises(MemoptError, match="either way"):
+        as_stored(x, square, square, turned=True)
+    grey = np.arange(9, dtype=np.float32).reshape(1, 1, 1, 3, 3)
+    both = Stored("x", (1, 1, 3, 3), F32, None, 0), Stored("x", (1, 3, 3, 1), F32, None, 0)
+    assert np.array_equal(as_stored(grey, *both, turned=True).ravel(), grey.ravel())
+    cube = Stored("x", (1, 3, 3, 3), F32, None, 0)
+    first, last = replace(cube, layout="nchw"), replace(cube, layout="nhwc")
+    x = np.arange(27, dtype=np.float32).reshape(1, 1, 3, 3, 3)
+    assert np.array_equal(as_stored(x, first, first, turned=True), x)
+    assert np.array_equal(as_stored(x, first, last, turned=True), x.transpose(0, 1, 3, 4, 2))
+    assert np.array_equal(as_file(as_stored(x, first, last, True), first, last, True), x)
 
 
 def test_differences_are_counted() -> None:
