@@ -24,7 +24,7 @@ from memopt.passes.memgraph_place import MemgraphPlacePass
 
 STREAMED, WHOLE = "tinymaix_mnist_resnet_int8", "dscnn_kws_int8"
 MODELS = (STREAMED, WHOLE)
-BUILDS = ("arduino", "platformio", "zephyr")
+BUILDS = ("arduino", "esp-idf", "pico", "platformio", "zephyr")
 BOARD = "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
 SECTIONS = "-ffunction-sections -fdata-sections"
 LINK = f"-nostdlib {BOARD}"
@@ -36,6 +36,8 @@ ENTRY = {
     "arduino": "void setup();\nvoid loop();\nstatic void run() { setup(); loop(); }\n",
     "platformio": "int app_main();\nstatic void run() { app_main(); }\n",
     "zephyr": "int app_main(void);\nstatic void run() { app_main(); }\n",
+    "pico": "int app_main();\nstatic void run() { app_main(); }\n",
+    "esp-idf": 'extern "C" void app_main(void);\nstatic void run() { app_main(); }\n',
 }
 CORE = """
 extern "C" {
@@ -124,6 +126,74 @@ target_link_libraries(image PRIVATE -Wl,--whole-archive app ${libraries} -Wl,--n
   -Wl,--start-group c_nano m nosys gcc -Wl,--end-group)
 """
 
+IMAGE = """
+add_executable(image ${FAKE}/core.cpp ${FAKE}/platform_cortex_m.c ${FAKE}/startup.c)
+target_include_directories(image PRIVATE ${FAKE})
+target_link_libraries(image PRIVATE -Wl,--whole-archive ${libraries} -Wl,--no-whole-archive
+  -Wl,--start-group c_nano m nosys gcc -Wl,--end-group)
+"""
+# Of tools/cmake/project.cmake what components and projects use: every component, its Kconfig's
+# defaults, and main, which requires all others (docs.espressif.com, "Build System").
+ESP_IDF = f"""
+function(idf_component_register)
+  cmake_parse_arguments(of "" "" "SRCS;INCLUDE_DIRS" ${{ARGN}})
+  add_library(${{COMPONENT_LIB}} STATIC ${{of_SRCS}})
+  target_include_directories(${{COMPONENT_LIB}} PUBLIC ${{of_INCLUDE_DIRS}})
+endfunction()
+macro(project name)
+  _project(${{name}} LANGUAGES C CXX)
+  foreach(folder ${{EXTRA_COMPONENT_DIRS}} ${{MORE}} ${{CMAKE_CURRENT_SOURCE_DIR}}/main)
+    get_filename_component(folder ${{folder}} REALPATH)
+    get_filename_component(COMPONENT_NAME ${{folder}} NAME)
+    set(COMPONENT_LIB __idf_${{COMPONENT_NAME}})
+    if(EXISTS ${{folder}}/Kconfig)
+      file(STRINGS ${{folder}}/Kconfig configs REGEX "^ *config ")
+      foreach(config ${{configs}})
+        string(REGEX REPLACE "^ *config " "CONFIG_" config ${{config}})
+        set(${{config}} y)
+      endforeach()
+    endif()
+    add_subdirectory(${{folder}} ${{CMAKE_BINARY_DIR}}/esp-idf/${{COMPONENT_NAME}})
+    list(APPEND libraries ${{COMPONENT_LIB}})
+  endforeach()
+  list(REMOVE_ITEM libraries __idf_main)
+  target_link_libraries(__idf_main PUBLIC ${{libraries}})
+  list(APPEND libraries __idf_main)
+{IMAGE}
+endmacro()
+"""
+# Of the Pico SDK what examples use (the SDK's documentation, "Build system").
+PICO = f"""
+macro(pico_sdk_init)
+  add_library(pico_stdlib INTERFACE)
+  target_include_directories(pico_stdlib INTERFACE ${{FAKE}}/include)
+endmacro()
+macro(add_executable name)
+  if(${{name}} STREQUAL image)
+    _add_executable(${{ARGV}})
+  else() # linked with the platform of the emulator
+    add_library(${{name}} STATIC ${{ARGN}})
+  endif()
+endmacro()
+macro(pico_enable_stdio_usb name yes)
+endmacro()
+macro(pico_add_extra_outputs name)
+  foreach(folder ${{MORE}})
+    get_filename_component(other ${{folder}} NAME)
+    add_subdirectory(${{folder}} more_${{other}})
+    list(APPEND libraries ${{other}})
+  endforeach()
+  list(APPEND libraries ${{name}})
+{IMAGE}
+endmacro()
+"""
+PICO_H = """
+#pragma once
+extern "C" void startup_exit(int code);
+inline void stdio_init_all() {}
+inline void sleep_ms(unsigned) { startup_exit(0); } /* after the first time */
+"""
+
 
 def run(*command: str, cwd: Path) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
@@ -175,6 +245,8 @@ def core(build: str, project: Project, folder: Path) -> None:
     (folder / "core" / "Arduino.h").write_text(ARDUINO_H)
     (folder / "core" / "include" / "zephyr").mkdir(parents=True)
     (folder / "core" / "include" / "zephyr" / "kernel.h").write_text(KERNEL_H)
+    (folder / "core" / "include" / "pico").mkdir()
+    (folder / "core" / "include" / "pico" / "stdlib.h").write_text(PICO_H)
 
 
 def objects(language: str, flags: str, sources: list[Path], folder: Path) -> list[str]:
@@ -277,6 +349,45 @@ def zephyr(tree: Path, name: str, folder: Path) -> Path:
     return folder / "build" / "image"
 
 
+def configured(
+    example: Path, folder: Path, more: list[Path], entry: str, variables: dict[str, str]
+) -> Path:
+    """Build an example by CMake, with the other models beside it."""
+    flags = f"{BOARD} {SECTIONS} -Os -DTICK_NUMERATOR=5u -DTICK_DENOMINATOR=4u"
+    command = (
+        *("cmake", "-S", str(example), "-B", str(folder / "build"), "-DCMAKE_SYSTEM_NAME=Generic"),
+        *("-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++"),
+        *(f"-DFAKE={folder}/core", "-DCMAKE_BUILD_TYPE=", f"-DMORE={';'.join(map(str, more))}"),
+        *("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_FLAGS={flags}"),
+        *(f"-DCMAKE_CXX_FLAGS={flags} {entry}", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc"),
+        f"-DCMAKE_EXE_LINKER_FLAGS={LINK} -T {folder}/core/cortex_m.ld",
+    )
+    run("env", *(f"{key}={value}" for key, value in variables.items()), *command, cwd=folder)
+    run("cmake", "--build", str(folder / "build"), cwd=folder)
+    return folder / "build" / "image"
+
+
+def esp_idf(tree: Path, name: str, folder: Path) -> Path:
+    """As idf.py build: CMake configures the project, which finds its components."""
+    idf = folder / "idf" / "tools" / "cmake"
+    idf.mkdir(parents=True)
+    (idf / "project.cmake").write_text(ESP_IDF)
+    others = [p.parent for p in tree.glob("*/idf_component.yml") if p.parent.name != name]
+    example = tree / name / "examples" / name
+    return configured(example, folder, others, "", {"IDF_PATH": f"{folder}/idf"})
+
+
+def pico(tree: Path, name: str, folder: Path) -> Path:
+    """As the Pico SDK's CMake."""
+    sdk = folder / "sdk" / "external"
+    sdk.mkdir(parents=True)
+    (sdk / "pico_sdk_import.cmake").write_text(PICO)
+    others = [p.parent for p in tree.glob("*/CMakeLists.txt") if p.parent.name != name]
+    example = tree / name / "examples" / name
+    sdk_path = {"PICO_SDK_PATH": f"{folder}/sdk"}
+    return configured(example, folder, others, "-Dmain=app_main", sdk_path)
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("build", BUILDS)
 def test_two_models_in_one_tree(
@@ -293,9 +404,9 @@ def test_two_models_in_one_tree(
         folder = tmp_path / name
         folder.mkdir()
         core(build, project, folder)
-        image = {"arduino": arduino, "platformio": platformio, "zephyr": zephyr}[build](
-            tree, name, folder
-        )
+        builder = {"arduino": arduino, "platformio": platformio, "zephyr": zephyr}
+        builder |= {"esp-idf": esp_idf, "pico": pico}
+        image = builder[build](tree, name, folder)
         said = run(
             *("qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none"),
             *("-serial", "none", "-kernel", str(image), "-semihosting-config"),
