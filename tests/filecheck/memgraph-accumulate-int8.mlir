@@ -11,6 +11,7 @@
 // C: /* 3: CONV_2D y, adds to 64 B
 // C: memopt_conv_2d_sum_s8({{.*}}, in, [[SUM]], NULL);
 // C: /* 4: ACCUMULATE y, writes 16 B
+// C-NEXT: PROFILE(0, 4u);
 // C-NEXT: in[0] = [[SUM]];
 // C-NEXT: memopt_finish_sum_s8(&op4_params, &op4_rows, in, [[SUM]], NULL);
 // CHECK: sites = 1, peak = [256, 144] proven

@@ -19,8 +19,10 @@
 // C: memopt_conv_2d_sum_f32(&op1_params, &op1_rows, in, [[SUM:arena \+ [0-9]+]], NULL);
 // C-NOT: "y",
 // C: /* 3: CONV_2D y, adds to 64 B
+// C-NEXT: PROFILE(0, 3u);
 // C-NEXT: in[0]
 // C-NEXT: memopt_conv_2d_sum_f32(&op3_params, &op3_rows, in, [[SUM]], NULL);
+// C-NEXT: PROFILE(1, 3u);
 // C-NEXT: TRACE({{.*}}, "y",
 // BANKS: memgraph-memory: {{.*}} is added to in place, which is not modelled
 // TRAFFIC: memgraph-traffic: {{.*}} is added to in place, not modelled

@@ -11,6 +11,7 @@
 // STATS: "pass": "memgraph-rewrite", "function": "main", "operators": 4, "peak": 768
 // STATS-SAME: "rewrites": [{"rule": "slice-as-view", "sites": 1, "left": 0, "weights_before": null, "weights_after": null, "macs_before": null, "macs_after": null, "peak_before": 768, "peak_after": 640, "peaks_proven": true}, {"rule": "slice-by-readers", "sites": 1, "left": 0,
 // C: AVERAGE_POOL_2D z
+// C-NEXT: PROFILE(0, 1u);
 // C-NEXT: in[0] = arena + 128;
 // INLINED: AVERAGE_POOL_2D u
 // INLINED: memopt_inlined(
