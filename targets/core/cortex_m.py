@@ -7,5 +7,8 @@ CORTEX_M = Target(
     model={"alignment": 16, "views": "on", "scratch": "none"},
     compiler="arm-none-eabi-gcc",
     size="arm-none-eabi-size",
-    platform=("platform.h", "platform_cortex_m.c", "startup.h", "startup.c", "cortex_m.ld.in"),
+    qemu="qemu-system-arm",
+    libraries="--specs=nano.specs --specs=nosys.specs",
+    clang="--target=arm-none-eabi -fshort-enums -isystem NEWLIB_HEADERS",
+    platform=("platform.h", "platform_board.c", "startup.h", "startup.c", "board.ld.in"),
 )

@@ -37,8 +37,10 @@ class Target:
 
     What follows is empty for a host. `memories` are (name, start, length) for the linker: code in
     the first, data in the last, weights in `constants`. `rooms` are more memory of the board,
-    (start, bytes), where a plan's banks can be. `emulator` is QEMU's machine; one SysTick tick is
-    `ticks[0] / ticks[1]` instructions under its `-icount shift=5`.
+    (start, bytes), where a plan's banks can be. `emulator` is QEMU's machine, which `qemu` emulates
+    and into which `loads` puts a program; one tick of its counter is `ticks[0] / ticks[1]`
+    instructions under its `-icount shift=5`. `libraries` are the flags by which GCC links its C
+    library, `clang` those by which clang compiles for it, "" where nobody tried.
 
     `timing` is what its manual says of cycles, None if it has no such table.
 
@@ -61,6 +63,10 @@ class Target:
     constants: str = "FLASH"
     rooms: tuple[tuple[int, int], ...] = ()
     emulator: str = ""
+    qemu: str = ""
+    loads: str = "-kernel "
+    libraries: str = ""
+    clang: str = ""
     ticks: tuple[int, int] = (1, 1)
     timing: Timing | None = None
     stack: int = 8192

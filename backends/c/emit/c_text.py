@@ -9,7 +9,7 @@ LINE = 100
 _HOLE = re.compile(r"@(\w+)@")
 # A model of such a name would shadow a file of the project, a header of the C library, or the maths
 # library that is linked; or CMake keeps the name for a target of its own.
-_FILES = "main startup platform platform_host platform_cortex_m"
+_FILES = "main startup platform platform_host platform_board"
 _HEADERS = (
     "alloca arm_acle arm_fp16 arm_mve arm_neon assert complex ctype endian errno features fenv "
     "float inttypes iso646 limits locale math newlib setjmp signal stdarg stdbool stddef stdint "

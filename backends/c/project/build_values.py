@@ -13,7 +13,7 @@ from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.target import Target
 
 CLANG = """# clang compiles it with GCC's C library, which GCC links:
-#   make CC="clang --target=arm-none-eabi -fshort-enums -isystem NEWLIB_HEADERS" LD={}
+#   make CC="clang {}" LD={}
 #
 """
 MAKE = """\
@@ -74,23 +74,23 @@ def target_values(target: Target, program: str) -> dict[str, str]:
             "run_text": "runs it",
             "run_command": f"$(BUILD)/{program} $(IN) $(OUT) $(TRACE)",
         }
-    script = "platform/cortex_m.ld"
+    script = next(f"platform/{f.removesuffix('.in')}" for f in target.platform if ".ld" in f)
     arguments = ",".join(["enable=on", "target=native", f"arg={program}"])
     return common | {
-        "clang": CLANG.format(target.compiler),
+        "clang": CLANG.format(target.clang, target.compiler) if target.clang else "",
         "optimise": "-O2",
-        "ldflags": f"-nostartfiles --specs=nano.specs --specs=nosys.specs -T {script} "
+        "ldflags": f"-nostartfiles {target.libraries} -T {script} "
         "-Wl,--gc-sections -Wl,-Map=$(BUILD)/map.txt",
         "link_script": script,
         "defines": f"-ffunction-sections -fdata-sections -DTICK_NUMERATOR={target.ticks[0]}u "
         f"-DTICK_DENOMINATOR={target.ticks[1]}u ",
         "size_flags": "-A",
-        "qemu_needed": ", and qemu-system-arm to run it",
+        "qemu_needed": f", and {target.qemu} to run it",
         "run_what": f"runs it in QEMU ({target.emulator})",
         "run_text": f"runs it in QEMU's {target.emulator}",
-        "run_command": f"qemu-system-arm -M {target.emulator} -nographic \\\n"
+        "run_command": f"{target.qemu} -M {target.emulator} -nographic \\\n"
         "\t  -monitor none -serial none \\\n"
-        f"\t  -icount shift=5,sleep=off -kernel $(BUILD)/{program} \\\n"
+        f"\t  -icount shift=5,sleep=off {target.loads}$(BUILD)/{program} \\\n"
         f"\t  -semihosting-config {arguments},arg=$(IN),arg=$(OUT)"
         "$(if $(TRACE),$(comma)arg=$(TRACE))",
     }

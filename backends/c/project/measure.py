@@ -114,10 +114,10 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
         if facts["stack_bound"] is None:
             facts["not_measured"]["stack_bound"] = "its call tree has no bound"
-        if shutil.which("qemu-system-arm"):
+        if shutil.which(board.qemu):
             ran = _run(directory, build, board)
         else:
-            ran = {"not_measured": dict.fromkeys(OF_A_RUN, "qemu-system-arm not found")}
+            ran = {"not_measured": dict.fromkeys(OF_A_RUN, f"{board.qemu} not found")}
         why = facts["not_measured"] | ran.get("not_measured", {})
         facts |= ran | {"not_measured": why}
     return facts
@@ -166,18 +166,18 @@ def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     return {
         "stack": int(numbers["stack_bytes"]),
         "instructions": int(numbers["instructions"]),
-        **_cycles(directory, run_make(directory, build, "-n", *run).stdout, board, numbers),
+        **_cycles(directory, build, run_make(directory, build, "-n", *run).stdout, board, numbers),
     }
 
 
 def _cycles(
-    directory: Path, command: str, board: Target, numbers: Mapping[str, str]
+    directory: Path, build: str, command: str, board: Target, numbers: Mapping[str, str]
 ) -> dict[str, Any]:
     """Cycles of the same, where the core's manual says what instructions take."""
     if board.timing is None:
         return {"not_measured": dict.fromkeys(CYCLES, NO_TIMING)}
-    words = without_a_clock(command)
-    program = directory / words[words.index("-kernel") + 1]
+    words = without_a_clock(command, board)
+    program = next(Path(build).glob("*.elf"))
     tools, spans = board.compiler.removesuffix("gcc"), _measured_spans(directory)
     estimate = estimated_cycles(words, program, tools, board.timing, spans)
     if estimate is None:
@@ -190,10 +190,10 @@ def _cycles(
     return {"cycles_estimated": estimate.middle, "cycles_range": [estimate.least, estimate.most]}
 
 
-def without_a_clock(command: str) -> list[str]:
-    """Return the words by which make runs the emulator, without its clock of instructions, which
-    would cut blocks where it stops."""
-    words = shlex.split(command[command.index("qemu-system-arm") :].replace("\\\n", " "))
+def without_a_clock(command: str, board: Target) -> list[str]:
+    """Return the words by which make runs the emulator of a board, without its clock of
+    instructions, which would cut blocks where it stops."""
+    words = shlex.split(command[command.index(board.qemu) :].replace("\\\n", " "))
     at = words.index("-icount")
     return words[:at] + words[at + 2 :]
 

@@ -61,27 +61,27 @@ def profile_project(directory: Path, target: str) -> list[Profiled]:
         text = re.findall(r"^profiled (\d+)\ntook (\d+)$", ran.stderr, re.MULTILINE)
         spans = [(int(number), int(took)) for number, took in text]
         command = run_make(directory, build, "-n", *run).stdout
-        cycles = _cycles(directory, command, board, [number for number, _ in spans])
+        cycles = _cycles(Path(build), command, board, [number for number, _ in spans])
     return _summed(spans, cycles)
 
 
 def check_board(board: Target) -> None:
     """Raise MemoptError for a board whose instructions nothing here counts."""
     if not board.has_memories or not board.emulator:
-        raise MemoptError(f"{board.name} has no emulator that counts: a Cortex-M has, by --target")
-    tools = ("make", board.compiler, "qemu-system-arm")
+        raise MemoptError(f"{board.name} has no emulator that counts: a board has, by --target")
+    tools = ("make", board.compiler, board.qemu)
     if missing := [tool for tool in tools if not shutil.which(tool)]:
         raise MemoptError(f"{', '.join(missing)} not found, which count instructions")
 
 
 def _cycles(
-    directory: Path, command: str, board: Target, numbers: Sequence[int]
+    build: Path, command: str, board: Target, numbers: Sequence[int]
 ) -> Mapping[int, Cycles] | None:
     """Return the cycles of each operator, by its number and 1; None where they are not known."""
     if board.timing is None:
         return None
-    words = without_a_clock(command)
-    program = directory / words[words.index("-kernel") + 1]
+    words = without_a_clock(command, board)
+    program = next(build.glob("*.elf"))
     tools = board.compiler.removesuffix("gcc")
     return cycles_by(words, program, tools, board.timing, lambda n: numbers[n] + 1, AROUND)
 

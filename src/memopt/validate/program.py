@@ -38,7 +38,7 @@ class Program:
         if target.has_memories:
             if not target.emulator:
                 raise MemoptError(f"nothing here runs {target.name}: no emulator of it is known")
-            tools.append("qemu-system-arm")
+            tools.append(target.qemu)
         if missing := [tool for tool in tools if not shutil.which(tool)]:
             raise MemoptError(f"{', '.join(missing)} not found, which run {target.name}")
         self._folder = folder / "project"

@@ -61,7 +61,7 @@ def test_a_board_is_one_file(
     assert report["target"]["stack"] == target_named(board).stack_bound
     assert report["plan"]["alignment"] == 32
     assert "-mcpu=cortex-m33" in (goal / "Makefile").read_text()
-    assert "RAM : ORIGIN = 0x38000000" in (goal / "platform" / "cortex_m.ld").read_text()
+    assert "RAM : ORIGIN = 0x38000000" in (goal / "platform" / "board.ld").read_text()
     assert memopt.plan(network, target=board).arena == report["plan"]["arena"]
 
 

@@ -70,7 +70,7 @@ def test_a_stack_overflow_is_reported(target: str, resnet8: Path, tmp_path: Path
     lab.need_tools(target)
     module = lab.plan(lab.read_model(resnet8))
     directory = lab.write(module, tmp_path / "c", "net", target)
-    script = directory / "platform" / "cortex_m.ld"
+    script = directory / "platform" / "board.ld"
     text = script.read_text()
     assert ". += 8192;" in text
     # by so much that the frame of the exception is all below the RAM: QEMU 7.2 locks up if half is

@@ -120,14 +120,14 @@ foreach(module ${ZEPHYR_EXTRA_MODULES} ${MORE_MODULES})
   add_subdirectory(${module}/${folder} ${CMAKE_BINARY_DIR}/modules/${name})
 endforeach()
 get_property(libraries GLOBAL PROPERTY ZEPHYR_LIBS)
-add_executable(image ${FAKE}/core.cpp ${FAKE}/platform_cortex_m.c ${FAKE}/startup.c)
+add_executable(image ${FAKE}/core.cpp ${FAKE}/platform_board.c ${FAKE}/startup.c)
 target_include_directories(image PRIVATE ${FAKE})
 target_link_libraries(image PRIVATE -Wl,--whole-archive app ${libraries} -Wl,--no-whole-archive
   -Wl,--start-group c_nano m nosys gcc -Wl,--end-group)
 """
 
 IMAGE = """
-add_executable(image ${FAKE}/core.cpp ${FAKE}/platform_cortex_m.c ${FAKE}/startup.c)
+add_executable(image ${FAKE}/core.cpp ${FAKE}/platform_board.c ${FAKE}/startup.c)
 target_include_directories(image PRIVATE ${FAKE})
 target_link_libraries(image PRIVATE -Wl,--whole-archive ${libraries} -Wl,--no-whole-archive
   -Wl,--start-group c_nano m nosys gcc -Wl,--end-group)
@@ -268,11 +268,11 @@ def linked(given: list[str], folder: Path) -> Path:
     platform = objects(
         "c",
         "-O1 -I../core",
-        [folder / "core" / f for f in ("startup.c", "platform_cortex_m.c")],
+        [folder / "core" / f for f in ("startup.c", "platform_board.c")],
         folder / "platform",
     )
     start = objects("c++", "-O1 -I../core", [folder / "core" / "core.cpp"], folder / "start")
-    script = folder / "core" / "cortex_m.ld"
+    script = folder / "core" / "board.ld"
     image = folder / "image.elf"
     run(
         "arm-none-eabi-g++",
@@ -342,7 +342,7 @@ def zephyr(tree: Path, name: str, folder: Path) -> Path:
         *("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_FLAGS={flags}"),
         *(f"-DMORE_MODULES={';'.join(map(str, others))}",),
         f"-DCMAKE_CXX_FLAGS={flags} -Dmain=app_main",
-        f"-DCMAKE_EXE_LINKER_FLAGS={LINK} -T {folder}/core/cortex_m.ld",
+        f"-DCMAKE_EXE_LINKER_FLAGS={LINK} -T {folder}/core/board.ld",
         cwd=folder,
     )
     run("cmake", "--build", str(folder / "build"), cwd=folder)
@@ -360,7 +360,7 @@ def configured(
         *(f"-DFAKE={folder}/core", "-DCMAKE_BUILD_TYPE=", f"-DMORE={';'.join(map(str, more))}"),
         *("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_FLAGS={flags}"),
         *(f"-DCMAKE_CXX_FLAGS={flags} {entry}", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc"),
-        f"-DCMAKE_EXE_LINKER_FLAGS={LINK} -T {folder}/core/cortex_m.ld",
+        f"-DCMAKE_EXE_LINKER_FLAGS={LINK} -T {folder}/core/board.ld",
     )
     run("env", *(f"{key}={value}" for key, value in variables.items()), *command, cwd=folder)
     run("cmake", "--build", str(folder / "build"), cwd=folder)

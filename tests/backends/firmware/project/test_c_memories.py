@@ -84,7 +84,7 @@ def test_two_banks_in_qemu(target: str, shared: Path, over: Any, tmp_path: Path,
     assert run.output == want[tensors[-1]].tobytes()
 
     places = sections(directory / "build" / "net.elf")
-    regions = (directory / "platform" / "cortex_m.ld").read_text()
+    regions = (directory / "platform" / "board.ld").read_text()
     for bank, memory in (("dtcm", 32 << 10), ("sram", 320 << 10)):
         found = re.search(rf"BANK_{bank} : ORIGIN = (0x\w+), LENGTH = (\d+)", regions)
         assert found and int(found[2]) == memory + 128
