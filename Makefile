@@ -51,12 +51,12 @@ check: $(VENV)/installed
 test coverage deep whole fuzz: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed
-	@.ci/packages build arm checks mlir chromium
+	@.ci/packages build arm riscv checks mlir chromium
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	$(BIN)/python $(PYTEST) -m "not deep" $(TESTS)
 
 coverage: $(VENV)/installed
-	@.ci/packages build arm checks mlir chromium
+	@.ci/packages build arm riscv checks mlir chromium
 	rm -rf .coverage && mkdir .coverage
 	$(COVERAGE) run $(PYTEST) -m "not deep" $(TESTS)
 	@$(COVERAGE) combine -q
@@ -64,7 +64,7 @@ coverage: $(VENV)/installed
 	@$(BIN)/python tests/covered.py .coverage/report.json
 
 deep: $(VENV)/installed
-	@.ci/packages build arm checks mlir chromium
+	@.ci/packages build arm riscv checks mlir chromium
 	$(BIN)/python $(PYTEST) -m deep $(TESTS)
 
 whole: $(VENV)/installed
@@ -73,7 +73,7 @@ whole: $(VENV)/installed
 	$(BIN)/python $(PYTEST) $(TESTS)
 
 fuzz: $(VENV)/installed
-	@.ci/packages build arm
+	@.ci/packages build arm riscv
 	MEMOPT_FUZZ=1.0 $(BIN)/python $(PYTEST)
 
 docs/reference/operators.md: $(VENV)/installed

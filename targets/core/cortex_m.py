@@ -4,6 +4,7 @@ from memopt.targets.core.target import Target
 
 CORTEX_M = Target(
     "c",
+    family="arm",
     model={"alignment": 16, "views": "on", "scratch": "none"},
     compiler="arm-none-eabi-gcc",
     size="arm-none-eabi-size",

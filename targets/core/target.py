@@ -26,6 +26,7 @@ SHARED = ("core", "cmsis_nn")  # what targets share, and a library that they cal
 class Target:
     """One board or runtime. Its name is that of its file, with dashes.
 
+    `family` is the kind of instructions that its programs have.
     `interpreter` is the name of the runtime that runs every operator of a model's file by a kernel
     of its own, none in place; "" where code is generated.
     `output` is what `memopt compile` writes for it: a C project, a .tflite file, or nothing (it is
@@ -51,6 +52,7 @@ class Target:
 
     output: Literal["", "c", "tflite"] = ""
     name: str = ""
+    family: Literal["", "arm", "riscv"] = ""
     interpreter: str = ""
     plan_reader: str = ""
     model: Mapping[str, str | int] = field(default_factory=dict[str, str | int])

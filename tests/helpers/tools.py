@@ -4,10 +4,13 @@ import shutil
 
 import pytest
 
+from memopt.targets.core.target import target_named
+
 
 def has_tools(target: str) -> bool:
     """Whether compiler and emulator for a target are installed."""
-    tools = ("cc",) if target == "host" else ("arm-none-eabi-gcc", "qemu-system-arm")
+    board = target_named(target)
+    tools = [tool for tool in (board.compiler, board.qemu) if tool]
     return all(shutil.which(tool) for tool in ("make", *tools))
 
 

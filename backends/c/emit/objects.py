@@ -11,7 +11,7 @@ SETTINGS = """/* Shared objects: separate arrays, each for one tensor at a time.
  * MEMOPT_OBJECT to put them elsewhere, MEMOPT_GUARD (a multiple of the alignment) for bytes
  * around each. */
 #ifndef MEMOPT_OBJECT
-#ifdef __arm__
+#if defined(__arm__) || defined(__riscv)
 #define MEMOPT_OBJECT(index) \\
   __attribute__((aligned(@alignment@), section(".arena.object_" #index)))
 #else

@@ -42,7 +42,7 @@
 
 /* 1 on cores without an FPU, which round products by integers; there 1 where products have 32 bits. */
 #if !defined(MEMOPT_EVEN_INTEGERS)
-#if defined(__arm__) && !defined(__ARM_FP)
+#if (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen))
 #define MEMOPT_EVEN_INTEGERS 1
 #else
 #define MEMOPT_EVEN_INTEGERS 0

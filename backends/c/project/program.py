@@ -16,7 +16,7 @@ from memopt.dialects.memgraph.tensors import shape_of
 
 ENDS = ("INPUT_0", "OUTPUT_0")
 
-RAM = """#ifdef __arm__
+RAM = """#if defined(__arm__) || defined(__riscv)
 __attribute__((section(".arena")))
 #endif
 __attribute__((aligned(16))) static uint8_t ram[CANARY + memory_bytes_0 + CANARY];

@@ -8,7 +8,7 @@ from memopt.backends.c.project.program import buffers, feed, memory_arrays, tran
 from memopt.backends.c.project.project_files import Project, fill
 
 ARRAY = """\
-#ifdef __arm__
+#if defined(__arm__) || defined(__riscv)
 __attribute__((section(".arena")))
 #endif
 __attribute__((aligned(16))) static uint8_t

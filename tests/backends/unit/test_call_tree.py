@@ -2,7 +2,8 @@
 
 import pytest
 
-from memopt.backends.c.project.stack import CallTree, is_called
+from memopt.backends.c.project.call_tree import CallTree
+from memopt.backends.c.project.functions_arm import functions_of
 
 MAIN = """
 00000100 <model_main>:
@@ -42,7 +43,7 @@ CODE = """
 
 
 def tree(text: str) -> CallTree:
-    return CallTree.of(MAIN + text, is_called)
+    return CallTree.of(functions_of((MAIN + text).splitlines()))
 
 
 def test_every_way_to_take_stack_is_counted() -> None:

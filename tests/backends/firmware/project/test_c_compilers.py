@@ -15,7 +15,7 @@ from memopt.cli import main as memopt
 from memopt.cli.opt import main as memopt_opt
 from memopt.targets.core.target import target_named, target_names
 
-BOARDS = [name for name in target_names("c") if target_named(name).has_memories]
+BOARDS = [name for name in target_names("c") if target_named(name).clang]
 CLANG = ("clang", "--target=arm-none-eabi", "-fshort-enums")
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror")
 # As a single file needs them: what a header has for other kernels is unused.

@@ -140,15 +140,15 @@ def test_every_kernel_is_strict_c99_and_no_frame_exceeds_the_bound(
 ) -> None:
     from memopt.backends.c.kernels import kernel_files
 
-    if fuzz < 1 and target not in ("cortex-m4", "cortex-m55"):
+    if fuzz < 1 and target not in ("cortex-m4", "cortex-m55", "riscv32"):
         pytest.skip("in make fuzz")
     lab.need_tools(target)
     for file in kernel_files().values():
         (tmp_path / file.name).write_text(file.text)
     names = sorted(source.name for source in tmp_path.glob("*.c"))
     flags = [*target_named(target).flags.split(), *STRICT, "-O2", "-fstack-usage"]
-    run("arm-none-eabi-gcc", *flags, "-c", *names, cwd=tmp_path)
-    check_needed(tmp_path, "-mfloat-abi=hard" in flags)
+    run(target_named(target).compiler, *flags, "-c", *names, cwd=tmp_path)
+    check_needed(tmp_path, bool({"-mfloat-abi=hard", "-mabi=ilp32f"} & {*flags}))
     frames: dict[str, int] = {}
     for usage in tmp_path.glob("*.su"):
         for line in usage.read_text().splitlines():
