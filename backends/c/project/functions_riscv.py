@@ -48,7 +48,7 @@ def _function(body: Sequence[Row], start: int, end: int, starts: Mapping[int, st
             continue
         goal = _GOAL.search(operands)
         if goal is None:
-            is_indirect = True
+            is_indirect = is_indirect or operands != "t0"  # by which the compiler's routines return
             continue
         address = int(goal[1], 16)
         if not start < address < end and (mnemonic[:3] == "jal" or address != start):

@@ -33,7 +33,7 @@ from memopt.targets.core.target import target_named, target_names
 
 Array = NDArray[Any]
 HERE = Path(__file__).parent
-CORTEX = tuple(n for n in target_names("c") if target_named(n).has_memories)
+BOARDS = tuple(n for n in target_names("c") if target_named(n).has_memories)
 SANITIZE = "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all"
 OBJECTS: Path | None = None  # where object files are kept for other projects of these tests
 
@@ -183,8 +183,8 @@ def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes
 
 
 def cores_of(number: int, fuzz: float) -> tuple[str, ...]:
-    """The Cortex-M cores that a model runs on: one in turn, all in the full counts."""
-    return CORTEX if fuzz >= 1 else CORTEX[number % len(CORTEX) :][:1]
+    """Return the cores that a model runs on: one in turn, all in the full counts."""
+    return BOARDS if fuzz >= 1 else BOARDS[number % len(BOARDS) :][:1]
 
 
 def run_project(

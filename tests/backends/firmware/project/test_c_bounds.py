@@ -28,8 +28,8 @@ MODELS = (
     "mcunet_vww_int8",
 )
 QUICK = 4  # models of a normal run, one core each; `make fuzz` has all on all
-CORES = 7
-DEEP = ("cortex-m4", "cortex-m55")  # cores of `make deep`, each with every other model
+CORES = 9
+DEEP = ("cortex-m4", "cortex-m55", "riscv32")  # of `make deep`, each with every third model
 BUILT = [(m, c) for m in MODELS for c in range(CORES)]
 
 
@@ -40,7 +40,7 @@ def test_nothing_needs_more_than_is_stated(
 ) -> None:
     if fuzz < 1 and (number >= QUICK or (2 * number + 2) % CORES != core):
         pytest.skip("in make fuzz")
-    name, target = MODELS[number], lab.CORTEX[core]
+    name, target = MODELS[number], lab.BOARDS[core]
     lab.need_tools(target)
     module = lab.plan(lab.read_model(shared / "models" / f"{name}.tflite"))
     found = measure_project(lab.write(module, tmp_path / name, name, target), target)
@@ -58,8 +58,8 @@ def test_the_bound_is_close_with_the_kernels_of_compile(
     name: str, core: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     """What only rare tables need costs neither code nor stack where there are none."""
-    target = lab.CORTEX[core]
-    if fuzz < 1 and (name, core) != BUILT[2] and target != DEEP[MODELS.index(name) % 2]:
+    target = lab.BOARDS[core]
+    if fuzz < 1 and (name, core) != BUILT[2] and target != DEEP[MODELS.index(name) % len(DEEP)]:
         pytest.skip("in make fuzz")
     lab.need_tools(target)
     out, model = tmp_path / "out", str(shared / "models" / f"{name}.tflite")

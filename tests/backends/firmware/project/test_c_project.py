@@ -44,6 +44,11 @@ LIBM = {
     )
 }
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", *LIBM}
+# What the compiler brings along, of Arm and of RISC-V.
+DOUBLES = r"__aeabi_(d|f2d|i2d).*|__[a-z]+df.*|__(extend|float|fix)\w*df\w*"
+FLOAT_AND_LONG = r"__aeabi_(l2f|f2lz)$|__floatdisf$|__fixsfdi$"
+LONG_DIVISIONS = r"memopt_(div|floor_mod|remainder)_i64\."
+LONG_DIVISION = r"__aeabi_ldivmod$|__(div|mod)di3$"
 BOARDS = [name for name in target_names("c") if target_named(name).has_memories]
 
 CALLER = """
@@ -167,15 +172,15 @@ def check_needed(folder: Path, has_floats: bool = True) -> None:
     ).splitlines():
         file, _, wanted = line.partition(":")
         name = wanted.split()[-1]
-        if file.startswith(AS_DOUBLES) and re.match(r"(__aeabi_(d|f2d|i2d).*|exp)$", name):
+        if file.startswith(AS_DOUBLES) and re.match(rf"({DOUBLES}|exp)$", name):
             continue  # scales at run time and boxes, as LiteRT's doubles
-        if file.startswith(EXACT_SPREADS) and name == "__aeabi_l2f":
+        if file.startswith(EXACT_SPREADS) and name in ("__aeabi_l2f", "__floatdisf"):
             continue  # the spread of a vector, which is an exact integer, once for each
-        if file.startswith("memopt_cast_any") and name in ("__aeabi_l2f", "__aeabi_f2lz"):
+        if file.startswith("memopt_cast_any") and re.match(FLOAT_AND_LONG, name):
             continue  # between float and int64
-        if re.match(r"memopt_(div|floor_mod|remainder)_i64\.", file) and name == "__aeabi_ldivmod":
+        if re.match(LONG_DIVISIONS, file) and re.match(LONG_DIVISION, name):
             continue  # of 64 bits, for which no core has an instruction
-        soft = not has_floats and name.startswith(("__aeabi_", "__gnu_thumb1_"))
+        soft = not has_floats and re.match(r"__aeabi_|__gnu_thumb1_|__[a-z]+sf", name)
         assert soft or name in ALLOWED | {"_GLOBAL_OFFSET_TABLE_"}, line
 
 

@@ -250,7 +250,7 @@ def test_rows_on_a_cortex_m(name: str, shared: Path, fuzz: float, tmp_path: Path
     path = shared / "models" / f"{name}.tflite"
     inputs = inputs_of(lab, lab.read_model(path), 10 if fuzz >= 1 else 1)
     answers = outputs_of_tflm(lab, path, inputs, tmp_path / "tflm")
-    for target in lab.CORTEX if fuzz >= 1 else ("cortex-m4",):
+    for target in lab.BOARDS if fuzz >= 1 else ("cortex-m4",):
         lab.need_tools(target)
         on_a_core(lab, path, target, inputs, answers, tmp_path / target)
 
