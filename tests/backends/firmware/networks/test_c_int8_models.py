@@ -51,3 +51,19 @@ def test_equal_to_tflm_everywhere(
         ran += 1
     if ran < 1 + len(cores):
         pytest.skip(f"compiled and run on {ran} of {1 + len(cores)} machines: tools are missing")
+
+
+@pytest.mark.parametrize("board", ["riscv32", "riscv32f"])
+@pytest.mark.parametrize("name", deep_but("hello_world_int8", MODELS))
+def test_equal_to_tflm_on_risc_v(
+    name: str, board: str, shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools(board)
+    path = shared / "models" / f"{name}.tflite"
+    module = lab.plan(lab.read_model(path))
+    inputs = lab.random_inputs(module, 1, seed=len(name))
+    want = lab.golden("tflm", path, inputs, lab.tensors_of(module), tmp_path / "golden")
+    run = lab.run_project(lab.write(module, tmp_path / board, name, board), inputs)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
+    assert 0 < run.numbers["stack_bytes"] < 1024
