@@ -21,6 +21,7 @@ from memopt.cli import main as memopt
 from memopt.compile.driver import load_text, new_context
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.targets.core.target import target_named
 
 STREAMED, WHOLE = "tinymaix_mnist_resnet_int8", "dscnn_kws_int8"
 MODELS = (STREAMED, WHOLE)
@@ -422,6 +423,20 @@ def test_two_models_in_one_tree(
         symbols = run("arm-none-eabi-nm", str(image), cwd=tmp_path)
         for other in MODELS:  # streamed, nothing calls the whole run
             assert f" T {other}_{'start' if other == STREAMED else 'run'}" in symbols
+
+
+def test_a_component_compiles_for_an_esp32c3(projects: dict[str, Project], tmp_path: Path) -> None:
+    """By the flags of ESP-IDF's esp32c3; no compiler for Xtensa is in Debian."""
+    gcc = target_named("riscv32").compiler
+    if shutil.which(gcc) is None:
+        pytest.skip(f"needs {gcc}")
+    for name, project in projects.items():
+        write_files(project, tmp_path / name, "esp-idf")
+        sources = sorted(str(p) for p in (tmp_path / name / "src").glob("*.c"))
+        assert sources
+        flags = ["-march=rv32imc", "--specs=picolibc.specs", "-O2", "-Wall", "-Wextra", "-Werror"]
+        run(gcc, *flags, "-c", *sources, cwd=tmp_path)
+        assert (tmp_path / f"{name}.o").stat().st_size > 0
 
 
 # -- manifests, by what is published of them ------------------------------------------------------
