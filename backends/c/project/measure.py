@@ -25,6 +25,7 @@ SECONDS = 120  # for one inference under emulation
 CYCLES = ("cycles_estimated", "cycles_range")
 PLAUSIBLE = 0.7, 4.0  # cycles of an instruction, on the average
 OF_A_RUN = ("stack", "instructions", *CYCLES)
+OVERFLOW = r"region `(\w+)' overflowed by (\d+) byte"
 NO_TIMING = "no table of this core's timing is known"
 
 
@@ -71,8 +72,9 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
     can be, by the call tree), static_ram (.data and .bss besides arena and stack), flash (the whole
     image, with the program around the model),
     instructions (emulated), cycles_estimated (of them, by the core's manual) with its cycles_range;
-    None where it does not apply or could not be measured, and then `not_measured` says why. Nothing
-    is left in `directory`. Raises MemoptError if the project does not compile.
+    None where it does not apply or could not be measured, as of an image that is larger than the
+    emulator's memories, and then `not_measured` says why. Nothing is left in `directory`. Raises
+    MemoptError if the project does not compile.
     """
     facts: dict[str, Any] = {
         "name": target,
@@ -102,11 +104,16 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         return facts
     with tempfile.TemporaryDirectory(prefix="memopt-") as build:
         build_run = run_make(directory, build)
+        if over := re.findall(OVERFLOW, build_run.stderr):
+            by = ", ".join(f"{region} by {int(size):,} B" for region, size in over)
+            because = f"the image is larger than QEMU's {board.emulator}: {by}"
+            facts["not_measured"] = dict.fromkeys(measured, because)
+            return facts
         if build_run.returncode:
             text = (
                 build_run.stderr.strip() or build_run.stdout.strip() or "make failed"
             ).splitlines()
-            errors = [line for line in text if "error" in line or "overflow" in line] or text
+            errors = [line for line in text if "error" in line] or text
             raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
         sections = _sections(run_make(directory, build, "size").stdout)
         facts["flash"] = sum(sections.get(name, 0) for name in FLASH)

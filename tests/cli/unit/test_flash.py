@@ -1,5 +1,7 @@
 """`--flash`: an image that is too large is refused, and nothing is left."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 
 import memopt
 from memopt.cli import main
+from memopt.targets.core.target import all_targets, target_named
 
 NETWORK = """
 !t = tensor<1x64xi8, #memgraph.encoding<scale = [0.1], zero_point = [3]>>
@@ -56,3 +59,19 @@ def test_where_no_image_is_measured_it_is_not_promised(
     out = ["-o", str(tmp_path / "out")]
     assert main(["compile", str(model), f"--target={target}", "--flash=1M", *out]) == 1
     assert "--flash cannot be promised: " in capsys.readouterr().err
+
+
+def test_an_image_larger_than_the_emulator_is_written_all_the_same(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    board = target_named("cortex-m4")
+    small = replace(board, memories=(("FLASH", "0x00000000", "1K"), *board.memories[1:]))
+    monkeypatch.setitem(all_targets(), "cortex-m4", small)
+    command = ["compile", str(network), "--target=cortex-m4", "-o", str(tmp_path / "out")]
+    assert main(command) == 0
+    assert "larger than QEMU's mps2-an386: FLASH by " in capsys.readouterr().out
+    target = json.loads((tmp_path / "out" / "report.json").read_text())["target"]
+    assert target["flash"] is None and target["bounds"] == ["stack", "static_ram"]
+    assert (tmp_path / "out" / "Makefile").exists()
+    assert main([*command, "--force", "--flash=64K"]) == 1
+    assert "--flash cannot be promised: the image is larger" in capsys.readouterr().err
