@@ -68,7 +68,7 @@ def _taken(mnemonic: str, operands: str, constants: dict[str, int]) -> int | Non
     if words[0] != "sp":
         _remember(mnemonic, words, constants)
         return 0
-    if mnemonic not in ("add", "addi", "sub") or words[1] != "sp":
+    if not re.fullmatch("addi?|sub", mnemonic) or words[1] != "sp":
         return 0
     number = int(words[2]) if _NUMBER.fullmatch(words[2]) else constants.get(words[2])
     if number is None:
