@@ -68,7 +68,7 @@ deep: $(VENV)/installed
 	$(BIN)/python $(PYTEST) -m deep $(TESTS)
 
 whole: $(VENV)/installed
-	@.ci/packages build arm checks mlir chromium
+	@.ci/packages build arm riscv checks mlir chromium
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	$(BIN)/python $(PYTEST) $(TESTS)
 
