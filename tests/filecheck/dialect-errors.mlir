@@ -403,7 +403,7 @@ func.func @slot() attributes {a = #memgraph.slot<dtcm, -16>}
 // expected-error@+1 {{scratch: negative bytes or offset}}
 func.func @scratch() attributes {a = #memgraph.scratch<-1>}
 // -----
-// expected-error@unknown {{target 'avr' is not one of: cortex-m0plus, cortex-m3, cortex-m4, cortex-m7, cortex-m33, cortex-m55, cortex-m85, generic, host, tflm}}
+// expected-error@unknown {{target 'avr' is not one of: cortex-m0plus, cortex-m3, cortex-m4, cortex-m7, cortex-m33, cortex-m55, cortex-m85, generic, host, riscv32, riscv32f, tflm}}
 func.func @target() attributes {memgraph.model = #memgraph.model<target = avr>} {
   func.return
 }
