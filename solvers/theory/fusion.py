@@ -463,12 +463,10 @@ def in_order(graph: MemoryGraph, order: Sequence[int], sides: Sides) -> Module:
 def _round(
     graph: Contraction, changes: Changes | None, rules: Rules, deadline: float | None
 ) -> list[Module]:
-    """Modules that do not overlap, smaller ones first; none after the deadline.
-
-    Where there are few changes those are looked for that have to do with them.
-
-    Two operators that were there before are still no module: what was contracted since is before,
-    after or beside both of them as a whole, and has the same of their groups.
+    """Return modules that do not overlap, smaller ones first; none after the deadline. Where there
+    are few changes those are looked for that have to do with them. Two operators that were there
+    before are still no module: what was contracted since is before, after or beside both of them as
+    a whole, and has the same of their groups.
     """
     result: list[Module] = []
     if clock.late(deadline):
