@@ -39,8 +39,11 @@ def front_of(points: Sequence[Point]) -> list[Point]:
     return front
 
 
-def pareto_svg(points: Sequence[Point], what: str = "graphs", axis: str = "MACs") -> str:
-    """Return the whole document, of `what` against the `axis`. Equal points give equal text."""
+def pareto_svg(
+    points: Sequence[Point], what: str = "graphs", axis: str = "MACs", filled: str = "proven"
+) -> str:
+    """Return the whole document, of `what` against the `axis`, with what it says of a dot that is
+    `filled`. Equal points give equal text."""
     macs = max((p.macs for p in points), default=0)
     peak = max((p.peak for p in points), default=0)
     frame = Frame(LEFT, TOP, WIDTH, HEIGHT, max(macs, 1), max(peak, 1))
@@ -51,7 +54,7 @@ def pareto_svg(points: Sequence[Point], what: str = "graphs", axis: str = "MACs"
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mo" role="img" '
         f'viewBox="0 0 {number(total[0])} {number(total[1])}" width="{number(total[0])}" '
         f'height="{number(total[1])}">',
-        f"<title>{len(points)} {what}, {proven} filled, {len(front)} on the front</title>",
+        f"<title>{len(points)} {what}, {proven} {filled}, {len(front)} on the front</title>",
         f"<style>\n{colours('.mo')}{STYLE}\n</style>",
     ]
     lines += _axes(frame, macs, peak, axis)
@@ -60,9 +63,10 @@ def pareto_svg(points: Sequence[Point], what: str = "graphs", axis: str = "MACs"
         lines.append(f'<polyline class="front" points="{" ".join(corners)}"/>')
     for p in points:
         style = ' class="proven"' if p.proven else ""
+        word = filled if p.proven else f"not {filled}"
         lines.append(
             f'<circle cx="{number(frame.x(p.macs))}" cy="{number(frame.y(p.peak))}" r="3"{style}>'
-            f"<title>{xml(p.name)}: {kib(p.peak)}, {p.macs:,} {axis}</title></circle>"
+            f"<title>{xml(p.name)}: {kib(p.peak)}, {p.macs:,} {axis}, {word}</title></circle>"
         )
     return "\n".join([*lines, "</svg>", ""])
 

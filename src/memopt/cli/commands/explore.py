@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     if not any(one.figures for one in points):
         raise MemoptError(points[0].refused, args.model)
     if args.plot:
-        write_file(Path(args.plot), pareto_svg(dots(points), "plans", "cycles"))
+        write_file(Path(args.plot), pareto_svg(dots(points), "plans", "cycles", "best"))
     if args.json:
         print(json.dumps({"points": [one.entry() for one in points if one.figures]}, indent=2))
     else:
