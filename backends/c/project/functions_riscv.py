@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
-from memopt.backends.c.project.call_tree import Function, starts_of
+from memopt.backends.c.project.stack import Function, starts_of
 
 Row = tuple[str, str]
 """Mnemonic and operands."""

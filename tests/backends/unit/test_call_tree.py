@@ -2,8 +2,7 @@
 
 import pytest
 
-from memopt.backends.c.project.call_tree import CallTree
-from memopt.backends.c.project.functions_arm import functions_of
+from memopt.backends.c.project.stack import CallTree, functions_of
 
 MAIN = """
 00000100 <model_main>:

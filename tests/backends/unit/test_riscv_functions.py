@@ -2,8 +2,8 @@
 
 import pytest
 
-from memopt.backends.c.project.call_tree import CallTree
 from memopt.backends.c.project.functions_riscv import functions_of
+from memopt.backends.c.project.stack import CallTree
 
 CODE = """
 80400000 <model_main>:
