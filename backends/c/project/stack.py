@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from memopt.backends.c.kernels import kernel_files
@@ -24,6 +25,7 @@ from memopt.targets.core.target import Target
 _FUNCTION = re.compile(r"^([0-9a-f]+) <([^>]+)>:$")
 _NUMBER = re.compile(r"#(-?\d+)")
 _ENDS = ("branch", "exchange", "pop branch", "load branch", "table branch")
+OTHERS = {"riscv": "memopt.backends.c.project.functions_riscv"}  # who reads their functions
 EXCEPTION = {False: 32 + 4, True: 104 + 4}
 """Bytes that a Cortex-M pushes for an interrupt, without and with floating-point registers, and of
 alignment."""
@@ -38,9 +40,9 @@ def stack_bound(program: Path, board: Target) -> int | None:
         text=True,
         check=True,
     ).stdout
-    read = functions_of
-    if board.family == "riscv":
-        from memopt.backends.c.project.functions_riscv import functions_of as read
+    read: Callable[[Iterable[str]], dict[str, Function]] = functions_of
+    if board.family in OTHERS:
+        read = import_module(OTHERS[board.family]).functions_of
     tree = CallTree.of(read(listing.splitlines()))
     depth = tree.below("model_main")
     if "tick" not in tree.functions:  # instructions are counted by the core
