@@ -7,7 +7,7 @@ Operators count from 0, in the order of the file; the paper's numbers are one mo
 rows a line is all calls of an operator, at that with the most bytes in RAM: `{in x20, 0 x3}`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from memopt.backends.report.operator_lines import OperatorLine, operator_lines
 from memopt.backends.report.timeline import Timeline
@@ -15,7 +15,9 @@ from memopt.backends.report.wording import short
 from memopt.dialects.memgraph.errors import printable
 
 TENSORS_WIDTH = 44
-TEXTS = "Operator", "Tensors in RAM (output of op. #)"
+HEAD = "Operator", "Tensors in RAM (output of op. #)"
+RESULT = "Result"
+TEXTS = (*HEAD, RESULT)
 
 
 def tensors_in_ram(labels: Sequence[str], count: int, width: int = TENSORS_WIDTH) -> str:
@@ -36,28 +38,30 @@ def counted(count: int | None) -> str:
     return "?" if count is None else f"{count:,}"
 
 
+def aligned(rows: Sequence[Sequence[str]], texts: Container[int]) -> list[str]:
+    """Return a line per row, columns two blanks apart: numbers end where their column ends, and
+    `texts`, the columns of words, begin where it begins."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:<{w}}" if c in texts else f"{cell:>{w}}"
+            for c, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
 def table_text(timeline: Timeline) -> str:
     """Return one line per operator in execution order, the peak marked, and the peak below."""
     rows = _cut_rows(timeline) if timeline.operators else _whole_rows(timeline)
-    head, rest = rows[0][:-1], [row[-1] for row in rows]
-    numbers = {c for c, name in enumerate(head) if name not in TEXTS}
-    widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-    lines = [
-        "  ".join(
-            f"{row[c]:>{w}}" if c in numbers else f"{row[c]:<{w}}" for c, w in enumerate(widths)
-        )
-        for row in rows
-    ]
-    return "\n".join(
-        [f"{a}  {b}".rstrip() for a, b in zip(lines, rest, strict=True)]
-        + [f"Peak: {timeline.peak:,}"]
-    )
+    texts = {c for c, name in enumerate(rows[0]) if name in TEXTS}
+    return "\n".join([*aligned(rows, texts), f"Peak: {timeline.peak:,}"])
 
 
 def _whole_rows(timeline: Timeline) -> list[tuple[str, ...]]:
     """Each step an operator."""
     peaks = set(timeline.peak_steps)
-    rows: list[tuple[str, ...]] = [(*TEXTS, "Usage (B)", "MACs", "Weights (B)", "Result")]
+    rows: list[tuple[str, ...]] = [(*HEAD, "Usage (B)", "MACs", "Weights (B)", RESULT)]
     in_order = timeline.live_in_order(timeline.by_label)
     for i, (s, row) in enumerate(zip(timeline.steps, in_order, strict=True)):
         first = (timeline.buffers[b].label or str(b) for _, b in row[:TENSORS_WIDTH])
@@ -77,8 +81,8 @@ def _whole_rows(timeline: Timeline) -> list[tuple[str, ...]]:
 def _cut_rows(t: Timeline) -> list[tuple[str, ...]]:
     """Operators with many calls: usage and tensors are those of the call with the most in RAM."""
     largest = max((s.bytes for s in t.steps), default=0)
-    head = "Usage (B)", "Calls", "Rows live", "Output (B)", "MACs", "Weights (B)", "Result"
-    rows: list[tuple[str, ...]] = [(*TEXTS, *head)]
+    head = "Usage (B)", "Calls", "Rows live", "Output (B)", "MACs", "Weights (B)", RESULT
+    rows: list[tuple[str, ...]] = [(*HEAD, *head)]
     for line in operator_lines(t):
         labels = [times(t.tensors[k].label, count) for k, count in line.live]
         operator = line.operator

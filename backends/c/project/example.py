@@ -87,6 +87,13 @@ def library(project: Project, folder: str) -> Files:
     }
 
 
+def package(project: Project, texts: Files, main: str, text: str, how: str) -> Files:
+    """Return the files of a package: the library in src/, the `texts` of a build, the program's
+    `text` in `main`, and the page about them."""
+    page = {"README.md": readme(project, how)}
+    return library(project, "src/") | texts | {main: text} | page
+
+
 def readme(project: Project, how: str) -> str:
     """Return the page about the model's inputs and outputs, and, by the template `how`, about
     taking it into a build."""

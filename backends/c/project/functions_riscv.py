@@ -5,10 +5,9 @@ it has loaded with a constant, and what the compiler's routine takes that saves 
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
-from memopt.backends.c.project.stack import Function, starts_of
+from memopt.backends.c.project.stack import Function, by_function
 
 Row = tuple[str, str]
 """Mnemonic and operands."""
@@ -17,22 +16,15 @@ _LINE = re.compile(r"^\s*([0-9a-f]+):\t[0-9a-f ]+\t(\S+)\s*(.*)$")
 _GOAL = re.compile(r"(?:^|[,# ])([0-9a-f]+) <")
 _NUMBER = re.compile(r"-?\d+")
 _SAVED = 64  # bytes, at most, that __riscv_save_12 takes
-_ENDS = ("j", "jr", "ret", "mret", "tail")
+_ENDS = ("j", "jr", "ret", "mret")
 
 
 def functions_of(lines: Iterable[str]) -> dict[str, Function]:
     """Return name -> function, of what `objdump -d -w` prints."""
     listing = list(lines)
-    starts = starts_of(listing)
-    order = sorted(starts)
-    bodies: dict[int, list[Row]] = {start: [] for start in order}
-    for line in listing:
-        if row := _LINE.match(line):
-            bodies[order[bisect_right(order, int(row[1], 16)) - 1]].append((row[2], row[3]))
-    return {
-        starts[start]: _function(bodies[start], start, end, starts)
-        for start, end in zip(order, [*order[1:], 1 << 32], strict=True)
-    }
+    rows = filter(None, map(_LINE.match, listing))
+    code: dict[int, Row] = {int(row[1], 16): (row[2], row[3]) for row in rows}
+    return by_function(listing, code, _function)
 
 
 def _function(body: Sequence[Row], start: int, end: int, starts: Mapping[int, str]) -> Function:

@@ -26,6 +26,7 @@ CYCLES = ("cycles_estimated", "cycles_range")
 PLAUSIBLE = 0.7, 4.0  # cycles of an instruction, on the average
 OF_A_RUN = ("stack", "instructions", *CYCLES)
 OVERFLOW = r"region `(\w+)' overflowed by (\d+) byte"
+TOO_LONG = f"one inference takes more than {SECONDS} s under emulation"
 NO_TIMING = "no table of this core's timing is known"
 
 
@@ -130,7 +131,14 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
     return facts
 
 
-def bytes_of_a_run(directory: Path) -> int:
+def run_on_zeros(directory: Path, build: str) -> tuple[str, ...]:
+    """Return what make is told to run one inference on zeros, which are written into `build`."""
+    zeros = Path(build) / "zeros.bin"
+    zeros.write_bytes(bytes(_bytes_of_a_run(directory)))
+    return "run", f"IN={zeros}", f"OUT={build}/out.bin"
+
+
+def _bytes_of_a_run(directory: Path) -> int:
     """Bytes of input to the end of a run; of a window that slides, of one in which it has slid."""
     try:
         rows = _defined(directory, "FIRST_ROWS") + _defined(directory, "NEW_ROWS")
@@ -159,14 +167,11 @@ def _measured_spans(directory: Path) -> range | None:
 
 def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     """Stack, instructions and cycles of one inference on zeros, or that it takes too long."""
-    zeros = Path(build) / "zeros.bin"
-    zeros.write_bytes(bytes(bytes_of_a_run(directory)))
-    run = "run", f"IN={zeros}", f"OUT={build}/out.bin"
+    run = run_on_zeros(directory, build)
     try:
         ran = run_make(directory, build, *run)
     except subprocess.TimeoutExpired:
-        because = f"one inference takes more than {SECONDS} s under emulation"
-        return {"not_measured": dict.fromkeys(OF_A_RUN, because)}
+        return {"not_measured": dict.fromkeys(OF_A_RUN, TOO_LONG)}
     if ran.returncode:
         raise MemoptError(f"the image does not run: {ran.stderr.strip()[:200]}", str(directory))
     numbers = dict(re.findall(r"^(\w+) (\d+)$", ran.stderr, re.MULTILINE))

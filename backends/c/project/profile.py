@@ -17,10 +17,10 @@ from pathlib import Path
 
 from memopt.backends.c.project.cycles.instructions import Cycles
 from memopt.backends.c.project.measure import (
-    SECONDS,
-    bytes_of_a_run,
+    TOO_LONG,
     cycles_by,
     run_make,
+    run_on_zeros,
     without_a_clock,
 )
 from memopt.dialects.memgraph.errors import MemoptError
@@ -47,14 +47,11 @@ def profile_project(directory: Path, target: str) -> list[Profiled]:
     board = target_named(target, "c")
     check_board(board)
     with tempfile.TemporaryDirectory(prefix="memopt-") as build:
-        zeros = Path(build) / "zeros.bin"
-        zeros.write_bytes(bytes(bytes_of_a_run(directory)))
-        run = "CFLAGS=-O2 -DMEMOPT_PROFILE", "run", f"IN={zeros}", f"OUT={build}/out.bin"
+        run = "CFLAGS=-O2 -DMEMOPT_PROFILE", *run_on_zeros(directory, build)
         try:
             ran = run_make(directory, build, *run)
         except subprocess.TimeoutExpired:
-            text = f"one inference takes more than {SECONDS} s under emulation"
-            raise MemoptError(text, str(directory)) from None
+            raise MemoptError(TOO_LONG, str(directory)) from None
         if ran.returncode:
             text = ran.stderr.strip().splitlines() or ["make failed"]
             raise MemoptError(f"the profile does not run: {text[0][:200]}", str(directory))

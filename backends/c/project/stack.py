@@ -12,16 +12,18 @@ Arm's; functions_riscv.py reads RISC-V's.
 import re
 import subprocess
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TypeVar
 
 from memopt.backends.c.kernels import kernel_files
 from memopt.backends.c.project.cycles.instructions import Instruction, instructions_of
 from memopt.targets.core.target import Target
 
+Code = TypeVar("Code")  # an instruction, as the reader of a family has it
 _FUNCTION = re.compile(r"^([0-9a-f]+) <([^>]+)>:$")
 _NUMBER = re.compile(r"#(-?\d+)")
 _ENDS = ("branch", "exchange", "pop branch", "load branch", "table branch")
@@ -51,17 +53,6 @@ def stack_bound(program: Path, board: Target) -> int | None:
     if depth is None or tick is None or frame is None:
         return None
     return depth + EXCEPTION["hard" in board.flags] + frame + tick
-
-
-def starts_of(listing: Iterable[str]) -> dict[int, str]:
-    """Return address -> function, of what `objdump -d -w` prints. Static ones of one name, in
-    several files, are told apart by their addresses."""
-    starts: dict[int, str] = {}
-    for line in listing:
-        if row := _FUNCTION.match(line):
-            is_taken = row[2] in starts.values()
-            starts[int(row[1], 16)] = f"{row[2]}@{row[1]}" if is_taken else row[2]
-    return starts
 
 
 def is_called(name: str) -> bool:
@@ -140,22 +131,44 @@ class CallTree:
         )
 
 
-def functions_of(lines: Iterable[str]) -> dict[str, Function]:
-    """Return name -> function, of what `objdump -d -w` prints."""
-    listing = list(lines)
-    code = instructions_of(listing)
-    starts = starts_of(listing)
+def by_function(
+    listing: Sequence[str],
+    code: Mapping[int, Code],
+    read: Callable[[Sequence[Code], int, int, Mapping[int, str]], Function],
+) -> dict[str, Function]:
+    """Return name -> function, of what `objdump -d -w` prints: `read` makes it of its `code`, by
+    address, its start and end, and the names of all that start somewhere."""
+    starts = _starts_of(listing)
     order = sorted(starts)
-    bodies: dict[int, list[Instruction]] = {start: [] for start in order}
+    bodies: dict[int, list[Code]] = {start: [] for start in order}
     for address in sorted(code):
         bodies[order[bisect_right(order, address) - 1]].append(code[address])
     return {
-        starts[start]: _function(bodies[start], start, end, starts)
+        starts[start]: read(bodies[start], start, end, starts)
         for start, end in zip(order, [*order[1:], 1 << 32], strict=True)
     }
 
 
-def _function(body: list[Instruction], start: int, end: int, starts: Mapping[int, str]) -> Function:
+def _starts_of(listing: Iterable[str]) -> dict[int, str]:
+    """Return address -> function. Static ones of one name, in several files, are told apart by
+    their addresses."""
+    starts: dict[int, str] = {}
+    for line in listing:
+        if row := _FUNCTION.match(line):
+            is_taken = row[2] in starts.values()
+            starts[int(row[1], 16)] = f"{row[2]}@{row[1]}" if is_taken else row[2]
+    return starts
+
+
+def functions_of(lines: Iterable[str]) -> dict[str, Function]:
+    """Return name -> function, of what `objdump -d -w` prints."""
+    listing = list(lines)
+    return by_function(listing, instructions_of(listing), _function)
+
+
+def _function(
+    body: Sequence[Instruction], start: int, end: int, starts: Mapping[int, str]
+) -> Function:
     """The function from `start` to `end`."""
     frame: int | None = 0
     calls: set[str] = set()

@@ -189,8 +189,8 @@ def add_row_program(
     out: Source,
     operators: Sequence[RowOperator],
     calls: Sequence[RowsCalled],
-    moves: Sequence[Move] = (),
-    profiled: Sequence[int] = (),
+    moves: Sequence[Move],
+    profiled: Sequence[int],
 ) -> Numbers:
     """Types, tables and loop; the number above the last operator's is the next of `moves`, if there
     are any, then a row to be received. `profiled` are the operators' numbers in the whole file."""

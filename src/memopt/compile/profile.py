@@ -1,7 +1,7 @@
 """Instructions, cycles and milliseconds of each operator of a model on a board."""
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memopt.analysis.work import work_of
@@ -58,15 +58,8 @@ def profile(built: Built) -> list[Line]:
 def _together(line: Line, more: Profiled) -> Line:
     """Return an operator whose calls have two numbers."""
     cycles = None if line.cycles is None or more.cycles is None else line.cycles + more.cycles
-    return Line(
-        line.operator,
-        line.kind,
-        line.calls + more.calls,
-        line.instructions + more.instructions,
-        cycles,
-        line.macs,
-        line.bytes,
-    )
+    calls, instructions = line.calls + more.calls, line.instructions + more.instructions
+    return replace(line, calls=calls, instructions=instructions, cycles=cycles)
 
 
 def _usage(t: Timeline) -> dict[str, int]:

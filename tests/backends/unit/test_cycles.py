@@ -1,8 +1,10 @@
 """Cycles of blocks of instructions, counted by hand from the cores' manuals."""
 
+from collections.abc import Iterable
+
 import pytest
 
-from memopt.backends.c.project.cycles.blocks import blocks_of
+from memopt.backends.c.project.cycles.blocks import MOST, Ran, blocks_by
 from memopt.backends.c.project.cycles.instructions import (
     Cycles,
     cycles_of,
@@ -12,6 +14,14 @@ from memopt.backends.c.project.cycles.instructions import (
 from memopt.targets.core.target import target_named
 
 M0, M3, M4 = (target_named(f"cortex-{name}").timing for name in ("m0plus", "m3", "m4"))
+
+
+def blocks_of(
+    lines: Iterable[str], starts: int, stops: int, most: int = MOST, spans: range | None = None
+) -> Ran | None:
+    """Return what ran each time, or those times that are in `spans`."""
+    groups = blocks_by(lines, starts, stops, lambda n: int(spans is None or n in spans), most)
+    return None if groups is None else groups.get(1, Ran())
 
 
 def block(*texts: str) -> list[str]:

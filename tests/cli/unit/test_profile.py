@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from places import ROOT
 
-from memopt.backends.c.project.cycles.blocks import blocks_by, blocks_of
+from memopt.backends.c.project.cycles.blocks import blocks_by
 from memopt.cli import main
 from memopt.cli.commands.profile import hertz
 from memopt.text.usage import UsageError
@@ -107,9 +107,9 @@ def test_blocks_are_counted_apart() -> None:
         2: {(0x100, 0x20), (0x20, 0x106)},
         5: {(0x100, 0x24), (0x24, 0x106)},
     }
-    alone = blocks_of(lines, 0x100, 0x106, spans=range(1, 2))
-    assert alone is not None
-    assert alone.steps == groups[5].steps
+    alone = blocks_by(lines, 0x100, 0x106, lambda n: int(n == 1))
+    assert alone is not None and set(alone) == {1}
+    assert alone[1].steps == groups[5].steps
 
 
 def test_the_hook_of_the_page_compiles_beside_the_model(network: str, tmp_path: Path) -> None:

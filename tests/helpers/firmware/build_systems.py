@@ -185,7 +185,7 @@ def run(*command: str, cwd: Path) -> str:
 
 
 def core(build: str, project: Project, folder: Path) -> None:
-    """What stands for the package of a board."""
+    """Write what stands for the package of a board."""
     write_files(project, folder / "make", "make")
     shutil.copytree(folder / "make" / "platform", folder / "core")
     (folder / "core" / "core.cpp").write_text(CORE.replace("@entry@", ENTRY[build]))
@@ -239,8 +239,8 @@ def linked(given: list[str], folder: Path) -> Path:
 
 
 def arduino(tree: Path, name: str, folder: Path) -> Path:
-    """As arduino-cli: the sketch becomes C++, and every source of every library is compiled and
-    linked."""
+    """Build as arduino-cli does: the sketch becomes C++, and every source of every library is
+    compiled and linked."""
     sketch = tree / name / "examples" / name / f"{name}.ino"
     (folder / "sketch.cpp").write_text(f"#include <Arduino.h>\n{sketch.read_text()}")
     libraries = sorted(p.parent for p in tree.glob("*/library.properties"))
@@ -259,7 +259,7 @@ def arduino(tree: Path, name: str, folder: Path) -> Path:
 
 
 def platformio(tree: Path, name: str, folder: Path) -> Path:
-    """As PlatformIO: an archive per library, the program's sources, without a framework."""
+    """Build as PlatformIO does: an archive per library, and the program, without a framework."""
     libraries = sorted(p.parent for p in tree.glob("*/library.json"))
     include = " ".join(f"-I{p}/src" for p in libraries)
     source = tree / name / "examples" / name / "src" / "main.cpp"
@@ -275,7 +275,7 @@ def platformio(tree: Path, name: str, folder: Path) -> Path:
 
 
 def zephyr(tree: Path, name: str, folder: Path) -> Path:
-    """As west build: CMake configures the sample, which finds Zephyr, which finds the modules."""
+    """Build as west does: CMake configures the sample; it finds Zephyr, which finds the modules."""
     (folder / "package").mkdir()
     (folder / "package" / "ZephyrConfig.cmake").write_text(ZEPHYR)
     sample = tree / name / "samples" / name
@@ -316,7 +316,7 @@ def configured(
 
 
 def esp_idf(tree: Path, name: str, folder: Path) -> Path:
-    """As idf.py build: CMake configures the project, which finds its components."""
+    """Build as idf.py does: CMake configures the project, which finds its components."""
     idf = folder / "idf" / "tools" / "cmake"
     idf.mkdir(parents=True)
     (idf / "project.cmake").write_text(ESP_IDF)
@@ -326,7 +326,7 @@ def esp_idf(tree: Path, name: str, folder: Path) -> Path:
 
 
 def pico(tree: Path, name: str, folder: Path) -> Path:
-    """As the Pico SDK's CMake."""
+    """Build as the Pico SDK's CMake does."""
     sdk = folder / "sdk" / "external"
     sdk.mkdir(parents=True)
     (sdk / "pico_sdk_import.cmake").write_text(PICO)

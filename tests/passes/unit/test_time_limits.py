@@ -239,8 +239,8 @@ func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {
 
 
 def test_fusion_gives_up_a_function_for_whose_nodes_there_is_no_time() -> None:
-    """Of ten seconds of this clock, which goes on by one at each look, all that reads eight
-    operators for longer than five leaves none; of a hundred it leaves most."""
+    """Reading eight operators takes more than five of the ten seconds of this clock, which goes on
+    by one at each look, and leaves none; of a hundred it leaves most."""
     type_ = "tensor<8xi8>"
     step = f'  %{{}} = memgraph.opaque "A"(%{{}}) : ({type_}) -> {type_}\n'
     body = "".join(step.format(f"v{i + 1}", f"v{i}") for i in range(8))

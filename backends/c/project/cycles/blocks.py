@@ -23,15 +23,6 @@ class Ran:
     steps: Counter[tuple[int, int]] = field(default_factory=Counter[tuple[int, int]])
 
 
-def blocks_of(
-    lines: Iterable[str], starts: int, stops: int, most: int = MOST, spans: range | None = None
-) -> Ran | None:
-    """Return what ran from the block at `starts` on until that at `stops`, each time or those times
-    that are in `spans`; None if that is more than `most` blocks."""
-    groups = blocks_by(lines, starts, stops, lambda n: int(spans is None or n in spans), most)
-    return None if groups is None else groups.get(1, Ran())
-
-
 def blocks_by(
     lines: Iterable[str], starts: int, stops: int, group: Callable[[int], int], most: int = MOST
 ) -> dict[int, Ran] | None:

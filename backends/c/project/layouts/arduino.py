@@ -5,7 +5,7 @@ specification"). Every source below `src/` is compiled, of all libraries in one 
 model is one source without public kernels.
 """
 
-from memopt.backends.c.project.example import library, program, readme
+from memopt.backends.c.project.example import package, program
 from memopt.backends.c.project.project_files import Files, Project
 
 PROPERTIES = """\
@@ -43,8 +43,6 @@ def files(project: Project) -> Files:
         "arena": str(project.emitted.layout.arena),
     }
     sketch = project.name[:LONGEST]
-    return library(project, "src/") | {
-        "library.properties": project.text(PROPERTIES, values),
-        f"examples/{sketch}/{sketch}.ino": program(project, HEAD, SAY, ENTRY),
-        "README.md": readme(project, HOW),
-    }
+    texts = {"library.properties": project.text(PROPERTIES, values)}
+    main = f"examples/{sketch}/{sketch}.ino"
+    return package(project, texts, main, program(project, HEAD, SAY, ENTRY), HOW)

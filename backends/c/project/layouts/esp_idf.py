@@ -4,7 +4,7 @@ By docs.espressif.com, "Build System" and "Component CMakeLists Files" of ESP-ID
 File" of its component manager.
 """
 
-from memopt.backends.c.project.example import library, program, readme
+from memopt.backends.c.project.example import package, program
 from memopt.backends.c.project.project_files import Files, Project
 
 CMAKE = """\
@@ -63,11 +63,6 @@ def files(project: Project) -> Files:
         f"{example}/CMakeLists.txt": EXAMPLE,
         f"{example}/main/CMakeLists.txt": MAIN,
     }
-    return (
-        library(project, "src/")
-        | {file: project.text(text, values) for file, text in texts.items()}
-        | {
-            f"{example}/main/main.cpp": program(project, HEAD, SAY, ENTRY),
-            "README.md": readme(project, HOW),
-        }
-    )
+    filled = {file: project.text(text, values) for file, text in texts.items()}
+    main = f"{example}/main/main.cpp"
+    return package(project, filled, main, program(project, HEAD, SAY, ENTRY), HOW)

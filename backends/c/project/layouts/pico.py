@@ -3,7 +3,7 @@
 By the Raspberry Pi Pico C/C++ SDK's documentation, "Build system".
 """
 
-from memopt.backends.c.project.example import library, program, readme
+from memopt.backends.c.project.example import package, program
 from memopt.backends.c.project.project_files import Files, Project
 
 CMAKE = """\
@@ -50,11 +50,6 @@ def files(project: Project) -> Files:
         "CMakeLists.txt": (CUSTOM if is_custom else "") + CMAKE,
         f"{example}/CMakeLists.txt": EXAMPLE,
     }
-    return (
-        library(project, "src/")
-        | {file: project.text(text, values) for file, text in texts.items()}
-        | {
-            f"{example}/main.cpp": program(project, HEAD, SAY, ENTRY),
-            "README.md": readme(project, HOW),
-        }
-    )
+    filled = {file: project.text(text, values) for file, text in texts.items()}
+    main = f"{example}/main.cpp"
+    return package(project, filled, main, program(project, HEAD, SAY, ENTRY), HOW)

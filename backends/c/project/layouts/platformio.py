@@ -7,7 +7,7 @@ By docs.platformio.org, "library.json", and the schema in its repository (`platf
 
 import json
 
-from memopt.backends.c.project.example import library, program, readme
+from memopt.backends.c.project.example import package, program
 from memopt.backends.c.project.project_files import Files, Project
 
 HEAD = """\
@@ -59,8 +59,6 @@ def files(project: Project) -> Files:
         "headers": f"{name}.h",
         "examples": [{"name": name[:NAME], "base": example, "files": ["src/main.cpp"]}],
     }
-    return library(project, "src/") | {
-        "library.json": json.dumps(manifest, indent=2) + "\n",
-        f"{example}/src/main.cpp": program(project, HEAD, SAY, ENTRY),
-        "README.md": readme(project, HOW),
-    }
+    texts = {"library.json": json.dumps(manifest, indent=2) + "\n"}
+    main = f"{example}/src/main.cpp"
+    return package(project, texts, main, program(project, HEAD, SAY, ENTRY), HOW)

@@ -4,7 +4,7 @@ By docs.zephyrproject.org, "Modules (External projects)", and the schema in Zeph
 `scripts/zephyr_module.py`.
 """
 
-from memopt.backends.c.project.example import library, program, readme
+from memopt.backends.c.project.example import package, program
 from memopt.backends.c.project.project_files import Files, Project
 
 MODULE = """\
@@ -65,11 +65,6 @@ def files(project: Project) -> Files:
         f"{sample}/CMakeLists.txt": SAMPLE_CMAKE,
         f"{sample}/prj.conf": CONFIG,
     }
-    return (
-        library(project, "src/")
-        | {file: project.text(text, values) for file, text in texts.items()}
-        | {
-            f"{sample}/src/main.cpp": program(project, HEAD, SAY, ENTRY),
-            "README.md": readme(project, HOW),
-        }
-    )
+    filled = {file: project.text(text, values) for file, text in texts.items()}
+    main = f"{sample}/src/main.cpp"
+    return package(project, filled, main, program(project, HEAD, SAY, ENTRY), HOW)

@@ -8,6 +8,7 @@ from typing import Any
 
 from memopt.backends.report.pareto import Point as Dot
 from memopt.backends.report.pareto import pareto_svg
+from memopt.backends.report.table import aligned, counted
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.compile.explore import Point, distinct, front, point, trials
 from memopt.compile.stages import check
@@ -79,12 +80,8 @@ def _lines(points: Sequence[Point]) -> list[str]:
     columns = [name for name in FIGURES if any(one.figures[name] is not None for one in known)]
     rows = [["", *columns, "command"]]
     for one in sorted(known, key=lambda p: (p.figures["arena"] or 0, _time(p) or 0)):
-        cells = ["?" if one.figures[k] is None else f"{one.figures[k]:,}" for k in columns]
+        cells = [counted(one.figures[k]) for k in columns]
         rows.append(["*" if one in best else "", *cells, one.command])
-    widths = [max(len(row[k]) for row in rows) for k in range(len(columns) + 1)]
-    lines = [
-        "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[-1]])
-        for row in rows
-    ]
+    lines = aligned(rows, {len(columns) + 1})
     lines += [f"refused  {one.command}: {one.refused}" for one in points if one.refused]
     return [*lines, "* no other needs less of RAM, flash or cycles without needing more of another"]

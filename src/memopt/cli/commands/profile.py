@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memopt.backends.c.project.profile import check_board
+from memopt.backends.report.table import aligned, counted
 from memopt.backends.report.wording import short
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.compile.profile import Line, profile
@@ -123,24 +124,14 @@ def _total(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _table(entries: Sequence[dict[str, Any]], has_clock: bool) -> list[str]:
     columns = [name for name in COLUMNS if name != "ms" or has_clock]
     rows = [columns, *([_cell(name, entry[name]) for name in columns] for entry in entries)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
-    texts = ("operator", "kind")
-    return [
-        "  ".join(
-            f"{cell:<{w}}" if name in texts else f"{cell:>{w}}"
-            for name, cell, w in zip(columns, row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    return aligned(rows, {columns.index("operator"), columns.index("kind")})
 
 
 def _cell(name: str, value: Any) -> str:
-    if value is None:
-        return "?"
+    if value is None or isinstance(value, int):
+        return counted(value)
     if name == "ms":
         return f"{value:.3f}"
     if name == "share":
         return f"{100 * value:.1f} %"
-    if isinstance(value, int):
-        return f"{value:,}"
     return printable(short(str(value), 40))
