@@ -33,6 +33,7 @@ from memopt.solvers.placement.strips import Strip
 SOLVED = -1
 REMEMBERED = 400_000  # failed states, some 600 B each
 RESTART = 1_000  # nodes of the shortest run
+SECTIONS = 16_000  # of all nodes between two looks at the clock: 10,000 take milliseconds
 
 
 class StoppedError(Exception):
@@ -53,6 +54,7 @@ class CornerSearch(Skyline):
         self.height, self.progress = height, progress
         self.nodes = self.limit = self.last = 0
         self.deadline: float | None = None
+        self.interval = min(16, SECTIONS // max(1, strip.sections) + 1)
         self.turn, self.random = 0, Random(0)
         self.offsets = [0] * len(strip.sizes)
         self.wasted: int = 0  # bytes per section, `digit` bits each
@@ -129,7 +131,7 @@ class CornerSearch(Skyline):
             raise StoppedError
         if not self.nodes % 256 and self.progress:
             self.progress(self.nodes)
-        if not self.nodes % 16 and self._late():  # a node of 10,000 sections takes milliseconds
+        if not self.nodes % self.interval and self._late():
             raise StoppedError
 
     def _branch(self, x: int, y: int, v: Valley) -> int:

@@ -12,7 +12,10 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place
 from memopt.solvers.placement.methods import tflm as tflm_module
+from memopt.solvers.placement.skyline_corners import CornerSearch
+from memopt.solvers.placement.strips import strip_of
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem, conflicts
+from memopt.solvers.programs.cp_solver import CpAnswer, Limit
 
 MIB = 1 << 20
 
@@ -273,3 +276,28 @@ def test_auto_is_never_worse_than_its_first_heuristic_with_time_for_that() -> No
     ticks = count()
     with clock.reading(lambda: 0.0 if next(ticks) < 100_000 else 9.0):
         assert place(given, "auto", 1.0).arena <= enough
+
+
+@pytest.mark.parametrize(("buffers", "nodes"), [(100, 32), (20_000, 4)])
+def test_a_wide_skyline_looks_at_the_clock_after_fewer_nodes(buffers: int, nodes: int) -> None:
+    """Each look takes a second."""
+    rows = [(1 + n % 3, n, n + 2) for n in range(buffers)] + [(1, 0, buffers + 1)]
+    strip = strip_of(problem(*rows).items)
+    search = CornerSearch(strip, max(strip.loads) + 1)
+    ticks = count()
+    with clock.reading(lambda: float(next(ticks))):
+        assert search.run(10_000, 1.5) is None
+    assert search.nodes <= nodes
+
+
+def test_cp_sat_is_given_less_than_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float | None] = []
+
+    def answer(model: object, limit: Limit, told: object = None) -> CpAnswer:
+        limits.append(limit.seconds)
+        return CpAnswer("UNKNOWN")
+
+    monkeypatch.setattr("memopt.solvers.programs.cp_solver.solve", answer)
+    with clock.reading(lambda: 0.0):
+        place(planted(2_500, 60).problem, "cp-sat", 30.0)
+    assert limits == [30.0 - 0.125]
