@@ -68,7 +68,7 @@ class CornerSearch(Skyline):
         self.last, self.deadline = self.nodes + nodes, deadline
         start = (self.skyline[:], self.budget[:], self.wasted, self.left)
         with deep_recursion():
-            while self.nodes < self.last and not self._late():
+            while self.nodes < self.last and not clock.late(deadline):
                 self._prepare(self.turn, self.random)
                 self.turn += 1
                 share = RESTART * luby(self.turn) if self.rules.restarts else nodes
@@ -80,9 +80,6 @@ class CornerSearch(Skyline):
                     self.skyline, self.budget = start[0][:], start[1][:]
                     self.wasted, self.left = start[2], start[3]
         return None
-
-    def _late(self) -> bool:
-        return clock.late(self.deadline)
 
     def _prepare(self, turn: int, random: Random) -> None:
         """The order of branches in this run: what lives long lies low, in variations."""
@@ -131,7 +128,7 @@ class CornerSearch(Skyline):
             raise StoppedError
         if not self.nodes % 256 and self.progress:
             self.progress(self.nodes)
-        if not self.nodes % self.interval and self._late():
+        if not self.nodes % self.interval and clock.late(self.deadline):
             raise StoppedError
 
     def _branch(self, x: int, y: int, v: Valley) -> int:

@@ -100,17 +100,15 @@ def _offsets(
     result: dict[int, cp_model.IntVar] = {}
     for item in active:
         highest = top - item.size // unit
-        fixed = None if item.fixed is None else item.fixed // unit
-        if highest < 0 or (fixed is not None and fixed > highest):
+        if highest < 0 or (item.fixed or 0) // unit > highest:
             return None
         stride = item.alignment // unit
-        if fixed is not None:
-            result[item.index] = model.new_constant(fixed)
-        elif stride == 1:
-            result[item.index] = model.new_int_var(0, highest, "")
-        else:
+        if item.fixed is not None:
+            result[item.index] = model.new_constant(item.fixed // unit)
+            continue
+        result[item.index] = model.new_int_var(0, highest, "")
+        if stride > 1:
             steps = model.new_int_var(0, highest // stride, "")
-            result[item.index] = model.new_int_var(0, highest, "")
             model.add(result[item.index] == stride * steps)
     return result
 
