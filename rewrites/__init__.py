@@ -21,8 +21,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import ClassVar, Literal
 
 from xdsl.dialects.builtin import ModuleOp
@@ -34,6 +32,7 @@ from xdsl.traits import OpTrait
 from memopt.dialects.attributes.rewrites import CHANGED
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import functions
+from memopt.modules import fault, load, modules_in
 
 Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
@@ -145,23 +144,19 @@ class FunctionRule(Rule, ABC):
         """
 
 
-RULES: dict[str, str] = {
-    info.name.replace("_", "-"): f"{__name__}.{info.name}" for info in iter_modules(__path__)
-}
+RULES = modules_in(__name__)
 """Name -> module of every rule."""
 
 
 @cache
 def rule_of(name: str) -> type[Rule]:
-    """The rule of that name. Raises ValueError that lists them."""
+    """The rule of that name. Raises ValueError that lists them, MemoptError for a broken plugin."""
     if name not in RULES:
         raise ValueError(f"{name!r} is no rule; there are: {', '.join(RULES)}")
-    values = vars(import_module(RULES[name])).values()
-    return next(
-        c
-        for c in values
-        if isinstance(c, type) and issubclass(c, Rule) and c.__module__ == RULES[name]
-    )
+    for c in vars(load(RULES[name])).values():
+        if isinstance(c, type) and issubclass(c, Rule) and c.__module__ == RULES[name]:
+            return c
+    raise fault(RULES[name], "has no class derived from Rule")
 
 
 def erase_unread(

@@ -1,31 +1,21 @@
 """Methods and strategies, found by their files: `fwd_rpo.py` in a folder of methods is `fwd-rpo`.
 
-    METHODS = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
+    METHODS = modules_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
 
-So a new one is one new file, and nothing is imported before it is asked for.
+So a new one is one new file, and nothing is imported before it is asked for
+(`src/memopt/modules.py`).
 """
 
 from ast import AST, AnnAssign, Assign, FunctionDef, Name, literal_eval, parse, unparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
+from memopt.modules import load
 from memopt.solvers.errors import ProblemError
-
-
-def methods_in(*packages: str) -> dict[str, str]:
-    """Name -> module of every file of these packages: `auto` first, then by name."""
-    modules = {
-        info.name.replace("_", "-"): f"{package}.{info.name}"
-        for package in packages
-        for info in iter_modules(import_module(package).__path__)
-    }
-    return dict(sorted(modules.items(), key=lambda entry: (entry[0] != "auto", entry[0])))
 
 
 def function_of(
@@ -34,7 +24,7 @@ def function_of(
     """The first of `functions` that the file of method `name` has. Raises ProblemError."""
     if name not in methods:
         raise ProblemError(f"unknown {kind} {name!r}: one of {', '.join(methods)}")
-    module = import_module(methods[name])
+    module = load(methods[name], *functions)
     return next(function for f in functions if (function := getattr(module, f, None)) is not None)
 
 

@@ -7,14 +7,13 @@ name -> what rows of it read. What somebody registers
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 from xdsl.ir import Operation
 
 from memopt.dialects.memgraph.interface import Describe, DescribeRows, registered
 from memopt.dialects.memgraph.names import full_name
+from memopt.modules import load, modules_in
 
 
 def memory_described(op: Operation) -> Describe | None:
@@ -42,7 +41,5 @@ def _rows(name: str) -> DescribeRows | None:
 
 @cache
 def _module(dialect: str) -> ModuleType | None:
-    module = f"{__name__}.{dialect}"
-    if not dialect.isidentifier() or find_spec(module) is None:
-        return None
-    return import_module(module)
+    module = modules_in(__name__).get(dialect.replace("_", "-"))
+    return load(module) if module else None

@@ -8,18 +8,17 @@ for NHWC and `oihw` for NCHW. Anything that has no typed operation is a `memgrap
 per family; an operation is part of the dialect by standing in one.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from xdsl.ir import Operation
+
+from memopt.modules import load, modules_in
 
 
 def operations() -> tuple[type[Operation], ...]:
     """The operations of every family, by name."""
     kinds = {
         value
-        for info in iter_modules(__path__, f"{__name__}.")
-        for value in vars(import_module(info.name)).values()
+        for module in modules_in(__name__).values()
+        for value in vars(load(module)).values()
         if isinstance(value, type) and issubclass(value, Operation) and "name" in vars(value)
     }
     return tuple(sorted(kinds, key=lambda op: op.name))

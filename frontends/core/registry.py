@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt import frontends
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.shapes import Fixed, Shapes, check_none_fixed, check_shapes
+from memopt.modules import load, modules_in
 from memopt.targets.core.target import all_targets
 
 SHARED = "core"  # the one entry of frontends/ that is no format
@@ -64,7 +63,7 @@ class Frontend:
         """The module of a file's bytes; `path` is where they are, None: nowhere. `shapes` are those
         of its inputs, `fixed` what some of them are. No rule has been applied yet. Raises
         MemoptError."""
-        read = import_module(self.reader).read
+        read = load(self.reader, "read").read
         if self.fixes_shapes:
             module: ModuleOp = read(data, name, path, shapes, fixed)
             return module
@@ -85,11 +84,11 @@ class Frontend:
 def all_frontends() -> Mapping[str, Frontend]:
     """Name -> frontend."""
     by_name: dict[str, Frontend] = {}
-    for info in iter_modules(frontends.__path__):
-        if info.name != SHARED:
-            frontend = import_module(f"{frontends.__name__}.{info.name}").FRONTEND
-            assert isinstance(frontend, Frontend), info.name
-            by_name[info.name] = replace(frontend, name=info.name)
+    for name, module in modules_in("memopt.frontends").items():
+        if name != SHARED:
+            frontend = load(module, "FRONTEND").FRONTEND
+            assert isinstance(frontend, Frontend), module
+            by_name[name] = replace(frontend, name=name)
     return by_name
 
 

@@ -6,11 +6,12 @@ A file per rule in `rules/` with `solve(graph, time_limit) -> list[Chain]`; the 
 `solvers/published/fusion/`. What makes a module safe: solvers/theory/.
 """
 
+from memopt.modules import modules_in
 from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.solvers.registry import function_of, methods_in
+from memopt.solvers.registry import function_of
 from memopt.solvers.theory.chains import Chain
 
-_FOUND = methods_in("memopt.solvers.fusion.rules", "memopt.solvers.published.fusion")
+_FOUND = modules_in("memopt.solvers.fusion.rules", "memopt.solvers.published.fusion")
 RULES = tuple(_FOUND)
 
 

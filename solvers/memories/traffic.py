@@ -24,10 +24,11 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from operator import add
 
+from memopt.modules import modules_in
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import function_of, options_of
 
-_FOUND = methods_in("memopt.solvers.memories.rules")
+_FOUND = modules_in("memopt.solvers.memories.rules")
 RULES = tuple(_FOUND)
 
 

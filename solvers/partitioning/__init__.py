@@ -8,14 +8,15 @@ exact method (Zhong, section IV-C). See docs/concepts/partitioning.md.
 from math import ceil
 from typing import Any
 
+from memopt.modules import modules_in
 from memopt.solvers import clock
 from memopt.solvers.partitioning.parts import Part, Partition, cut_levels, split
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import function_of, options_of
 
 __all__ = ["METHODS", "Part", "Partition", "cut_levels", "partition", "split"]
 
-_FOUND = methods_in("memopt.solvers.partitioning.methods")
+_FOUND = modules_in("memopt.solvers.partitioning.methods")
 METHODS = tuple(_FOUND)
 # Exact methods are at home with about this many operators; `auto` makes no larger parts on average.
 OPERATORS_PER_PART = 128

@@ -14,13 +14,14 @@ capacity, or prove that nothing fits into it, takes that as `capacity`.
 from collections.abc import Callable
 from typing import cast
 
+from memopt.modules import modules_in
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.rectangles import floor_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
-from memopt.solvers.registry import Option, declared_options, function_of, methods_in, options_of
+from memopt.solvers.registry import Option, declared_options, function_of, options_of
 
-_FOUND = methods_in("memopt.solvers.placement.methods", "memopt.solvers.published.placement")
+_FOUND = modules_in("memopt.solvers.placement.methods", "memopt.solvers.published.placement")
 METHODS = tuple(_FOUND)
 
 

@@ -8,11 +8,12 @@ never pays for OR-Tools.
 
 from typing import Any
 
+from memopt.modules import modules_in
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule
-from memopt.solvers.registry import Option, declared_options, function_of, methods_in, options_of
+from memopt.solvers.registry import Option, declared_options, function_of, options_of
 
-_FOUND = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
+_FOUND = modules_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
 METHODS = tuple(_FOUND)
 
 

@@ -8,12 +8,13 @@ positional maxima, or what the exact search proved.
 
 from importlib import import_module
 
+from memopt.modules import modules_in
 from memopt.solvers import clock
 from memopt.solvers.problems.placement import PlacementProblem
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import function_of, options_of
 from memopt.solvers.shared_objects.sharing import NONE, Sharing, shared_items, sharing_of
 
-_FOUND = methods_in("memopt.solvers.shared_objects.methods")
+_FOUND = modules_in("memopt.solvers.shared_objects.methods")
 METHODS = tuple(_FOUND)
 
 

@@ -5,13 +5,12 @@ A pass is a file: `passes/memgraph_fuse.py` holds the class whose `name` is `mem
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-from memopt.solvers.registry import methods_in
+from memopt.modules import fault, load, modules_in
 
 PREFIX = "memgraph-"  # the other files of that room are what passes share
 
@@ -24,17 +23,15 @@ def _dialect() -> Dialect:
 
 def _pass(name: str, module: str) -> type[ModulePass]:
     """The class of that name in a pass's file."""
-    classes = vars(import_module(module)).values()
-    return next(
-        c
-        for c in classes
-        if isinstance(c, type) and issubclass(c, ModulePass) and getattr(c, "name", None) == name
-    )
+    for c in vars(load(module)).values():
+        if isinstance(c, type) and issubclass(c, ModulePass) and getattr(c, "name", None) == name:
+            return c
+    raise fault(module, f"has no pass with the name {name!r}")
 
 
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     name: partial(_pass, name, module)
-    for name, module in methods_in("memopt.passes").items()
+    for name, module in modules_in("memopt.passes").items()
     if name.startswith(PREFIX)
 }
 

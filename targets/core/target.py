@@ -11,15 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Literal
 
-from memopt import targets
 from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.modules import load, modules_in
 from memopt.targets.core.timing import Timing
 
-SHARED = ("core", "cmsis_nn")  # what targets share, and a library that they call
+SHARED = ("core", "cmsis-nn")  # what targets share, and a library that they call
 
 
 @dataclass(frozen=True)
@@ -92,12 +90,11 @@ class Target:
 @cache
 def all_targets() -> dict[str, Target]:
     """Name -> target, numbers in names in the order of numbers."""
-    names = [info.name for info in iter_modules(targets.__path__) if info.name not in SHARED]
+    modules = modules_in("memopt.targets")
     by_name: dict[str, Target] = {}
-    for module in sorted(names, key=_natural):
-        target = import_module(f"{targets.__name__}.{module}").TARGET
-        assert isinstance(target, Target), module
-        name = module.replace("_", "-")
+    for name in sorted(modules.keys() - set(SHARED), key=_natural):
+        target = load(modules[name], "TARGET").TARGET
+        assert isinstance(target, Target), modules[name]
         by_name[name] = target.called(name)
     return by_name
 

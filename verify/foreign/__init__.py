@@ -6,8 +6,6 @@ is about memory.
 """
 
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Protocol, cast
 
 from xdsl.ir import Operation
@@ -16,6 +14,7 @@ from memopt.dialects.foreign.foreign_operator import required_operator
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import registered
 from memopt.dialects.memgraph.names import full_name, place_of
+from memopt.modules import load, modules_in
 
 
 class Table(Protocol):
@@ -56,7 +55,5 @@ def _table(op: Operation) -> tuple[Table, str]:
 
 @cache
 def _module(dialect: str) -> Table | None:
-    module = f"{__name__}.{dialect}"
-    if not dialect.isidentifier() or find_spec(module) is None:
-        return None
-    return cast("Table", import_module(module))
+    module = modules_in(__name__).get(dialect.replace("_", "-"))
+    return cast("Table", load(module)) if module else None

@@ -11,14 +11,11 @@ What has no kernel is refused by name, with its place and with what would match.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
 from itertools import product
-from pkgutil import iter_modules
 from typing import Any
 
 from xdsl.ir import Operation
 
-from memopt.backends.c import kernels
 from memopt.backends.c.emit.call import (
     Lower,
     element_kind,
@@ -40,6 +37,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Pointwise
 from memopt.dialects.rows.operations import RowOp
 from memopt.formats.accelerators import npu_of
+from memopt.modules import load, modules_in
 
 ANY = "any"  # a kernel that moves bytes of any type
 ROUNDINGS = ("tflm_double", "onnx_even")  # of kernels that round as the operation says
@@ -136,8 +134,8 @@ def kernel(
 
 @cache
 def _load() -> None:
-    for family in iter_modules(kernels.__path__):
-        import_module(f"{kernels.__name__}.{family.name}")
+    for family in modules_in("memopt.backends.c.kernels").values():
+        load(family)
 
 
 def all_kernels() -> tuple[Kernel, ...]:

@@ -35,8 +35,8 @@ from memopt.backends.c.emit.call import C_TYPES
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.unary import FunctionOp
+from memopt.modules import fault, folders_of
 
-DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
 _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
 _EVEN_ONLY = re.compile(  # a section that ends with this comment, and an empty line behind it
@@ -161,8 +161,14 @@ def _kernel(function: type[Operation]) -> str:
 @cache
 def kernel_files() -> dict[str, Source]:
     """Name -> source of every kernel and header."""
-    paths = sorted(DIRECTORY.rglob("memopt_*.[ch]"))
-    return {source.name: source for path in paths for source in sources_of(path)}
+    by_name: dict[str, Source] = {}
+    for package, folders in folders_of(__name__).items():
+        for path in sorted(p for folder in folders for p in Path(folder).rglob("memopt_*.[ch]")):
+            for source in sources_of(path):
+                if source.name in by_name:
+                    raise fault(package, f"has {source.name}, as {by_name[source.name].path}")
+                by_name[source.name] = source
+    return by_name
 
 
 @cache

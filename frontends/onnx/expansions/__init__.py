@@ -12,12 +12,11 @@ of one form, and few operations say many of ONNX's operators.
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from onnx import NodeProto
 
 from memopt.frontends.onnx.scope import Known, Scope
+from memopt.modules import load, modules_in
 
 Expansion = Callable[[Scope], bool]
 _FOUND: dict[str, tuple[Expansion, bool]] = {}
@@ -38,8 +37,8 @@ def expands(*kinds: str, floats: bool = False) -> Callable[[Expansion], Expansio
 
 @cache
 def _load() -> None:
-    for family in iter_modules(__path__):
-        import_module(f"{__name__}.{family.name}")
+    for family in modules_in(__name__).values():
+        load(family)
 
 
 def expanded(known: Known, kind: str, node: NodeProto, opset: int) -> list[NodeProto] | None:

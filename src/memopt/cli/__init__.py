@@ -9,15 +9,14 @@ memopt place buffers.csv --capacity=1M -o placed.csv
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from importlib.metadata import version
 from typing import cast
 
-from memopt.solvers.registry import methods_in
+from memopt.modules import load, modules_in
 from memopt.text.diagnostics import diagnosed
 from memopt.text.usage import Parser, answering, check_time_limit, collect_rarely
 
-COMMANDS = methods_in("memopt.cli.commands")  # name -> module
+COMMANDS = modules_in("memopt.cli.commands")  # name -> module
 
 EPILOG = """examples:
   memopt compile net.tflite --target=tflm -o out/       the same file, planned
@@ -48,7 +47,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        import_module(COMMANDS[name]).add_arguments(commands)
+        load(COMMANDS[name], "add_arguments").add_arguments(commands)
     return parser
 
 
@@ -67,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     with answering("memopt") as answer, diagnosed(answer, lambda: _at_hand(args)):
         check_time_limit(getattr(args, "time_limit", None))
-        import_module(COMMANDS[args.command]).run(args)
+        load(COMMANDS[args.command]).run(args)
     return answer.code
 
 

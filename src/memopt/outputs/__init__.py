@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.backends.c.emit.c_text import file_name
 from memopt.backends.checked import Checked
 from memopt.compile.driver import check_off_chip
-from memopt.solvers.registry import methods_in
+from memopt.modules import load, modules_in
 from memopt.text.usage import STDOUT
 
 # module, function, and whether it is told that bound and proof are only claimed
@@ -30,7 +30,7 @@ OF_PLANS = {
     "minimalloc-csv": ("exports", "module_csv", False),
     "svg": ("report", "module_svg", True),
 }
-_FOUND = methods_in("memopt.outputs")
+_FOUND = modules_in("memopt.outputs")
 TARGETS = tuple(sorted({*_FOUND, *OF_PLANS}))
 SOURCES = (".c", ".h")
 
@@ -57,7 +57,7 @@ class Wanted:
 
 
 def _form(kind: str) -> Any:
-    return import_module(_FOUND[kind]) if kind in _FOUND else None
+    return load(_FOUND[kind], "write") if kind in _FOUND else None
 
 
 def is_binary(kind: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn, cast
 
-from memopt.dialects.memgraph.errors import nearest, printable
+from memopt.dialects.memgraph.errors import MemoptError, nearest, printable
 
 
 class UsageError(ValueError):
@@ -41,7 +41,8 @@ class Answer:
 @contextmanager
 def answering(program: str) -> Generator[Answer]:
     """Yield the answer of the command inside, which is 2 for wrong usage, 130 for Ctrl-C, 143 for
-    SIGTERM, each with its line on stderr, and 1 for a reader that went away."""
+    SIGTERM, 1 for a plugin that is broken, each with its line on stderr, and 1 for a reader that
+    went away."""
     answer = Answer()
     try:
         with _terminable():
@@ -49,6 +50,9 @@ def answering(program: str) -> Generator[Answer]:
     except UsageError as error:
         print(f"{program}: error: {printable(str(error))}", file=sys.stderr)
         answer.code = 2
+    except MemoptError as error:  # of a registry, before any file is at hand
+        print(f"{program}: {printable(str(error))}", file=sys.stderr)
+        answer.code = 1
     except Terminated:
         print(f"{program}: terminated", file=sys.stderr)
         answer.code = 143

@@ -15,9 +15,9 @@ from pathlib import Path
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.solvers.registry import methods_in
+from memopt.modules import modules_in
 
-REFERENCES = methods_in("memopt.validate.references")  # name -> module
+REFERENCES = modules_in("memopt.validate.references")  # name -> module
 ARRAYS = "arrays.npz"
 
 

@@ -14,7 +14,6 @@ from memopt.backends.c.emit.call import Constants, KernelCall, Table
 from memopt.backends.c.emit.lowering import lower as lower_op
 from memopt.backends.c.emit.registry import all_kernels, kernel, kernels_of, matching
 from memopt.backends.c.kernels import (
-    DIRECTORY,
     Source,
     declarations,
     field_order,
@@ -29,6 +28,8 @@ from memopt.dialects.operators import operations
 from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unary import FunctionOp, HardSwishOp, ReluOp
 from memopt.frontends.onnx.operators import OPERATORS
+
+DIRECTORY = Path(kernels.__file__).parent
 
 
 def operation(kind: str, element: str, after: str = "") -> Operation:

@@ -66,10 +66,10 @@ def test_one_file_adds_a_format_to_the_commands(
     assert "96 B  optimal" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert ".json, .onnx, .tflite, .chain or .mlir" in " ".join(capsys.readouterr().out.split())
+    assert ".chain, .json, .onnx, .tflite or .mlir" in " ".join(capsys.readouterr().out.split())
     net.with_suffix(".txt").write_text("")
     assert main([str(net.with_suffix(".txt"))]) == 1
-    assert "expected .json, .onnx, .tflite, .chain or .mlir" in capsys.readouterr().err
+    assert "expected .chain, .json, .onnx, .tflite or .mlir" in capsys.readouterr().err
 
 
 def test_one_file_adds_a_format_to_the_api(net: Path) -> None:

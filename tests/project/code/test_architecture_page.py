@@ -39,7 +39,7 @@ def is_module(name: str) -> bool:
 def without_output(text: str) -> str:
     """A page without what programs print, write and read."""
     return re.sub(
-        r"^```(?:console|mlir|sh|c|text)\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE
+        r"^```(?:console|mlir|sh|c|text|toml)\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE
     )
 
 

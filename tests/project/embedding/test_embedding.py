@@ -4,16 +4,14 @@ The package `toyflow` is installed into a folder of its own and run by other pro
 but what an installed memopt offers can help it.
 """
 
-import os
 import re
-import shutil
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pytest
+from installed_package import installed
 from standard_mlir import (
     LOWER,
     SIDES,
@@ -53,16 +51,7 @@ print(module)
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a process that finds toyflow, installed into a folder."""
-    folder = tmp_path_factory.mktemp("site")
-    source = tmp_path_factory.mktemp("source") / "toyflow"
-    shutil.copytree(HERE / "toyflow", source)
-    options = ["--no-deps", "--quiet", "--target", str(folder)]
-    if int(version("setuptools").split(".")[0]) >= 77:
-        options += ["--no-build-isolation", "--no-index"]  # else pip fetches one to build with
-    command = [sys.executable, "-m", "pip", "install", *options, str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return {**os.environ, "PYTHONPATH": str(folder)}
+    return installed(HERE / "toyflow", tmp_path_factory.mktemp("toyflow"))
 
 
 def run(environment: dict[str, str], *command: str | Path) -> str:

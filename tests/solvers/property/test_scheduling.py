@@ -10,6 +10,7 @@ import pytest
 from exhaustive import Bytes
 from oracles import naive_steps, optimum, random_graph, random_order
 
+from memopt.modules import modules_in
 from memopt.solvers.problems.array_profile import array_profile
 from memopt.solvers.problems.memory_graph import (
     Group,
@@ -20,13 +21,13 @@ from memopt.solvers.problems.memory_graph import (
     profile,
 )
 from memopt.solvers.published.scheduling import dp, liberis
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import function_of, options_of
 from memopt.solvers.scheduling import METHODS, schedule
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, renumber
 
 GRAPHS = 20_000
-FILES = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
+FILES = modules_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
 HEURISTICS = [
     m for m in METHODS if "time_limit" not in options_of(function_of(FILES, m, "method", "solve"))
 ]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memopt.solvers.registry import declared_options, methods_in
+from memopt.modules import modules_in
+from memopt.solvers.registry import declared_options
 
 SOLVE = """
 
@@ -33,7 +34,7 @@ def test_options_are_read_as_python_reads_them(
     (package / "keyword.py").write_text("def solve(graph, *, depth: int = 2) -> int: ...\n")
     (package / "plain.py").write_text("def solve(graph) -> int: ...\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    methods = methods_in("declaring_methods")
+    methods = modules_in("declaring_methods")
     try:
         (option,) = declared_options(methods, "solve")
     finally:

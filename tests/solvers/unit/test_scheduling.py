@@ -5,13 +5,14 @@ import sys
 
 import pytest
 
+from memopt.modules import modules_in
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, ProblemError
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import function_of, options_of
 from memopt.solvers.scheduling import METHODS, schedule
 
 pytestmark = pytest.mark.quick
 
-FILES = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
+FILES = modules_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
 HEURISTICS = [
     m for m in METHODS if "time_limit" not in options_of(function_of(FILES, m, "method", "solve"))
 ]

@@ -6,22 +6,23 @@ from `backends/c/project/example.py`; a layout only arranges, for the build that
 """
 
 from collections.abc import Callable
-from importlib import import_module
-from pkgutil import iter_modules
 
 from memopt.backends.c.project.project_files import Files, Project
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.modules import load, modules_in
 
 MAKE = "make"  # the default, and the one that is measured
+_FOUND = modules_in(__name__)
 
 
 def layout_names() -> tuple[str, ...]:
     """The names of all layouts."""
-    return tuple(sorted(info.name.replace("_", "-") for info in iter_modules(__path__)))
+    return tuple(_FOUND)
 
 
 def layout_named(name: str) -> Callable[[Project], Files]:
     """Return the function that makes the files of that layout. Raises MemoptError."""
-    if name not in layout_names():
-        raise MemoptError(f"layout {name!r} is not one of: {', '.join(layout_names())}")
-    return import_module(f"{__name__}.{name.replace('-', '_')}").files
+    if name not in _FOUND:
+        raise MemoptError(f"layout {name!r} is not one of: {', '.join(_FOUND)}")
+    files: Callable[[Project], Files] = load(_FOUND[name], "files").files
+    return files

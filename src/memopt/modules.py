@@ -1,0 +1,110 @@
+"""Modules of registries: the files of a folder of memopt, and of such a folder in users' packages.
+
+    modules_in("memopt.targets")["cortex-m4"]         # "memopt.targets.cortex_m4"
+    load("memopt.targets.cortex_m4", "TARGET").TARGET
+
+A file's name with hyphens is what it is called, and nothing is imported before it is asked for. A
+package takes part by one entry point of the group `memopt.plugins`, whose value is the package:
+`toyboard/targets/toy.py` is to `toyboard` what `targets/toy.py` would be to memopt.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+from memopt.dialects.memgraph.errors import MemoptError
+
+GROUP, OURS = "memopt.plugins", "memopt."
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A package of a user's, the distribution that brought it, and the package's folders."""
+
+    package: str
+    distribution: str
+    folders: tuple[str, ...]
+
+
+@cache
+def plugins() -> tuple[Plugin, ...]:
+    """Return the installed packages that take part, by name. Raises MemoptError."""
+    by_package: dict[str, Plugin] = {}
+    for point in entry_points(group=GROUP):
+        name = point.dist.name if point.dist is not None else point.name
+        try:
+            spec = find_spec(point.value)  # imports what a dotted name begins with
+        except Exception as error:
+            raise _broken(point.value, name, error) from error
+        if spec is None or spec.submodule_search_locations is None:
+            raise MemoptError(
+                f"package {name}: {GROUP} in its entry points names {point.value!r}, "
+                "which is no package"
+            )
+        folders = tuple(spec.submodule_search_locations)
+        by_package[point.value] = Plugin(point.value, name, folders)
+    return tuple(by_package[package] for package in sorted(by_package))
+
+
+def folders_of(package: str) -> dict[str, tuple[str, ...]]:
+    """Return where the files of a package lie: its own folders, and of each plugin's package those
+    of the same path below it."""
+    places = {package: tuple(import_module(package).__path__)}
+    if package.startswith(OURS):
+        inner = package.removeprefix(OURS)
+        for one in plugins():
+            places[f"{one.package}.{inner}"] = tuple(
+                str(Path(folder, *inner.split("."))) for folder in one.folders
+            )
+    return places
+
+
+def modules_in(*packages: str) -> dict[str, str]:
+    """Name -> module of every file of these packages, plugins' included: `auto` first, then by
+    name. Raises MemoptError for a name that is there twice."""
+    modules: dict[str, str] = {}
+    for package in packages:
+        for place, folders in folders_of(package).items():
+            for info in iter_modules(folders):
+                name, module = info.name.replace("_", "-"), f"{place}.{info.name}"
+                if name in modules:
+                    raise fault(module, f"is called {name!r}, as {modules[name]} is")
+                modules[name] = module
+    return dict(sorted(modules.items(), key=lambda entry: (entry[0] != "auto", entry[0])))
+
+
+@cache
+def load(module: str, *names: str) -> ModuleType:
+    """Return a module of a registry, which has one of `names` if there are any. Raises MemoptError
+    that names the package of a plugin that cannot be loaded."""
+    try:
+        loaded = import_module(module)
+    except Exception as error:
+        plugin = _plugin_of(module)
+        if plugin is None:
+            raise
+        raise _broken(module, plugin.distribution, error) from error
+    if names and not any(hasattr(loaded, name) for name in names):
+        raise fault(module, f"has no {' or '.join(names)}")
+    return loaded
+
+
+def fault(module: str, text: str) -> MemoptError:
+    """Return the error that says what is wrong with a module of a registry, and whose it is."""
+    plugin = _plugin_of(module)
+    owner = plugin.distribution if plugin else "memopt"
+    return MemoptError(f"package {owner}: {module} {text}")
+
+
+def _plugin_of(module: str) -> Plugin | None:
+    return next((p for p in plugins() if module.startswith(f"{p.package}.")), None)
+
+
+def _broken(module: str, distribution: str, error: Exception) -> MemoptError:
+    why = f"{type(error).__name__}: {error}"
+    return MemoptError(f"package {distribution}: {module} cannot be loaded: {why}")
