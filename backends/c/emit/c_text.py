@@ -79,9 +79,10 @@ def _wrap(words: Iterable[str]) -> Iterable[str]:
         yield line
 
 
-def array(c_type: str, name: str, values: Any) -> str:
-    """`static const` definition of a numpy array, flattened."""
+def array(c_type: str, name: str, values: Any, kind: str = "TABLES") -> str:
+    """`static const` definition of a numpy array, flattened, in the section of its kind."""
     flat = values.reshape(-1).tolist()
     literal = float_literal if c_type == "float" else int_literal
     lines = "\n".join(_wrap(map(literal, flat or [0])))
-    return f"static const {c_type} {name}[{max(1, len(flat))}] = {{\n{lines}\n}};\n"
+    head = f"MEMOPT_{kind} static const {c_type} {name}[{max(1, len(flat))}]"
+    return f"{head} = {{\n{lines}\n}};\n"

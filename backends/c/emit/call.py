@@ -42,11 +42,13 @@ Array = Any  # numpy.ndarray: numpy is imported only where code is written
 class Table:
     """A constant array in flash: C element type, the values in row-major order. Kernels have code
     for the rare tables that `need` it, where each MEMOPT_WITH_<need> is 1: the others' networks pay
-    neither flash nor stack for it."""
+    neither flash nor stack for it. One that `is_looked_up`, at places that the data say or once for
+    each row, is no weights: it may lie in faster memory."""
 
     c_type: str
     values: Array
     needs: tuple[str, ...] = ()
+    is_looked_up: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from memopt.dialects.memgraph.names import name_of
 @dataclass
 class Source:
     """The parts of the C file while it is written; `tables` finds equal arrays again, `pointers` is
-    how many operands a call has at most, `needed` as Form has it, `operators` by number."""
+    how many operands a call has at most, `needed` as Form has it, `operators` by number, `weights`
+    by the names of their arrays."""
 
     layout: Layout
     constants: Constants
@@ -38,6 +39,7 @@ class Source:
     tables: dict[tuple[str, bytes], str] = field(default_factory=dict[tuple[str, bytes], str])
     needed: set[str] = field(default_factory=set[str])
     operators: list[Operation] = field(default_factory=list[Operation])
+    weights: dict[str, Table] = field(default_factory=dict[str, Table])
 
 
 def table_name(out: Source, table: Table, name: str) -> str:
@@ -45,7 +47,10 @@ def table_name(out: Source, table: Table, name: str) -> str:
     key = (table.c_type, table.values.tobytes())
     if key not in out.tables:
         out.tables[key] = name
-        out.data.append(array(table.c_type, name, table.values))
+        if not table.is_looked_up:
+            out.weights[name] = table
+        kind = "TABLES" if table.is_looked_up else "WEIGHTS"
+        out.data.append(array(table.c_type, name, table.values, kind))
     return out.tables[key]
 
 

@@ -19,6 +19,8 @@ from memopt.backends.c.emit.c_text import float_literal, plain
 from memopt.backends.c.emit.custom import custom_declarations, custom_types
 from memopt.backends.c.emit.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.emit.objects import declare_objects, object_sizes
+from memopt.backends.c.emit.sections import ARENA, attribute
+from memopt.backends.c.weights.stored import check_declaration
 from memopt.dialects.attributes.input_range import declared_range
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of
@@ -273,6 +275,8 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         parts.append(object_sizes(layout.objects, upper))
     if layout.banks:
         parts.append(bank_macros(layout, upper))
+    if (section := layout.storage.sections.get(ARENA)) is not None and not layout.objects:
+        parts.append(f"#define {upper}_ARENA_SECTION {attribute(section)}\n")
     if layout.variables:
         stays = sum(bytes_in(op.result) for op in layout.variables)
         parts.append(f"#define {upper}_VARIABLE_BYTES {stays}u /* static: they stay */\n")
@@ -290,6 +294,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
         + (declare_objects(name) if layout.objects else "")
         + (_reset(name) if layout.variables else "")
+        + (check_declaration(name) if layout.storage.has_check else "")
         + (custom_declarations(layout) if layout.is_custom else "")
         + streamed
         + (run if sliding is None else "")

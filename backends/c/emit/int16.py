@@ -15,7 +15,7 @@ WIDEST = 1 << 46  # of a sum, whose product with 16 bits is rounded in 64
 
 def sigmoids() -> Table:
     """The table of memopt_sigmoid_s16.h."""
-    return Table("uint16_t", np.array(sigmoid_table(), np.uint16))
+    return Table("uint16_t", np.array(sigmoid_table(), np.uint16), is_looked_up=True)
 
 
 def need_zero_points_of_zero(op: Operation, *values: SSAValue) -> None:

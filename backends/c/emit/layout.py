@@ -4,8 +4,8 @@ Nothing is decided here. The plan verifier has re-derived all of it from the IR 
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -71,6 +71,15 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class ArrayStorage:
+    """How arrays are written: the `sections` of kinds of them (sections.py), and whether a function
+    checks the weights."""
+
+    sections: Mapping[str, str] = field(default_factory=dict[str, str])
+    has_check: bool = False
+
+
+@dataclass(frozen=True)
 class Address:
     """`base` is the name of a memory, `input_K`, `output_K`, `variable_K` or `kept`; `offset` in
     bytes from there."""
@@ -86,7 +95,7 @@ class Layout:
 
     `memories` is one arena, or the shared objects, or the banks in use; `arena` the bytes of them
     all. `sliding` is what a function does that keeps rows from run to run; `variables`, each a
-    static array `variable_K`, stay too.
+    static array `variable_K`, stay too. `storage` says how arrays are written.
     """
 
     func: FuncOp
@@ -100,6 +109,7 @@ class Layout:
     scratch: dict[Operation, tuple[int, Address]]
     sliding: Sliding | None = None
     variables: tuple[VariableOp, ...] = ()
+    storage: ArrayStorage = ArrayStorage()
 
     @property
     def operations(self) -> list[Operation]:

@@ -6,6 +6,7 @@ static uint8_t object_3_memory[2 * MEMOPT_GUARD + 4096] MEMOPT_OBJECT(3);
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.layout import Layout, Memory
+from memopt.backends.c.emit.sections import ARENA
 
 SETTINGS = """/* Shared objects: separate arrays, each for one tensor at a time. Define
  * MEMOPT_OBJECT to put them elsewhere, MEMOPT_GUARD (a multiple of the alignment) for bytes
@@ -52,8 +53,12 @@ def define_objects(layout: Layout, name: str) -> str:
     cases = "".join(
         f"    case {k}:\n      return {m.name};\n" for k, m in enumerate(layout.objects)
     )
+    settings, section = SETTINGS, layout.storage.sections.get(ARENA)
+    if section is not None:
+        settings = settings.replace("defined(__arm__) || defined(__riscv)", "1")
+        settings = settings.replace(".arena.", f"{section}.")
     return (
-        SETTINGS.replace("@alignment@", str(layout.model.alignment.data))
+        settings.replace("@alignment@", str(layout.model.alignment.data))
         + arrays
         + f"\n{_signature(name)} {{\n  switch (index) {{\n{cases}"
         "    default:\n      return NULL;\n  }\n}\n\n"

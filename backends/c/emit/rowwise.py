@@ -72,5 +72,7 @@ def lookup(op: UnaryOp) -> KernelCall:
     every = np.arange(-128, 128).astype(np.int8).view(dtype_of(op.input))
     (table,) = op.evaluate([every])
     if table.itemsize == 1:
-        return rowwise(op, "lookup_s8", (("table", Table("int8_t", table.view(np.int8))),))
-    return rowwise(op, "lookup_s8_s16", (("table", Table("int16_t", table)),))
+        of_bytes = Table("int8_t", table.view(np.int8), is_looked_up=True)
+        return rowwise(op, "lookup_s8", (("table", of_bytes),))
+    wide = Table("int16_t", table, is_looked_up=True)
+    return rowwise(op, "lookup_s8_s16", (("table", wide),))

@@ -11,7 +11,7 @@ The plan is verified first; nothing is planned here. Equal modules give equal te
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,11 +24,13 @@ from memopt.backends.c.emit.c_text import identifier, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, pointer, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of, header, run_signature
-from memopt.backends.c.emit.layout import Layout, layout_of, live_groups
+from memopt.backends.c.emit.layout import ArrayStorage, Layout, layout_of, live_groups
 from memopt.backends.c.emit.objects import define_objects
 from memopt.backends.c.emit.operators import add_operators
+from memopt.backends.c.emit.sections import section_macros
 from memopt.backends.c.kernels import Form, declarations, inlined
 from memopt.backends.c.stream.streaming import Parts, stream_functions, stream_header
+from memopt.backends.c.weights.stored import check_function
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.memgraph.errors import MemoptError
@@ -110,6 +112,15 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", re.sub(r'/\*.*?\*/|"[^"\n]*"', "", text, flags=re.DOTALL)))
 
 
+ARRAYS = """/* Attributes of constant arrays; tables are those that are looked up. */
+#ifndef MEMOPT_WEIGHTS
+#define MEMOPT_WEIGHTS
+#endif
+#ifndef MEMOPT_TABLES
+#define MEMOPT_TABLES
+#endif
+
+"""
 TRACE = """/* With -DMEMOPT_TRACE the program gives memopt_trace, called with every result. */
 #ifdef MEMOPT_TRACE
 void memopt_trace(uint32_t tensor, const char *name, const void *data, uint32_t bytes);
@@ -136,16 +147,18 @@ def emit(
     target: str | None = None,
     weights: Weights | None = None,
     known: Checked | None = None,
+    storage: ArrayStorage | None = None,
 ) -> Emitted:
     """Header and source of the module's planned function.
 
     `name` becomes the prefix of everything public; `target` as in `layout_of`; `weights`
     says where the model files are, next to the working directory if not given; `known`, what the
-    planner knows of the function. Raises
+    planner knows of the function; `storage`, how arrays are written. Raises
     MemoptError for a function without a valid plan and for operators without a kernel.
     """
     name = identifier(name)
     layout = layout_of(module, target, known, weights)
+    layout = layout if storage is None else replace(layout, storage=storage)
     board = target_named(target or layout.model.target.data)
     isa = with_called(board, layout.model).isa
     weights = weights or Weights.of(module)
@@ -177,7 +190,11 @@ def emit(
     objects = define_objects(layout, name) if layout.objects else ""
     reset = define_reset(out, weights)
     variables = define_variables(layout)
-    source = TRACE + objects + variables + "\n".join(out.data) + reset + functions
+    if layout.storage.has_check:
+        functions = check_function(out.weights, name) + functions
+    sections = layout.storage.sections
+    macros = section_macros(ARRAYS, sections) if sections else ARRAYS
+    source = macros + TRACE + objects + variables + "\n".join(out.data) + reset + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     even = any(rounds_even(op) for op in module.walk())
     form = Form(even, needed=frozenset(out.needed))

@@ -18,7 +18,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.target import Target, target_named
 from memopt.targets.core.timing import Timing
 
-FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
+IN_FLASH = r"^  (\S+) : \{.*\} > "  # output sections of our linker script, besides .data
 STATIC_RAM = (".data", ".bss")
 HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
 SECONDS = 120  # for one inference under emulation
@@ -117,7 +117,9 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
             errors = [line for line in text if "error" in line] or text
             raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
         sections = _sections(run_make(directory, build, "size").stdout)
-        facts["flash"] = sum(sections.get(name, 0) for name in FLASH)
+        script = next((directory / "platform").glob("*.ld")).read_text()
+        in_flash = {".data", *re.findall(IN_FLASH, script, re.MULTILINE)}
+        facts["flash"] = sum(sections.get(name, 0) for name in in_flash)
         facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
         facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
         if facts["stack_bound"] is None:

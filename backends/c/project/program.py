@@ -12,14 +12,16 @@ from memopt.backends.c.emit.banks import bank_arrays, bank_example, bank_values
 from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout
+from memopt.backends.c.emit.sections import ARENA
 from memopt.dialects.memgraph.tensors import shape_of
 
 ENDS = ("INPUT_0", "OUTPUT_0")
 
-RAM = """#if defined(__arm__) || defined(__riscv)
+IN_ARENA = """#if defined(__arm__) || defined(__riscv)
 __attribute__((section(".arena")))
 #endif
-__attribute__((aligned(16))) static uint8_t ram[CANARY + memory_bytes_0 + CANARY];
+"""
+RAM = """__attribute__((aligned(16))) static uint8_t ram[CANARY + memory_bytes_0 + CANARY];
 """
 
 WHOLE = """\
@@ -105,7 +107,8 @@ def memory_arrays(layout: Layout, name: str) -> str:
 
 def _arena(layout: Layout, name: str) -> str:
     upper = name.upper()
-    array = f"static uint8_t arena[{upper}_ARENA_BYTES] "
+    section = f"{upper}_ARENA_SECTION " if ARENA in layout.storage.sections else ""
+    array = f"{section}static uint8_t arena[{upper}_ARENA_BYTES] "
     aligned = f"__attribute__((aligned({upper}_ARENA_ALIGNMENT)));\n\n"
     return "" if layout.objects else array + aligned
 
@@ -132,6 +135,11 @@ def streamed_example(layout: Layout, name: str) -> str:
     )
 
 
+def arena_section(layout: Layout, owner: str) -> str:
+    """Return the lines that put the arena of `owner` into its section."""
+    return f"{owner}_ARENA_SECTION\n" if ARENA in layout.storage.sections else IN_ARENA
+
+
 def memory_values(layout: Layout, name: str) -> dict[str, str]:
     """Return the templates' values for the plan's memory: arenas in main.c, or the model's
     objects."""
@@ -154,9 +162,10 @@ def memory_values(layout: Layout, name: str) -> dict[str, str]:
             "guard": f"-DMEMOPT_GUARD={guard} ",
             "cmake_guard": f"  target_compile_definitions({name} PRIVATE MEMOPT_GUARD={guard})\n",
         }
+    section = arena_section(layout, upper)
     return {
         "memory_count": "1",
-        "memories": f"enum {{ memory_bytes_0 = {sizes[0]} }};\n{RAM}\n{table}\n"
+        "memories": f"enum {{ memory_bytes_0 = {sizes[0]} }};\n{section}{RAM}\n{table}\n"
         f"{start}(void)k;\n  return ram + CANARY;\n}}\n",
         "memory_pointers": "  uint8_t *arena = ram + CANARY;\n",
         "memory_text": f"one arena of **{layout.arena} bytes** that you give it",

@@ -9,6 +9,7 @@ from memopt.backends.c.emit.banks import link_values
 from memopt.backends.c.emit.c_text import filled, plain
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, bytes_in
+from memopt.backends.c.emit.sections import output_sections
 from memopt.backends.c.emit.source import Emitted, emit_files
 from memopt.backends.c.kernels import Form, names_of, needed_files, text_of
 from memopt.backends.c.project.build_values import called_values, target_values
@@ -46,6 +47,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
     kernel_sources = [f"kernels/memopt_{k}.c" for k in sorted(emitted.kernels)]
     model_sources = [f"{name}.c", *kernel_sources]
     platform_sources = [f"platform/{p}" for p in target.platform if p.endswith(".c")]
+    sections = layout.storage.sections
     memory, called = memory_values(layout, name), called_values([layout], name, [name])
     program = f"{name}.elf" if target.has_memories else name
     cmake = (
@@ -83,6 +85,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         **memory,
         **target_values(target, program),
         **(link_values(layout, target) if layout.banks else {"bank_sections": ""}),
+        "named_sections": output_sections(sections, target) if sections else "",
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from memopt.backends.c.emit.header import bytes_in, fits, holds
 from memopt.backends.c.emit.layout import row_bytes
+from memopt.backends.c.emit.sections import ARENA, attribute
 from memopt.backends.c.emit.source import WRITTEN
 from memopt.backends.c.kernels import joined
 from memopt.backends.c.project.layouts import MAKE, layout_named
@@ -118,6 +119,8 @@ def _header(several: Several, headers: list[str]) -> str:
     alignment = max(p.emitted.layout.model.alignment.data for p in projects)
     stays = sum(bytes_in(op.result) for p in projects for op in p.emitted.layout.variables)
     variables = f"#define MEMOPT_MODELS_VARIABLE_BYTES {stays}u /* static: they stay */\n"
+    section = projects[0].emitted.layout.storage.sections.get(ARENA)
+    macro = f"#define MEMOPT_MODELS_ARENA_SECTION {attribute(section)}\n" if section else ""
     checks = [
         holds(
             f"{p.name.upper()}_ARENA_BYTES <= {total}",
@@ -129,7 +132,7 @@ def _header(several: Several, headers: list[str]) -> str:
     return (
         f"{WRITTEN}#ifndef MEMOPT_MODELS_H\n#define MEMOPT_MODELS_H\n\n{includes}\n"
         f"#define {total} {several.arena}u /* of {given} */\n"
-        f"#define MEMOPT_MODELS_ARENA_ALIGNMENT {alignment}u\n"
+        f"#define MEMOPT_MODELS_ARENA_ALIGNMENT {alignment}u\n{macro}"
         f"#define MEMOPT_MODELS_INPUT_BYTES {sum(map(_first_input, projects))}u "
         f"/* of an inference of each */\n{variables if stays else ''}\n"
         f"{fits('memopt_models', bool(stays))}{''.join(checks)}\n#endif /* MEMOPT_MODELS_H */\n"

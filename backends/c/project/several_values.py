@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 
 from memopt.backends.c.emit.c_text import filled
+from memopt.backends.c.emit.sections import ARENA
 from memopt.backends.c.project.build_values import called_values, target_values
-from memopt.backends.c.project.program import buffers, feed, memory_arrays, transfer
+from memopt.backends.c.project.program import (
+    arena_section,
+    buffers,
+    feed,
+    memory_arrays,
+    transfer,
+)
 from memopt.backends.c.project.project_files import Project, fill
 
 ARRAY = """\
-#if defined(__arm__) || defined(__riscv)
-__attribute__((section(".arena")))
-#endif
-__attribute__((aligned(16))) static uint8_t
+@section@__attribute__((aligned(16))) static uint8_t
     @array@[CANARY + @OWNER@_ARENA_BYTES - MEMOPT_ARENA_SHRINK + CANARY];
 """
 ROW = '    {"@name@", @name@_step, @array@ + CANARY, @NAME@_ARENA_BYTES - MEMOPT_ARENA_SHRINK},\n'
@@ -32,7 +36,7 @@ endif()
 """
 SHARED_ARENA = """
 
-static uint8_t arena[MEMOPT_MODELS_ARENA_BYTES]
+@section@static uint8_t arena[MEMOPT_MODELS_ARENA_BYTES]
     __attribute__((aligned(MEMOPT_MODELS_ARENA_ALIGNMENT))); /* of all models */"""
 SECTION = """
 ## @name@
@@ -58,7 +62,11 @@ def values_of(
         sources += _kernels(all_kernels(projects))
     platform = [f"platform/{file}" for file in board.platform if file.endswith(".c")]
     owners = {"ram": "MEMOPT_MODELS"} if shares_arena else {f"{n}_ram": n.upper() for n in names}
-    arrays = [filled(ARRAY, {"array": a, "OWNER": owner}) for a, owner in owners.items()]
+    layout = projects[0].emitted.layout
+    arrays = [
+        filled(ARRAY, {"array": array, "OWNER": owner, "section": arena_section(layout, owner)})
+        for array, owner in owners.items()
+    ]
     rows = [
         filled(ROW, {"name": n, "NAME": n.upper(), "array": "ram" if shares_arena else f"{n}_ram"})
         for n in names
@@ -159,6 +167,8 @@ def _readme(
         else "The names of\neach model's kernels begin with its own."
     )
     arenas = [p.emitted.layout.arena for p in projects]
+    has_section = ARENA in projects[0].emitted.layout.storage.sections
+    section = "MEMOPT_MODELS_ARENA_SECTION " if has_section else ""
     arena = (
         f"All run in one arena of **{max(arenas)} bytes**, one after the other: what one leaves\n"
         "there, its outputs too, is gone when the next one begins."
@@ -175,6 +185,6 @@ def _readme(
     return {
         "kernels_text": kernels,
         "arena_text": arena,
-        "shared_arena": SHARED_ARENA if shares_arena else "",
+        "shared_arena": filled(SHARED_ARENA, {"section": section}) if shares_arena else "",
         "sections": sections,
     }

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.c_text import file_name
+from memopt.backends.c.emit.layout import ArrayStorage
 from memopt.backends.c.emit.source import emit
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
@@ -42,12 +43,14 @@ def make_project(
     known: Checked | None = None,
     own_kernels: bool = False,
     specialised: bool = True,
+    storage: ArrayStorage | None = None,
 ) -> Project:
     """The planned function as C for `target`, the name of one whose output is C; see Project for
-    `own_kernels`, and Form for `specialised`. Raises MemoptError for what cannot be emitted."""
+    `own_kernels`, Form for `specialised`, ArrayStorage. Raises MemoptError for what cannot be
+    emitted."""
     board = target_named(target, "c")
     name = file_name(name)
-    emitted = emit(module, name, target, weights, known)
+    emitted = emit(module, name, target, weights, known, storage)
     form = replace(emitted.form, specialised=specialised)
     return Project(replace(emitted, form=form), name, board, own_kernels)
 

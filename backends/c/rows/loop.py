@@ -99,7 +99,7 @@ typedef struct {
   row_place to, from;
   uint32_t bytes;
 } row_move;
-static const row_move moves[@count@] = {
+MEMOPT_TABLES static const row_move moves[@count@] = {
 @moves@};
 """
 
@@ -284,7 +284,9 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
     """The initialiser of a row operator; its tables are added to `out`."""
 
     def table(places: Places, name: str) -> str:
-        return table_name(out, Table("row_place", _numbered(places, numbers)), f"{o.prefix}_{name}")
+        values = _numbered(places, numbers)
+        row_places = Table("row_place", values, is_looked_up=True)
+        return table_name(out, row_places, f"{o.prefix}_{name}")
 
     call, window = o.call.call, o.call.window
     if o.inlined is None:
@@ -336,7 +338,8 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
 
 def _row_numbers(out: Source, o: RowOperator) -> str:
     indices = np.array([r.index.data for r in o.rows], np.int64)
-    return table_name(out, Table("row_number", indices), f"{o.prefix}_rows")
+    table = Table("row_number", indices, is_looked_up=True)
+    return table_name(out, table, f"{o.prefix}_rows")
 
 
 def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
@@ -348,7 +351,8 @@ def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
         entries = (str(call.number + call.is_pair * numbers.pair) for call in line)
         lines.append(f"  {', '.join(entries)},\n")
     kind = f"uint{numbers.operator_bits}_t"
-    return f"static const {kind} calls[{len(calls)}] = {{\n{''.join(lines)}}};\n"
+    head = f"MEMOPT_TABLES static const {kind} calls[{len(calls)}]"
+    return f"{head} = {{\n{''.join(lines)}}};\n"
 
 
 CALLS_IN_LINE = 24

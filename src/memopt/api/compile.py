@@ -8,6 +8,8 @@ from typing import Any
 from memopt.api.keywords import in_keywords, with_keywords
 from memopt.api.plans import PlanKeywords, check_words, imported_of
 from memopt.api.sources import Source, chosen, prepared, told, weights_at_hand
+from memopt.backends.c.emit.layout import ArrayStorage
+from memopt.backends.c.emit.sections import storage_of
 from memopt.backends.c.project.layouts import layout_names
 from memopt.compile.driver import FILES
 from memopt.compile.files.folder import check_folder
@@ -15,6 +17,7 @@ from memopt.compile.files.staging import remove_leftovers
 from memopt.compile.request import Building, Request
 from memopt.compile.run_passes import Seconds
 from memopt.compile.stages import check, compiled, write
+from memopt.text.usage import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,8 @@ class CompileKeywords(PlanKeywords):
     layout: str | None = None
     shared_kernels: bool = False
     specialise: bool | None = None
+    section: str | None = None
+    check_weights: bool = False
     force: bool = False
 
 
@@ -39,8 +44,9 @@ def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa
     `ram` are the bytes that the board has for arena, stack and static RAM, `flash` those for the
     image, which is refused if it needs more, `layout` is the build
     for which the C is written, `specialise=False` makes kernels smaller and slower, and with
-    `shared_kernels` they keep names that several models share. `force` overwrites what was edited
-    in `out`. The other keywords are those of `memopt.plan`:
+    `shared_kernels` they keep names that several models share. `section` says where arrays lie, as
+    "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them. `force`
+    overwrites what was edited in `out`. The other keywords are those of `memopt.plan`:
 
     OPTIONS
 
@@ -61,6 +67,7 @@ def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa
         layout=options.layout,
         shared_kernels=options.shared_kernels,
         specialised=options.specialise,
+        storage=_storage(options),
     )
     request = Request(
         path=Path(model.name),
@@ -83,3 +90,11 @@ def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa
             after.attributes[FILES] = imported.module.attributes[FILES]
         write(report, options.force)
     return report.content
+
+
+def _storage(options: CompileKeywords) -> ArrayStorage:
+    """Return how arrays are written. Raises UsageError."""
+    try:
+        return storage_of(options.section, options.check_weights)
+    except ValueError as error:
+        raise UsageError(f"section={options.section!r}: {error}") from None

@@ -58,6 +58,7 @@ class C:
                 known=planned.known,
                 own_kernels=not how.shared_kernels,
                 specialised=how.specialised is not False,
+                storage=how.storage,
             )
             return Built(planned, layout_named(how.layout or MAKE)(project), project)
 

@@ -8,6 +8,7 @@ plan(read(request))                 # Planned
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from memopt.backends.c.emit.layout import ArrayStorage
 from memopt.compile.options import PlanOptions
 from memopt.frontends.core.shapes import Fixed, Shapes
 from memopt.passes.memgraph_input_range import Ranges
@@ -27,12 +28,14 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Building:
-    """How C is written: the layout, whether kernels keep names that several models share, and
-    whether what surrounds their loops is built for speed; None is the default."""
+    """How C is written: the layout, whether kernels keep names that several models share, whether
+    what surrounds their loops is built for speed, and how arrays are written; None is the
+    default."""
 
     layout: str | None = None
     shared_kernels: bool = False
     specialised: bool | None = None
+    storage: ArrayStorage = field(default_factory=ArrayStorage)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
+from memopt.backends.c.emit.sections import ARENA
 from memopt.backends.c.project.write import write_texts
 from memopt.compile.c import C
 from memopt.compile.driver import model_files, relative_files
@@ -69,6 +70,8 @@ def check(request: Request) -> None:
     """Raise UsageError for options of a build that contradict each other."""
     if request.ram is not None and request.options.memory is not None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    if ARENA in request.building.storage.sections and request.options.memory is not None:
+        raise UsageError("--section=arena is of one arena; --memory has a section for each memory")
     _runtime(request).check(request)
 
 

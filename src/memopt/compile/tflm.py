@@ -29,6 +29,8 @@ REFUSED: tuple[tuple[Callable[[Request], bool], str], ...] = (
     (lambda r: r.building.layout is not None, "--layout={r.building.layout}"),
     (lambda r: r.building.shared_kernels, "--shared-kernels"),
     (lambda r: r.building.specialised is not None, "--specialise"),
+    (lambda r: bool(r.building.storage.sections), "--section"),
+    (lambda r: r.building.storage.has_check, "--check-weights"),
 )
 
 

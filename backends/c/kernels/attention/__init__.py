@@ -72,7 +72,9 @@ def attention_s8(op: AttentionOp, constants: Constants) -> KernelCall:
     low, part_zero = limits_of(op, scores)[0], per_tensor(op, parts)[1]
     least = limits_of(op, scaled)[0]
     table = op.scaled_scores() - least
-    known = Table("uint8_t", table.astype(np.uint8)) if (table != np.arange(256)).any() else 0
+    changes = (table != np.arange(256)).any()
+    scaled = Table("uint8_t", table.astype(np.uint8), is_looked_up=True)
+    exponential = Table("float", op.exponentials(), is_looked_up=True)
     names = zip("qkv", (op.q, op.k, op.v), strict=True)
     numbers = zip(("score", "output"), op.reals(), (op.sizes[2], op.sizes[1]), strict=True)
     by = {name: codes(op, np.array([n * 255 * 255]), (real,)) for name, real, n in numbers}
@@ -81,7 +83,7 @@ def attention_s8(op: AttentionOp, constants: Constants) -> KernelCall:
         ("score_zero_point", per_tensor(op, scores)[1] - low),
         ("output_zero_point", per_tensor(op, op.result)[1]),
         *((f"{name}_multiplier", int(numbers[0][0])) for name, numbers in by.items()),
-        *(("scaled", known), ("exponential", Table("float", op.exponentials()))),
+        *(("scaled", scaled if changes else 0), ("exponential", exponential)),
         ("part_scale", per_tensor(op, parts)[0]),
         ("part_most", limits_of(op, parts)[1] - part_zero),
     )

@@ -75,7 +75,8 @@ def concat_requantized(op: ConcatRequantizedOp, constants: Constants) -> list[Ke
     for value in op.inputs:
         size, array = shape_of(value)[axis] * inner, constants(value)
         table = np.roll(op.requantized(every, value), 128)  # in the order of signed bytes
-        fields = (("row_n", size), ("table", Table("int8_t", table.view(np.int8))))
+        of_bytes = Table("int8_t", table.view(np.int8), is_looked_up=True)
+        fields = (("row_n", size), ("table", of_bytes))
         operand = value if array is None else Table("uint8_t", array)
         rows = Rows(math.prod(out[:axis]), size, out[axis] * inner)
         if size:

@@ -47,7 +47,7 @@ def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
         return _along(op, f"softmax_even_{element_kind(op.input)}", _even_fields(op))
     op.need_unit_steps()
     numbers = softmax_exponentials(float(op.beta.value.data), per_tensor(op, op.input)[0])
-    table = Table("int32_t", np.array(numbers, dtype=np.int32))
+    table = Table("int32_t", np.array(numbers, dtype=np.int32), is_looked_up=True)
     fields = (("entries", len(numbers)), ("exponential", table))
     types = "_".join(dict.fromkeys(element_kind(v) for v in (op.input, op.result)))
     return _softmax_call(op, f"softmax_{types}", fields)
@@ -59,7 +59,10 @@ def softmax_s16(op: SoftmaxOp, constants: Constants) -> KernelCall:
     tables = (("exponential", exponential_table()), ("reciprocal", reciprocal_table()))
     fields = (
         *(("multiplier", multiplier), ("shift", shift + WIDE)),
-        *((name, Table("int16_t", np.array(table, np.int16))) for name, table in tables),
+        *(
+            (name, Table("int16_t", np.array(table, np.int16), is_looked_up=True))
+            for name, table in tables
+        ),
     )
     return _softmax_call(op, "softmax_s16", fields)
 
@@ -91,7 +94,7 @@ def _even_fields(op: SoftmaxOp) -> tuple[tuple[str, int | float | Table], ...]:
     exponential = op.even_exponentials() << (31 - EXPONENTIAL_BITS)
     scale, zero_point = per_tensor(op, op.result)
     return (
-        ("exponential", Table("uint32_t", exponential.astype(np.uint32))),
+        ("exponential", Table("uint32_t", exponential.astype(np.uint32), is_looked_up=True)),
         ("output_scale", scale),
         ("output_zero_point", zero_point),
         ("most", limits_of(op, op.result)[1] - zero_point),

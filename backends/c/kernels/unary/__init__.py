@@ -97,7 +97,8 @@ def bounded_f32(op: BoundedOp, constants: Constants) -> KernelCall:
 def logical_not(op: LogicalNotOp, constants: Constants) -> KernelCall:
     """By the table of bytes; what is true is any byte but 0."""
     table = (np.arange(-128, 128) == 0).astype(np.int8)
-    return rowwise(op, "lookup_s8", (("table", Table("int8_t", table)),))
+    of_bytes = Table("int8_t", table, is_looked_up=True)
+    return rowwise(op, "lookup_s8", (("table", of_bytes),))
 
 
 @kernel(GeluOp, "f32", rows=own_rows)

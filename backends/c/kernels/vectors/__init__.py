@@ -48,7 +48,7 @@ def log_softmax_s8(op: LogSoftmaxOp, constants: Constants) -> KernelCall:
     steps = LogSteps.of(op)
     fields: Fields = (
         ("entries", len(steps.exponentials)),
-        ("exponential", Table("int32_t", np.array(steps.exponentials, np.int32))),
+        ("exponential", Table("int32_t", np.array(steps.exponentials, np.int32), (), True)),
         *(("multiplier", steps.fine[0]), ("shift", steps.fine[1])),
         *(("inverse_multiplier", steps.inverse[0]), ("inverse_shift", steps.inverse[1])),
     )

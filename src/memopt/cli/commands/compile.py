@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from memopt.backends.c.emit.c_text import file_name
+from memopt.backends.c.emit.layout import ArrayStorage
+from memopt.backends.c.emit.sections import storage_of
 from memopt.backends.c.project.layouts import layout_names
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.several_models import compile_several
@@ -74,6 +76,19 @@ def add_arguments(commands: Any) -> None:
         "begin with the model's name, so that nothing clashes (C targets)",
     )
     parser.add_argument(
+        "--section",
+        action="append",
+        metavar="weights:.qspi,tables:.itcm,arena:.dtcm",
+        help="sections of the C's arrays: weights, tables that are looked up, the arena; your "
+        "linker script says where they lie (C targets)",
+    )
+    parser.add_argument(
+        "--check-weights",
+        action="store_true",
+        help="a function that reads all weights and compares their CRC-32; weights with a section "
+        "have it (C targets)",
+    )
+    parser.add_argument(
         "--share-arena",
         action="store_true",
         help="several models that never run together: one arena, as large as the largest of theirs "
@@ -97,10 +112,17 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
+    sections = None if args.section is None else ",".join(args.section)
+    try:
+        is_given = sections is not None or args.check_weights
+        storage = storage_of(sections, args.check_weights) if is_given else ArrayStorage()
+    except ValueError as error:
+        raise UsageError(f"--section={sections}: {error}") from None
     building = Building(
         layout=args.layout,
         shared_kernels=args.shared_kernels,
         specialised=None if args.specialise is None else args.specialise == "on",
+        storage=storage,
     )
     ram = None if args.ram is None else bytes_of_text(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)

@@ -1,0 +1,88 @@
+"""Sections of a model's arrays, by the kind of what is in them.
+
+    parse_sections("weights:.qspi,arena:.dtcm")    # {"weights": ".qspi", "arena": ".dtcm"}
+
+#define MEMOPT_WEIGHTS __attribute__((section(".qspi")))
+
+MEMOPT_WEIGHTS static const int8_t op3_weights[1152] = {...};
+
+A build that defines MEMOPT_WEIGHTS or MEMOPT_TABLES itself puts another attribute there. A linker
+script of ours has an output section of each name; in yours it says at which address they lie.
+"""
+
+import re
+from collections.abc import Mapping
+
+from memopt.backends.c.emit.layout import ArrayStorage
+from memopt.dialects.memgraph.errors import nearest
+from memopt.targets.core.target import Target
+
+WEIGHTS, TABLES, ARENA = KINDS = ("weights", "tables", "arena")
+CONSTANT = (WEIGHTS, TABLES)
+NAME = re.compile(r"\.?[A-Za-z_][\w.]*", re.ASCII)
+EXPECTED = "expected KIND:SECTION, such as weights:.qspi"
+# What compilers, start-up code or our linker script know under a name, beside constants.
+TAKEN = re.compile(
+    "text|data|bss|vectors|stack|init|fini|ctors|dtors|tdata|tbss|sdata|sbss|srodata|init_array|"
+    "fini_array|eh_frame|comment|memopt|ARM|debug|note"
+)
+
+
+def storage_of(sections: str | None, has_check: bool) -> ArrayStorage:
+    """Return how arrays are written by the words of --section and by --check-weights; weights in a
+    section are checked too. Raises ValueError."""
+    parsed = {} if sections is None else parse_sections(sections)
+    return ArrayStorage(parsed, has_check or WEIGHTS in parsed)
+
+
+def parse_sections(text: str) -> dict[str, str]:
+    """Return kind -> section of `KIND:SECTION,...`. Raises ValueError."""
+    sections: dict[str, str] = {}
+    for pair in text.split(","):
+        kind, colon, name = pair.partition(":")
+        if not colon:
+            raise ValueError(EXPECTED)
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r}{nearest(kind, KINDS)} is not one of: {', '.join(KINDS)}")
+        if kind in sections:
+            raise ValueError(f"{kind} has a section already, {sections[kind]}")
+        sections[kind] = _checked(kind, name)
+    arena = sections.get(ARENA)
+    if arena is not None and arena in (sections.get(kind) for kind in CONSTANT):
+        raise ValueError(f"{arena} cannot hold the arena and constants")
+    return sections
+
+
+def _checked(kind: str, name: str) -> str:
+    first = name.removeprefix(".").partition(".")[0]
+    if NAME.fullmatch(name) is None:
+        raise ValueError(f"{name!r} is no name of a section, such as .qspi")
+    if TAKEN.fullmatch(first) or (first == "rodata") > (kind in CONSTANT) or name == ".arena":
+        raise ValueError(f"{name} is a section of other things; take a name of your own")
+    return name
+
+
+def attribute(section: str) -> str:
+    """Return the attribute that puts an array into `section`."""
+    return f'__attribute__((section("{section}")))'
+
+
+def section_macros(text: str, sections: Mapping[str, str]) -> str:
+    """Return `text` with the macros of constants, which are defined as nothing, as attributes."""
+    for kind in CONSTANT:
+        if kind in sections:
+            empty = f"#define MEMOPT_{kind.upper()}\n"
+            text = text.replace(empty, f"{empty.rstrip()} {attribute(sections[kind])}\n")
+    return text
+
+
+def output_sections(sections: Mapping[str, str], target: Target) -> str:
+    """Return the lines of a linker script for the names that it has not yet."""
+    ram = target.memories[-1][0] if target.memories else ""
+    lines = dict[str, str]()
+    for kind, name in sections.items():
+        places = f"{{ . = ALIGN(16); *({name} {name}.*) }}"
+        where = f": {places} > {target.constants}"
+        lines[name] = where if kind in CONSTANT else f"(NOLOAD) {where.rpartition(' ')[0]} {ram}"
+    own = (f"  {name} {line}\n" for name, line in lines.items() if name[:7] != ".rodata")
+    return "".join(own)
