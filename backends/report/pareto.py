@@ -1,14 +1,15 @@
 """Peaks against multiplications as SVG: a dot per graph, filled if its peak is proven, and the
-front of those that no other beats in both."""
+front of those that no other beats in both, with their names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memopt.backends.report.scale import Frame, address_ticks, nice, number
 from memopt.backends.report.style import colours
-from memopt.backends.report.wording import kib, xml
+from memopt.backends.report.wording import kib, short, xml
 
 LEFT, TOP, WIDTH, HEIGHT, RIGHT, FOOT = 72.0, 16.0, 640.0, 360.0, 24.0, 48.0
+NAME, LETTER, LETTER_HEIGHT = 24, 6.5, 14.0  # of the names beside dots
 STYLE = (
     ".mo{background:var(--page);font:12px system-ui,sans-serif}"
     ".mo text{fill:var(--muted)}"
@@ -16,6 +17,8 @@ STYLE = (
     ".mo .front{fill:none;stroke:var(--alarm);stroke-width:1.5}"
     ".mo circle{stroke:var(--activation-peak);fill:var(--page)}"
     ".mo .proven{fill:var(--activation-peak)}"
+    ".mo .best{stroke:var(--alarm);stroke-width:2}"
+    ".mo .name{fill:var(--ink)}"
 )
 
 
@@ -62,18 +65,36 @@ def pareto_svg(
     if len(front) > 1:
         lines.append(f'<polyline class="front" points="{" ".join(corners)}"/>')
     for p in points:
-        style = ' class="proven"' if p.proven else ""
+        classes = " ".join(["proven"] * p.proven + ["best"] * (p in front))
+        style = f' class="{classes}"' if classes else ""
         word = filled if p.proven else f"not {filled}"
         lines.append(
             f'<circle cx="{number(frame.x(p.macs))}" cy="{number(frame.y(p.peak))}" r="3"{style}>'
             f"<title>{xml(p.name)}: {kib(p.peak)}, {p.macs:,} {axis}, {word}</title></circle>"
         )
+    lines += _names(frame, front)
     return "\n".join([*lines, "</svg>", ""])
+
+
+def _names(frame: Frame, front: Sequence[Point]) -> list[str]:
+    """Return the names of the front's dots beside them, above the line; one that would lie over the
+    name before is left out."""
+    lines: list[str] = []
+    end, line = 0.0, -LETTER_HEIGHT
+    for p in front:
+        name = short(p.name, NAME)
+        width, x, y = LETTER * len(name), frame.x(p.macs) + 6, frame.y(p.peak) - 6
+        if x + width > LEFT + WIDTH + RIGHT:
+            x = frame.x(p.macs) - 6 - width
+        if x > end or abs(y - line) >= LETTER_HEIGHT:
+            lines.append(f'<text class="name" x="{number(x)}" y="{number(y)}">{xml(name)}</text>')
+            end, line = x + width, y
+    return lines
 
 
 def _axes(frame: Frame, macs: int, peak: int, axis: str) -> list[str]:
     right, foot = number(LEFT + WIDTH), number(TOP + HEIGHT)
-    lines: list[str] = []
+    lines = [f'<text x="{number(LEFT + 4)}" y="{number(TOP + 4)}">peak</text>']
     for at, text in address_ticks(peak):
         y = number(frame.y(at))
         lines.append(f'<line class="grid" x1="{number(LEFT)}" x2="{right}" y1="{y}" y2="{y}"/>')

@@ -61,15 +61,20 @@ if TYPE_CHECKING:
         Peak,
         Placed,
         Plan,
+        Profile,
+        Report,
         Row,
         Source,
+        Validation,
         Verified,
         compile,  # noqa: A004
         load,
         peak,
         place,
         plan,
+        profile,
         sweep,
+        validate,
         verify,
     )
 
@@ -81,8 +86,11 @@ __all__ = [
     "Peak",
     "Placed",
     "Plan",
+    "Profile",
+    "Report",
     "Row",
     "Source",
+    "Validation",
     "Verified",
     "__version__",
     "compile",
@@ -90,7 +98,9 @@ __all__ = [
     "peak",
     "place",
     "plan",
+    "profile",
     "sweep",
+    "validate",
     "verify",
 ]
 

@@ -3,10 +3,10 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from memopt.api.keywords import in_keywords, with_keywords
 from memopt.api.plans import PlanKeywords, check_words, imported_of
+from memopt.api.reports import Report
 from memopt.api.sources import Source, chosen, prepared, told, weights_at_hand
 from memopt.backends.c.emit.layout import ArrayStorage
 from memopt.backends.c.emit.sections import storage_of
@@ -36,9 +36,9 @@ class CompileKeywords(PlanKeywords):
 
 
 @with_keywords(CompileKeywords)
-def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa: A001
+def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     """Plan a network and write it into the folder `out`, as `memopt compile` does by the same
-    words; return what its report.json has.
+    words; return what its report.json has, a dict with `layers`, a table.
 
     `source` is whatever `memopt.load` takes; what is no file is called as `load` calls it.
     `ram` are the bytes that the board has for arena, stack and static RAM, `flash` those for the
@@ -89,7 +89,7 @@ def compile(source: Source, options: CompileKeywords) -> dict[str, Any]:  # noqa
             after = report.measured.planned.after
             after.attributes[FILES] = imported.module.attributes[FILES]
         write(report, options.force)
-    return report.content
+    return Report(report)
 
 
 def _storage(options: CompileKeywords) -> ArrayStorage:

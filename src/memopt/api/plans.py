@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,6 +23,9 @@ from memopt.api.sources import (
     told,
     weights_at_hand,
 )
+from memopt.backends.report import timeline_of, timeline_svg
+from memopt.backends.report.records import Record, buffer_records, records_html
+from memopt.backends.report.timeline import Timeline
 from memopt.compile.driver import FILES, check_claims, new_context
 from memopt.compile.options import PlanOptions, described
 from memopt.compile.plan import Planned
@@ -86,6 +90,29 @@ class Plan:
     def arena_optimal(self) -> bool:
         """Return whether no order, placed in any way, has a smaller arena, proven."""
         return self.proof != "none" and self.arena == self.arena_lower_bound
+
+    @property
+    def buffers(self) -> list[Record]:
+        """Return a record per buffer, a list of dicts that pandas.DataFrame takes: its tensor, the
+        row of that in a plan in rows, kind, bytes, memory, offset, first and last step."""
+        return buffer_records(self._timeline)
+
+    @cached_property
+    def _timeline(self) -> Timeline:
+        module = self.module.clone()
+        with told(self.name), weights_at_hand(self.data, module):
+            return timeline_of(only_function(module))
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "model": self.name,
+            "target": self.target,
+            "peak": self.peak,
+            "no order below": self.lower_bound,
+            "proof": self.proof,
+            "arena": self.arena,
+        }
+        return f"{records_html([facts])}{timeline_svg(self._timeline)}"
 
     def emit(self, form: str = "mlir") -> str | bytes:
         """The plan as `memopt-opt -t FORM` writes it: mlir, c, tflite (bytes), json, svg, html or

@@ -1,12 +1,15 @@
 """Instructions, cycles and milliseconds of each operator of a model on a board."""
 
+import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from memopt.analysis.work import work_of
 from memopt.backends.c.project.layouts import MAKE
-from memopt.backends.c.project.profile import Profiled, profile_project
+from memopt.backends.c.project.profile import Profiled, check_board, profile_project
 from memopt.backends.c.project.write import write_files
 from memopt.backends.report import timeline_of
 from memopt.backends.report.operator_lines import operator_lines
@@ -15,6 +18,10 @@ from memopt.backends.report.timeline import Timeline
 from memopt.compile.plan import Built
 from memopt.dialects.memgraph.names import operator_kind
 from memopt.dialects.memgraph.plan import model_of
+from memopt.targets.core.target import target_named
+from memopt.text.usage import UsageError
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Line:
         return None if clock is None or self.cycles is None else 1000 * self.cycles / clock
 
 
-def profile(built: Built) -> list[Line]:
+def profile_of(built: Built) -> list[Line]:
     """Return the operators of a model that was built as C, in the order in which they first run,
     measured in an inference on zeros. Raises MemoptError."""
     assert built.project is not None
@@ -67,3 +74,53 @@ def _usage(t: Timeline) -> dict[str, int]:
     if t.operators:
         return {line.operator.name: line.usage for line in operator_lines(t)}
     return {step.name: step.bytes for step in t.steps}
+
+
+def check_profiled(target: str) -> None:
+    """Raise UsageError or MemoptError for a target whose programs are not run in QEMU."""
+    board = target_named(target)
+    if board.output != "c":
+        raise UsageError("profile is of C targets: TFLM is not built here")
+    check_board(board)
+
+
+def hertz(text: str) -> int:
+    """Return a clock in Hz: `84M`, `84000000`. Raises UsageError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)(?:Hz)?", text)
+    if match is None or not float(match[1]):
+        raise UsageError(f"--clock={text}: Hz, such as 84M")
+    return round(float(match[1]) * UNITS[match[2]])
+
+
+def entries_of(lines: Sequence[Line], clock: int | None) -> list[dict[str, Any]]:
+    """Return the operators as JSON has them; `share` is of the cycles, where these are not known of
+    the instructions."""
+    has_cycles = all(line.cycles is not None for line in lines)
+    sums = [(line.cycles if has_cycles else line.instructions) or 0 for line in lines]
+    total = max(1, sum(sums))
+    return [
+        {
+            "operator": line.operator,
+            "kind": line.kind,
+            "calls": line.calls,
+            "instructions": line.instructions,
+            "cycles": line.cycles,
+            "ms": line.milliseconds(clock),
+            "macs": line.macs,
+            "bytes": line.bytes,
+            "share": round(one / total, 4),
+        }
+        for line, one in zip(lines, sums, strict=True)
+    ]
+
+
+def total_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the sums; None where a part is not known."""
+
+    def summed(key: str) -> Any:
+        values = [entry[key] for entry in entries]
+        return None if None in values else sum(values)
+
+    sums = {key: summed(key) for key in ("calls", "instructions", "cycles", "ms", "macs")}
+    sizes = [entry["bytes"] for entry in entries if entry["bytes"] is not None]
+    return {"operator": "all", "kind": "", **sums, "bytes": max(sizes, default=None), "share": 1.0}

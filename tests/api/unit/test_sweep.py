@@ -23,6 +23,7 @@ from memopt.api.plain_graphs import plain_graph
 from memopt.api.processes import Processes
 from memopt.api.sweeps import Row, Task
 from memopt.backends.report.pareto import Point, front_of, pareto_svg
+from memopt.backends.report.wording import short
 from memopt.cli import main
 from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.plan.extract import extract
@@ -389,7 +390,7 @@ def test_the_plot_has_the_front(tmp_path: Path) -> None:
     assert main(["sweep", *paths, "--jobs=1", "--plot", str(plot)]) == 0
     text = plot.read_text()
     circles = [c for c in ElementTree.fromstring(text).iter() if c.tag.endswith("circle")]
-    assert len(circles) == 8 and all(c.get("class") == "proven" for c in circles)
+    assert len(circles) == 8 and all("proven" in (c.get("class") or "") for c in circles)
     rows = memopt.sweep(paths, jobs=1)
     points = [Point(r.graph, r.macs or 0, r.peak or 0, r.optimal) for r in rows]
     beaten = {
@@ -400,6 +401,10 @@ def test_the_plot_has_the_front(tmp_path: Path) -> None:
     }
     assert {p.name for p in front_of(points)} == {p.name for p in points} - beaten
     assert f"{len(front_of(points))} on the front" in text
+    best = {c[0].text for c in circles if "best" in (c.get("class") or "")}
+    assert {p.name for p in front_of(points)} == {(t or "").partition(": ")[0] for t in best}
+    names = [t.text for t in ElementTree.fromstring(text).iter() if t.get("class") == "name"]
+    assert names and {n for n in names if n} <= {short(p.name, 24) for p in front_of(points)}
     assert front_of([]) == [] and "<circle" not in pareto_svg([])
 
 

@@ -13,7 +13,7 @@ from places import ROOT
 
 from memopt.backends.c.project.cycles.blocks import blocks_by
 from memopt.cli import main
-from memopt.cli.commands.profile import hertz
+from memopt.compile.profile import hertz
 from memopt.text.usage import UsageError
 
 NETWORK = """

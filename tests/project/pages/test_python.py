@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import json
 import pydoc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,19 @@ def test_help_prints_what_it_says(name: str) -> None:
     check(inspect.getdoc(documented) or "", name)
 
 
+@pytest.mark.usefixtures("folder")
+def test_the_notebook_runs() -> None:
+    """Its code cells in order, in one namespace; it is stored without what they print."""
+    notebook = json.loads((ROOT / "docs/guides/notebook.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) > 4 and not any(cell["outputs"] for cell in cells)
+    names: dict[str, Any] = {}
+    for number, cell in enumerate(cells):
+        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), names)
+    shown = [names[name]._repr_html_() for name in ("plan", "report", "profile")]
+    assert all("<table>" in html for html in shown)
+
+
 def test_a_wrong_example_would_be_noticed() -> None:
     with pytest.raises(AssertionError):
         check(">>> 1 + 1\n3\n", "wrong")
@@ -77,7 +91,9 @@ def test_a_wrong_example_would_be_noticed() -> None:
 
 def test_help_has_every_public_name_with_its_units_and_errors() -> None:
     text = pydoc.plain(pydoc.render_doc(memopt))
-    assert {*PUBLIC} == {"compile", "load", "peak", "place", "plan", "sweep", "verify"}
+    assert {*PUBLIC} == {
+        *("compile", "load", "peak", "place", "plan", "profile", "sweep", "validate", "verify")
+    }
     assert all(name in text for name in {*memopt.__all__} - {"__version__"})
     assert memopt.__version__ in text
     functions: list[Callable[..., Any]] = [getattr(memopt, name) for name in PUBLIC]

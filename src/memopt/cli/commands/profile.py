@@ -3,22 +3,19 @@
 import argparse
 import csv
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memopt.backends.c.project.profile import check_board
 from memopt.backends.report.table import aligned, counted
 from memopt.backends.report.wording import short
 from memopt.cli.arguments import add_planning_arguments, request_of
-from memopt.compile.profile import Line, profile
+from memopt.compile.profile import check_profiled, entries_of, hertz, profile_of, total_of
 from memopt.compile.stages import build, check, plan, read
 from memopt.dialects.memgraph.errors import printable
-from memopt.targets.core.target import target_named
 from memopt.text.progress import Spinner
-from memopt.text.usage import UsageError, path_text
+from memopt.text.usage import path_text
 
 COLUMNS: tuple[str, ...] = (
     "operator",
@@ -31,7 +28,6 @@ COLUMNS: tuple[str, ...] = (
     "bytes",
     "share",
 )
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def add_arguments(commands: Any) -> None:
@@ -59,14 +55,11 @@ def run(args: argparse.Namespace) -> None:
     clock = None if args.clock is None else hertz(args.clock)
     request = request_of(args, Path(args.model), is_built=True)
     check(request)
-    target = target_named(args.target)
-    if target.output != "c":
-        raise UsageError("profile is of C targets: TFLM is not built here")
-    check_board(target)
+    check_profiled(args.target)
     with Spinner("profiling"):
-        lines = profile(build(plan(read(request))))
+        lines = profile_of(build(plan(read(request))))
     entries = entries_of(lines, clock)
-    total = _total(entries)
+    total = total_of(entries)
     if args.json:
         content = {"model": request.path.name, "target": args.target, "clock": clock}
         print(json.dumps({**content, "operators": entries, "total": total}, indent=2))
@@ -77,48 +70,6 @@ def run(args: argparse.Namespace) -> None:
     else:
         print(f"{request.path.name} for {args.target}, one inference on zeros")
         print("\n".join(_table([*entries, total], clock is not None)))
-
-
-def hertz(text: str) -> int:
-    """Return a clock in Hz: `84M`, `84000000`. Raises UsageError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)(?:Hz)?", text)
-    if match is None or not float(match[1]):
-        raise UsageError(f"--clock={text}: Hz, such as 84M")
-    return round(float(match[1]) * UNITS[match[2]])
-
-
-def entries_of(lines: Sequence[Line], clock: int | None) -> list[dict[str, Any]]:
-    """Return the operators as JSON has them; `share` is of the cycles, where these are not known of
-    the instructions."""
-    has_cycles = all(line.cycles is not None for line in lines)
-    sums = [(line.cycles if has_cycles else line.instructions) or 0 for line in lines]
-    total = max(1, sum(sums))
-    return [
-        {
-            "operator": line.operator,
-            "kind": line.kind,
-            "calls": line.calls,
-            "instructions": line.instructions,
-            "cycles": line.cycles,
-            "ms": line.milliseconds(clock),
-            "macs": line.macs,
-            "bytes": line.bytes,
-            "share": round(one / total, 4),
-        }
-        for line, one in zip(lines, sums, strict=True)
-    ]
-
-
-def _total(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the sums; None where a part is not known."""
-
-    def summed(key: str) -> Any:
-        values = [entry[key] for entry in entries]
-        return None if None in values else sum(values)
-
-    sums = {key: summed(key) for key in ("calls", "instructions", "cycles", "ms", "macs")}
-    sizes = [entry["bytes"] for entry in entries if entry["bytes"] is not None]
-    return {"operator": "all", "kind": "", **sums, "bytes": max(sizes, default=None), "share": 1.0}
 
 
 def _table(entries: Sequence[dict[str, Any]], has_clock: bool) -> list[str]:
