@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.checked import Checked
 from memopt.backends.exports import module_csv, module_json
+from memopt.backends.report.network import network_of, network_svg
 from memopt.backends.report.page import Panel, page_html, report_html
 from memopt.backends.report.planned import timeline_of
 from memopt.backends.report.svg import timeline_svg
@@ -31,6 +32,8 @@ __all__ = [
     "module_html",
     "module_json",
     "module_svg",
+    "network_of",
+    "network_svg",
     "page_html",
     "report_html",
     "table_text",

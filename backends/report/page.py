@@ -40,6 +40,13 @@ h2{font-size:16px;margin:0}
 .panels.stack .picture{grid-column:1/-1}}
 h3{font-size:14px;margin:0 0 6px}.two h3,.one h3{display:none}
 .panel svg{display:block;width:100%;height:auto;margin:10px 0 6px}
+.facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:2px 14px;font-size:13px;\
+margin:0 0 24px}
+.facts dt{color:var(--muted)}.facts dd{margin:0;overflow-wrap:anywhere}
+.network{margin-top:28px}.network .scroll{margin-top:6px}.network svg{display:block}
+@media (max-width:699px){main{padding:20px 12px 32px}.picture{overflow-x:auto}
+.panel svg{width:720px;max-width:none}.facts{grid-template-columns:minmax(0,1fr);gap:0}
+.facts dd{margin-bottom:6px}}
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;color:var(--muted);font-size:12.5px;margin:20px 0}
 .legend i{display:inline-block;width:22px;height:11px;border-radius:2px;margin-right:6px;\
 vertical-align:-1px}
@@ -99,6 +106,8 @@ SCRIPT = """\
 })();
 """
 
+Facts = Sequence[tuple[str, str]]
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -109,8 +118,11 @@ class Panel:
     timeline: Timeline
 
 
-def report_html(name: str, before: Timeline, after: Timeline) -> str:
-    """The page of a model, before and after planning. Raises MemoptError without offsets."""
+def report_html(
+    name: str, before: Timeline, after: Timeline, facts: Facts = (), network: str = ""
+) -> str:
+    """Return the page of a model, before and after planning, with what is known of it by name, and
+    the drawing of its `network`. Raises MemoptError without offsets."""
     return page_html(
         name,
         (
@@ -127,10 +139,12 @@ def report_html(name: str, before: Timeline, after: Timeline) -> str:
             ),
             Panel("After", "order and placement by memopt", after),
         ),
+        facts,
+        network,
     )
 
 
-def page_html(name: str, panels: tuple[Panel, ...]) -> str:
+def page_html(name: str, panels: tuple[Panel, ...], facts: Facts = (), network: str = "") -> str:
     """A page of one or two plans on one scale. Raises MemoptError without offsets."""
     last = panels[-1].timeline
     tops = _tops(panels)
@@ -158,11 +172,27 @@ def page_html(name: str, panels: tuple[Panel, ...]) -> str:
         f"<title>{xml(name)}: memory plan</title>\n"
         f"<style>\n{colours(':root')}{PAGE}{DRAWING}{rows}</style></head>\n<body><main>\n"
         f'<h1>{xml(name)}</h1>\n<p class="lead">{_verdict(panels)}</p>\n'
-        f"{_figures(panels)}"
+        f"{_figures(panels)}{_facts(facts)}"
         f'<div class="panels {layout}">\n{body}</div>\n{_legend(has_rows)}'
+        f"{_network(network)}"
         f"<footer>Every buffer is rounded up to {last.alignment} B. Tensors go by the number "
         "of the operator that makes them, from 0 in the order of the file. Weights are in "
         f"flash and not shown.</footer>\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _facts(facts: Facts) -> str:
+    """Return the list of what is known, name by name."""
+    lines = "".join(f"<dt>{xml(name)}</dt><dd>{xml(text)}</dd>\n" for name, text in facts)
+    return f'<dl class="facts">\n{lines}</dl>\n' if lines else ""
+
+
+def _network(drawing: str) -> str:
+    if not drawing:
+        return ""
+    return (
+        '<section class="network"><h2>Network</h2>\n<p class="sub">as the file has it</p>\n'
+        f'<div class="scroll">{drawing}</div></section>\n'
     )
 
 

@@ -123,4 +123,8 @@ font-variant-numeric:tabular-nums}
 .mo .leader{stroke:var(--grid);fill:none}
 .mo .load{fill:var(--muted);opacity:.55}
 .mo .load.p{fill:var(--alarm);opacity:1}
+.mo.net rect{fill:var(--card);stroke:var(--muted);stroke-width:.7}
+.mo.net path{fill:none;stroke:var(--muted);stroke-width:1.2}
+.mo.net text{fill:var(--ink);text-anchor:middle}
+.mo.net .of{fill:var(--muted);font-size:9px}
 """

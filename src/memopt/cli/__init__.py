@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # the others are not loaded for the one that is asked for
     parser = build_parser(given[:1] if given and given[0] in COMMANDS else COMMANDS)
     args = parser.parse_args(given)
+    args.words = given
     if args.version:
         print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
         return 0

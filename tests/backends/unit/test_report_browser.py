@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memopt.backends.report import Rect, Step, Timeline, report_html
+from memopt.backends.report import Rect, Step, Timeline, network_svg, report_html
+from memopt.backends.report.network import Network
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -35,12 +36,10 @@ def chain(count: int) -> Timeline:
     return Timeline("chain", steps, buffers, 128, 128, "flow", 128, 16)
 
 
-def test_dom(tmp_path: Path) -> None:
+def loaded(page: Path, folder: Path, width: int = 1400) -> str:
+    """The DOM of a page after its scripts, in a window of so many px."""
     if CHROMIUM is None:
         pytest.skip("needs chromium")
-    page = tmp_path / "page.html"
-    text = report_html("chain", chain(10), chain(10))
-    page.write_text(text.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
     done = subprocess.run(
         [
             CHROMIUM,
@@ -52,7 +51,8 @@ def test_dom(tmp_path: Path) -> None:
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-            f"--user-data-dir={tmp_path / 'profile'}",
+            f"--user-data-dir={folder / 'profile'}",
+            f"--window-size={width},1600",
             "--dump-dom",
             page.as_uri(),
         ],
@@ -61,6 +61,34 @@ def test_dom(tmp_path: Path) -> None:
         timeout=120,
         check=True,
     )
-    assert 'data-boxes="22"' in done.stdout  # 11 buffers, before and after, all drawn
-    assert 'data-hot-rows="2"' in done.stdout  # buffer 2 is live in steps 1 and 2
-    assert 'data-hot-chips="2"' in done.stdout
+    return done.stdout
+
+
+def test_dom(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text = report_html("chain", chain(10), chain(10))
+    page.write_text(text.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+    dom = loaded(page, tmp_path)
+    assert 'data-boxes="22"' in dom  # 11 buffers, before and after, all drawn
+    assert 'data-hot-rows="2"' in dom  # buffer 2 is live in steps 1 and 2
+    assert 'data-hot-chips="2"' in dom
+
+
+MEASURES = """<script>
+var root = document.documentElement, box = document.querySelector(".picture svg");
+root.setAttribute("data-beyond", root.scrollWidth - root.clientWidth);
+root.setAttribute("data-text", Math.round(10 * box.getScreenCTM().a * 11) / 10 >= 7);
+</script>"""
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_it_reads_well_on_a_telephone_and_on_a_desk(width: int, tmp_path: Path) -> None:
+    """Nothing is wider than the window but what scrolls in it, and text is 7 px high or more."""
+    network = Network(tuple((f"{i} conv_2d", "x" * 80) for i in range(12)), ((0, 1), (0, 2)))
+    facts = (("command", "memopt report " + "long-name" * 20), ("version", "1"))
+    page = tmp_path / "page.html"
+    text = report_html("chain", chain(12), chain(12), facts, network_svg(network))
+    page.write_text(text.replace("</body>", f"{MEASURES}</body>"), encoding="utf-8")
+    dom = loaded(page, tmp_path, width)
+    assert 'data-beyond="0"' in dom
+    assert 'data-text="true"' in dom

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memopt.compile.request import Building, Request
 from memopt.compile.stages import check, compiled, read, write
 from memopt.frontends.core.registry import listed
 from memopt.text.format import bytes_of_text, stem_of
-from memopt.text.usage import UsageError, folder_text, path_text
+from memopt.text.usage import STDOUT, UsageError, folder_text, path_text
 
 
 def add_arguments(commands: Any) -> None:
@@ -94,11 +95,19 @@ def add_arguments(commands: Any) -> None:
         help="several models that never run together: one arena, as large as the largest of theirs "
         "(C targets)",
     )
+    parser.add_argument(
+        "--html",
+        type=path_text,
+        metavar="FILE",
+        help="a page with the picture, the figures and the network, no other file needed",
+    )
     add_planning_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Compile the models; leave nothing behind unless everything went well."""
+    if args.html == STDOUT or (args.html and len(args.model) > 1):
+        raise UsageError("--html is a file, of one model")
     folder = Path(args.output)
     requests = [_request(args, Path(model), folder) for model in args.model]
     check(requests[0])
@@ -144,5 +153,8 @@ def _one(args: argparse.Namespace, request: Request) -> None:
     for why in measured.planned.less.why:
         print(f"rewrite   {why}")
     print(f"written   {request.folder}")
+    if args.html:  # what draws it is loaded by who asks for it
+        page = import_module("memopt.cli.page")
+        page.write_page(args.html, args.words, measured.planned, answer.content)
     if args.stats:
         print(measured.planned.imported.seconds.line(), file=sys.stderr)

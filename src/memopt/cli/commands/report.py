@@ -9,17 +9,16 @@ from typing import Any
 
 from memopt.api.certified import is_proven, optimality_of
 from memopt.backends.checked import checked
-from memopt.backends.report import report_html, table_text, timeline_of
+from memopt.backends.report import table_text, timeline_of
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
+from memopt.cli.page import write_page
 from memopt.cli.summary import summary
-from memopt.compile.driver import model_files
 from memopt.compile.plan import read_plan
 from memopt.compile.report import report_dict
 from memopt.compile.stages import estimate, plan, read, report
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
-from memopt.text.diagnostics import write_output
 from memopt.text.usage import STDOUT, UsageError, path_text
 
 
@@ -68,7 +67,6 @@ def run(args: argparse.Namespace) -> None:
     else:
         planned = plan(imported)
         content = report(estimate(planned)).content
-    old = timeline_of(planned.before.func)
     new = timeline_of(planned.known.func, planned.known)
     off_chip = off_chip_claims(func)
     if off_chip is not None:
@@ -78,9 +76,7 @@ def run(args: argparse.Namespace) -> None:
         content = only_claimed(content, proven)
         new = replace(new, claimed=content["plan"]["claimed"])
     if args.html:
-        write_output(
-            args.html, report_html(path.name, old, new), (path, *model_files(planned.after))
-        )
+        write_page(args.html, args.words, planned, content, new)
     if args.stats:
         print(imported.seconds.line(), file=sys.stderr)
     if args.json:
