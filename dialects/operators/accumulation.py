@@ -82,15 +82,21 @@ class AccumulateOp(ComputeOp):
         return range(r, r + 1) if operand < len(self.sums) else None
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        """Reals: the last operand to be added finishes the sum, which is the result. Integers, of
-        four bytes each, are finished by themselves."""
         for value in self.sums:
             self.check_partial(self, value, value.owner)
-        results, sums = (bytes_of(self.result.type),), range(len(self.sums))
+        return self.added_up(self.result, range(len(self.sums)), model)
+
+    def added_up(self, result: SSAValue, sums: range, model: ModelAttr) -> OperatorMemory:
+        """Return the effect on memory of what makes all of the result, or a row, of these operands.
+
+        Reals: the last operand to be added finishes the sum, which is the result. Integers, of four
+        bytes each, are finished by themselves."""
+        results = (bytes_of(result.type),)
         if self.is_finished_by_last:
             views = tuple(Alias(0, k, "view") for k in sums)
             return OperatorMemory(results, views, executes=False, sums=sums, in_order=True)
-        return OperatorMemory(results, inplace=self._inplace(model), sums=sums)
+        place = ((0, sums.start),) if model.has_inplace else ()
+        return OperatorMemory(results, (), place, sums)
 
     def may_overwrite(self, operand: int) -> bool:
         """Return whether it is the first of stored ones: one buffer has all partial sums."""

@@ -30,6 +30,7 @@ The operator is a value and no symbol: whoever has a row finds it without a tabl
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr
@@ -292,7 +293,11 @@ class RowOp(IRDLOperation, MemoryInterface):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         if isinstance(op := self.operation, AccumulateOp):
-            return self._added_up(op, model)
+            for v in self.inputs:
+                owner = v.owner
+                op.check_partial(self, v, owner.operation if isinstance(owner, RowOp) else owner)
+            effect = op.added_up(self.outputs[0], range(1, len(self.operands)), model)
+            return replace(effect, effects=(self.operands[0],))
         results = tuple([bytes_of(r.type) for r in self.results])
         operator = required_operator(op)
         inplace, effects = self._inplace(operator, model), (self.operands[0],)
@@ -315,19 +320,6 @@ class RowOp(IRDLOperation, MemoryInterface):
         """Return whether it is no step, but the sums that its operands have added up in one
         buffer."""
         return isinstance(op := self.operation, AccumulateOp) and op.is_finished_by_last
-
-    def _added_up(self, whole: AccumulateOp, model: ModelAttr) -> OperatorMemory:
-        """A row of what its operands, rows of partial sums, add up in one buffer."""
-        results = (bytes_of(self.outputs[0].type),)
-        for v in self.inputs:
-            owner = v.owner
-            whole.check_partial(self, v, owner.operation if isinstance(owner, RowOp) else owner)
-        sums = range(1, len(self.operands))
-        if whole.is_finished_by_last:
-            views = tuple(Alias(0, k, "view") for k in sums)
-            return OperatorMemory(results, views, executes=False, sums=sums, in_order=True)
-        place = ((0, 1),) if model.has_inplace else ()
-        return OperatorMemory(results, (), place, sums, effects=(self.operands[0],))
 
     def _inplace(self, whole: Operator, model: ModelAttr) -> tuple[tuple[int, int], ...]:
         """A sum takes the place of the one before it; what is element-wise, as the model says, that

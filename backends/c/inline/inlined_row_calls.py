@@ -30,13 +30,11 @@ from memopt.backends.c.inline.inlined_rows import (
     columns_of,
     made_for,
     made_sums,
-    makes_operands,
-    row_scratch,
     slots_of,
 )
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
-from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
-from memopt.dialects.memgraph.plan import is_virtual
+from memopt.backends.c.rows.row_places import Places, numbered
+from memopt.dialects.memgraph.plan import is_virtual, reads_virtual
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows.operations import RowOp
@@ -47,13 +45,13 @@ Operands = tuple[Places | ConstantRows, ...]
 @dataclass(frozen=True)
 class InlinedRows:
     """Work of each row of an operator before it computes: the kernel that does both, those that
-    it calls, where the scratch of each row is, and what adds `<prefix>_params` to the file, given
-    the reader's call and the prefix."""
+    it calls, and what adds `<prefix>_params` to the file, given the reader's call and the prefix.
+    The last `aligned` operands are read at the row itself, whatever the window of the others is."""
 
     kernel: str
     called: tuple[str, ...]
-    scratch: Places
     add: Callable[[Source, KernelCall, str], None]
+    aligned: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def inlined_rows(
     """The buffers and constants that a call of a row reads in the end, and what it makes of them.
     `read` are the operands of the call, tensors by number of row. Raises MemoptError where kernels
     do not make them row by row, and for a plan with other scratch."""
-    slots = slots_of(next(row for row in rows if makes_operands(row)))
+    slots = slots_of(next(row for row in rows if reads_virtual(row)))
     operands: list[Places | ConstantRows] = []
     steps: list[_Step] = []
     sources: list[int] = []
@@ -128,7 +126,6 @@ def inlined_rows(
     return tuple(operands), InlinedRows(
         "inlined_row",
         tuple(step.call.kernel for step in steps),
-        scratch_of(layout, rows, row_scratch),
         partial(_add_steps, steps, sources),
     )
 
@@ -202,9 +199,8 @@ def epilogue_row(
         parts.append(_Part(_call_for_columns(operator, maker.call, columns), reader, *at))
     operands = numbered(layout, under, 0), numbered(layout, other, 0)
     kernels = tuple(c.kernel for part in parts for c in (part.maker, part.reader))
-    scratch = scratch_of(layout, rows, row_scratch)
     add = partial(_add_parts, parts, number)
-    return maker, operands, InlinedRows("epilogue_row", kernels, scratch, add)
+    return maker, operands, InlinedRows("epilogue_row", kernels, add, aligned=1)
 
 
 def _add_parts(

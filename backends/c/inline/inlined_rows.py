@@ -23,7 +23,7 @@ from xdsl.ir import OpResult, SSAValue
 from memopt.backends.c.emit.call import scratch_rounded
 from memopt.backends.c.rows.row_calls import reached_under, window_under
 from memopt.dialects.attributes.model import GENERIC
-from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual
+from memopt.dialects.memgraph.plan import inlined_by, is_virtual, makes_virtual, reads_virtual
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import ConvBase
@@ -42,11 +42,6 @@ class Slot:
 
     at: int
     row_bytes: int
-
-
-def makes_operands(row: RowOp) -> bool:
-    """Return whether a row that runs reads a virtual one."""
-    return not makes_virtual(row) and any(map(is_virtual, row.inputs))
 
 
 def made_sums(values: Sequence[SSAValue]) -> list[int]:
@@ -148,7 +143,7 @@ def _slots(row: RowOp) -> tuple[dict[int, list[Slot]], int]:
 
 def row_scratch(row: RowOp) -> int:
     """Bytes in which a row makes what it reads, as many for all rows of its operator that do."""
-    if not makes_operands(row):
+    if not reads_virtual(row):
         return 0
     if numbers := made_sums(row.inputs):
         value = row.inputs[numbers[0]]

@@ -16,7 +16,7 @@ of one number, so those of one operator may overwrite here and add there:
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from memopt.backends.c.emit.call import Constants, Table, refuse
 from memopt.backends.c.emit.float32 import float_bias, float_result_range
@@ -49,11 +49,18 @@ class Part:
 
 def part_of(op: Operation) -> Part:
     """Return the part that an operation has in the buffer of its sum."""
-    total, block = sum_of(op), op.parent
-    assert total is not None and isinstance(block, Block)
-    makers = {v.owner for v in total.sums}
-    adders = [other for other in block.ops if other in makers]
-    return Part(total, adders[0] is not op, adders[-1] is op)
+    total = sum_of(op)
+    assert total is not None
+    steps = adders(total)
+    return Part(total, steps[0] is not op, steps[-1] is op)
+
+
+def adders(total: AccumulateOp | RowOp) -> list[Operation]:
+    """Return the steps that add up what a step sums, in the order in which they run; where none is
+    planned, that of the operands."""
+    values = total.inputs if isinstance(total, RowOp) else total.sums
+    steps = [v.op for v in values if isinstance(v, OpResult)]
+    return sorted(steps, key=lambda op: order_of(op) or 0)
 
 
 def real_part(op: Operation, channels: int, constants: Constants) -> Fields:
@@ -76,28 +83,16 @@ def computed(row: RowOp) -> ComputeOp:
     total = sum_row_of(row)
     if total is None:
         return row.whole
-    makers, block = _makers(total), Block()
-    copies = {maker: _added(block, maker, ()) for maker in sorted(makers, key=_step)}
-    copies[total] = _added(block, total, [copies[maker].results[0] for maker in makers])
+    block = Block()
+    copies = {op: _added(block, op, ()) for op in adders(total) if isinstance(op, RowOp)}
+    copies[total] = _added(block, total, [copy.results[0] for copy in copies.values()])
     return copies[row]
-
-
-def _makers(whole: RowOp) -> list[RowOp]:
-    """The rows that add to what a row sums up, in the order of its operands."""
-    return [v.owner for v in whole.inputs if isinstance(v.owner, RowOp)]
-
-
-def _step(row: RowOp) -> int:
-    return order_of(row) or 0
 
 
 def sum_row_of(row: RowOp) -> RowOp | None:
     """Return the row that sums up a buffer to which a row adds, or the row itself if it does so."""
-    if row.whole.has_trait(SumsUp):
-        return row
-    readers = [use.operation for use in row.outputs[0].uses]
-    sums = [r for r in readers if isinstance(r, RowOp) and r.whole.has_trait(SumsUp)]
-    return sums[0] if sums else None
+    rows = (row, *(use.operation for use in row.outputs[0].uses))
+    return next((r for r in rows if isinstance(r, RowOp) and r.whole.has_trait(SumsUp)), None)
 
 
 def _added(block: Block, row: RowOp, operands: Sequence[SSAValue]) -> ComputeOp:
@@ -118,11 +113,8 @@ def _added(block: Block, row: RowOp, operands: Sequence[SSAValue]) -> ComputeOp:
 
 def overwriting(rows: Sequence[RowOp]) -> list[list[RowOp]]:
     """The rows of an operator, those that overwrite a buffer apart from those that add to it."""
-    first: list[RowOp] = []
+    groups: dict[bool, list[RowOp]] = {True: [], False: []}
     for row in rows:
         total = sum_row_of(row)
-        if total is None or total is row or min(_makers(total), key=_step) is row:
-            first.append(row)
-    known = set(first)
-    others = [row for row in rows if row not in known]
-    return [group for group in (first, others) if group]
+        groups[total is None or total is row or adders(total)[0] is row].append(row)
+    return [group for group in groups.values() if group]

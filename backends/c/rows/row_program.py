@@ -19,12 +19,12 @@ from memopt.backends.c.inline.inlined_row_calls import (
     inlined_rows,
     makers_of,
 )
-from memopt.backends.c.inline.inlined_rows import made_sums, makes_operands
+from memopt.backends.c.inline.inlined_rows import made_sums
 from memopt.backends.c.inline.sums import computed, sum_row_of
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered, scratch_of
+from memopt.dialects.memgraph.plan import reads_virtual
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.traits import SumsUp
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 
@@ -33,8 +33,8 @@ from memopt.dialects.rows.state import RecallOp, RetainOp, SlideOp, StateOp
 class RowOperator:
     """One kernel call of all `rows` of an operator, or of those that are not kept from the run
     before: where the rows lie that it reads and writes, and whether it is the last one that writes
-    into them. `inlined`: what it makes of `operands` first. The last `aligned` of these are read at
-    the row itself, whatever the window of the others is."""
+    into them; `works_at` is where the scratch of each row is, nothing if it has none. `inlined`:
+    what it makes of `operands` first."""
 
     prefix: str
     call: RowCall
@@ -42,9 +42,8 @@ class RowOperator:
     operands: tuple[Places | ConstantRows, ...]
     results: Places
     completes: bool
-    inlined: InlinedRows | None = None
-    aligned: int = 0
-    scratch: Places = ()
+    inlined: InlinedRows | None
+    works_at: Places
 
     @property
     def whole(self) -> ComputeOp:
@@ -66,9 +65,9 @@ class RowOperator:
         return [p for p in (*self.operands, self.results, self.works_at) if isinstance(p, tuple)]
 
     @property
-    def works_at(self) -> Places:
-        """Return where the scratch of each row is; nothing if it has none."""
-        return self.scratch if self.inlined is None else self.inlined.scratch
+    def aligned(self) -> int:
+        """Return how many operands, the last ones, are read at the row itself."""
+        return 0 if self.inlined is None else self.inlined.aligned
 
 
 def rows_of_operators(layout: Layout) -> dict[SSAValue, list[RowOp]]:
@@ -86,7 +85,8 @@ def row_operators(
     """The calls of an operator of which all rows are given. Raises MemoptError if no kernel
     computes them."""
     calls = lower_rows(computed(rows[0]), constants, isa)
-    is_part = not rows[0].whole.has_trait(SumsUp) and sum_row_of(rows[0]) is not None
+    is_part = sum_row_of(rows[0]) not in (None, rows[0])
+    works_at = scratch_of(layout, rows, partial(workspace_of, isa=isa))
     operators: list[RowOperator] = []
     for number, row_call in enumerate(calls):
         call = row_call.call
@@ -100,11 +100,7 @@ def row_operators(
         if made_sums(rows[0].inputs):
             under = _tensor_under(makers_of(rows))
             row_call, operands, inlined = epilogue_row(layout, constants, isa, rows, under)
-            operators.append(
-                RowOperator(prefix, row_call, rows, operands, results, True, inlined, 1)
-            )
-            continue
-        if any(map(makes_operands, rows)):
+        elif any(map(reads_virtual, rows)):
             operands, inlined = inlined_rows(layout, constants, isa, row_call, read, rows)
         else:
             operands = tuple(
@@ -113,10 +109,8 @@ def row_operators(
             )
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
         completes = not is_part and call.result not in {c.call.result for c in calls[number + 1 :]}
-        needed_by = partial(workspace_of, isa=isa)
-        works_at = () if inlined is not None else scratch_of(layout, rows, needed_by)
         operators.append(
-            RowOperator(name, row_call, rows, operands, results, completes, inlined, 0, works_at)
+            RowOperator(name, row_call, rows, operands, results, completes, inlined, works_at)
         )
     return operators
 

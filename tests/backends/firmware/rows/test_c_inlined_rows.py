@@ -13,10 +13,10 @@ from row_networks import cut_some, image_of
 from row_steps import same, transposed
 from virtual_networks import ROW_RULES, STEPS, joined, planned, text_of
 
-from memopt.backends.c.inline.inlined_rows import made_sums, makes_operands
+from memopt.backends.c.inline.inlined_rows import made_sums
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
-from memopt.dialects.memgraph.plan import inlined_by, is_virtual
+from memopt.dialects.memgraph.plan import inlined_by, is_virtual, reads_virtual
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.rows.operations import RowOp
 
@@ -29,7 +29,7 @@ def ways(func: Any) -> Counter[str]:
     """The operators of which rows make others first, and of which rows are made so."""
     found: dict[tuple[str, Any], None] = {}
     for op in body_of(func).ops:
-        if isinstance(op, RowOp) and makes_operands(op):
+        if isinstance(op, RowOp) and reads_virtual(op):
             found["reader", op.operator] = None
             for value in inlined_by(op):
                 assert isinstance(value.op, RowOp)

@@ -13,10 +13,10 @@ from sum_networks import INT8, REAL, assert_alike, expected, numbers
 from virtual_networks import ROW_RULES, planned, text_of
 from xdsl.dialects.func import FuncOp
 
-from memopt.backends.c.inline.inlined_rows import makes_operands
 from memopt.backends.c.inline.sums import overwriting, sum_row_of
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
+from memopt.dialects.memgraph.plan import reads_virtual
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.rows.operations import RowOp
 
@@ -41,7 +41,7 @@ def ways(func: FuncOp) -> Counter[str]:
             found["even"] += "onnx_even" in str(row.whole.properties.get("rounding"))
         else:
             found["both"] += len(overwriting(its)) > 1
-            found["inline"] += makes_operands(row)
+            found["inline"] += reads_virtual(row)
     return found
 
 
