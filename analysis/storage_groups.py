@@ -4,6 +4,7 @@ A group is one base and one size. Views and slices join groups (union-find with 
 an in-place alias keeps two groups, the second of which starts where the first ends.
 """
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -372,21 +373,19 @@ def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage,
 
 def _share_touches(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]) -> None:
     """Give the writers of a tensor to its parts, and the readers of a joined tensor to its rows."""
-    joined: dict[int, list[Storage]] = {}
     for op, alias in parts:
         group, base, _ = _part_of(answer, op, alias)
         origin = answer.groups[base]
         if alias.kind == "join":
-            joined.setdefault(base, []).append(group)
             group.readers = sorted({*group.readers, *origin.readers})
+            for step in group.writers:
+                insort(origin.writers, step)
         elif origin.readers:
             reader = answer.operations[origin.readers[0]]
             text = f"{origin.name} is read as a whole, so its parts do not die alone"
             raise MemoptError(text, place_of(reader))
         else:
             group.writers = list(origin.writers)
-    for base, rows in joined.items():
-        answer.groups[base].writers = sorted({w for group in rows for w in group.writers})
 
 
 def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:

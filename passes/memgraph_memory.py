@@ -30,7 +30,7 @@ from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.state import StateOp
 from memopt.formats.sizes import parse_size
 from memopt.passes.memgraph_schedule import order_function
-from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.extract import Extracted, extract, refuse_virtual
 from memopt.passes.plan.memory_tenants import Tenants, tenants_of
 from memopt.passes.plan.moves import write_moves
 from memopt.passes.plan.option import option, required
@@ -117,7 +117,7 @@ def assign_known(
     if state is not None:
         text = f"rows that stay from run to run ({name_of(state.result)}) have no place in it"
         raise MemoptError(f"memgraph-memory: {text}", place)
-    extracted.refuse_virtual("memgraph-memory")
+    refuse_virtual(extracted.memory, "memgraph-memory", place)
     tenants = tenants_of(extracted, banks, spill)
     # the places have to be written too, which takes no longer than it took to read the plan
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))

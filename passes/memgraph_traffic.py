@@ -26,6 +26,7 @@ from memopt.dialects.memgraph.plan import OFF_CHIP, model_of, plan_of
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.formats.sizes import parse_size
+from memopt.passes.plan.extract import refuse_virtual
 from memopt.passes.plan.option import option, required
 from memopt.passes.plan.planned import Planned, PlanningPass
 from memopt.solvers.memories.traffic import (
@@ -136,12 +137,7 @@ def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None
     if memory.overwrites:
         op = memory.operations[memory.overwrites[0][0]]
         raise MemoptError("memgraph-traffic: in-place results are not modelled", place_of(op))
-    for value in memory.virtual:
-        text = f"memgraph-traffic: {name_of(value)} is a virtual tensor, not modelled"
-        raise MemoptError(text, place)
-    for total in memory.sums:
-        name = name_of(total.values[0])
-        raise MemoptError(f"memgraph-traffic: {name} is added to in place, not modelled", place)
+    refuse_virtual(memory, "memgraph-traffic", place)
     position = {op: i for i, op in enumerate(memory.operations)}
     written = _written(memory, list(block.args))
     shows = _shown(memory, model, written)

@@ -209,10 +209,10 @@ def _is_empty(value: SSAValue) -> bool:
 def check_alias(op: Operation, alias: Alias, strided: bool) -> None:
     """Raise MemoptError if `alias` cannot hold for `op`."""
     fault = _size_fault(op, alias, strided)
-    if fault is None and isinstance(op, ComputeOp):
+    if fault is None and alias.kind == "virtual":
+        fault = _virtual_fault(op, alias.result)
+    elif fault is None and isinstance(op, ComputeOp):
         fault = _kind_fault(op, alias)
-    if fault is None and isinstance(op, RowOp) and alias.kind == "virtual":
-        fault = _row_fault(op, alias)
     if fault is not None:
         raise MemoptError(f"memgraph.alias: {fault}", place_of(op))
 
@@ -273,9 +273,6 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         runs = op.may_overwrite(alias.operand) or (op.has_trait(View) and same)
         return None if runs else f"{op.name} cannot run in place"
-    if alias.kind == "virtual":
-        possible = _may_be_virtual(op, op, alias.result)
-        return None if possible else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
         return f"{op.name} is no contiguous slice"
@@ -284,20 +281,17 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
     return None if expected == alias.byte_offset else fault
 
 
-def _row_fault(op: RowOp, alias: Alias) -> str | None:
-    """Return why a row is not virtual: its operator is not, or adds up over rows."""
-    operator = op.operation
-    if not isinstance(operator, ComputeOp):
+def _virtual_fault(op: Operation, result: int) -> str | None:
+    """Return why readers of a result cannot read what `op`, an operation or a row, reads: of a row
+    also that its operator adds up over rows."""
+    operator = op.operation if isinstance(op, RowOp) else op
+    if isinstance(operator, ComputeOp) and not (operator is not op and operator.accumulates):
+        moves = operator.has_trait(Concatenates) or operator.is_function
+        if moves or _takes(op, result) or _by_reader(op):
+            return None
+    if isinstance(op, RowOp):
         return f"rows of {full_name(operator)} are no rows of its operands"
-    by_rows = _may_be_virtual(op, operator, alias.result) and not operator.accumulates
-    return None if by_rows else f"rows of {operator.name} are no rows of its operands"
-
-
-def _may_be_virtual(op: Operation, computed: ComputeOp, result: int) -> bool:
-    """Return whether readers can read what `op`, an operation or a row of `computed`, reads."""
-    if computed.has_trait(Concatenates) or computed.is_function:
-        return True
-    return _takes(op, result) or _by_reader(op)
+    return f"{op.name} makes more than its operands are" if isinstance(op, ComputeOp) else None
 
 
 def _takes(op: Operation, result: int) -> bool:

@@ -70,15 +70,12 @@ class Extracted:
                 text = f"{who}: {g.name} is a part of a tensor, which is placed in one arena only"
                 raise MemoptError(text, f"@{self.func.sym_name.data}")
 
-    def refuse_virtual(self, who: str) -> None:
-        """Raise MemoptError if a tensor is virtual, or added up in place, which
-        `who` does not know."""
-        for added in self.memory.sums:
-            text = f"{who}: {name_of(added.values[0])} is added to in place, which is not modelled"
-            raise MemoptError(text, f"@{self.func.sym_name.data}")
-        for value in self.memory.virtual:
-            text = f"{who}: {name_of(value)} is a virtual tensor, which is not modelled"
-            raise MemoptError(text, f"@{self.func.sym_name.data}")
+
+def refuse_virtual(memory: BlockMemory, who: str, place: str) -> None:
+    """Raise MemoptError if a tensor is virtual, or added up in place, which `who` does not know."""
+    sums = [(total.values[0], "added to in place") for total in memory.sums]
+    for value, what in (*sums, *((v, "a virtual tensor") for v in memory.virtual)):
+        raise MemoptError(f"{who}: {name_of(value)} is {what}, which is not modelled", place)
 
 
 def extract(

@@ -25,7 +25,7 @@
 // C-NEXT: PROFILE(1, 3u);
 // C-NEXT: TRACE({{.*}}, "y",
 // BANKS: memgraph-memory: {{.*}} is added to in place, which is not modelled
-// TRAFFIC: memgraph-traffic: {{.*}} is added to in place, not modelled
+// TRAFFIC: memgraph-traffic: {{.*}} is added to in place, which is not modelled
 !x = tensor<1x4x4x1xf32, #memgraph.encoding<nhwc>>
 !h = tensor<1x4x4x4xf32, #memgraph.encoding<nhwc>>
 !c = tensor<1x4x4x8xf32, #memgraph.encoding<nhwc>>
