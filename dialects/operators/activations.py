@@ -19,10 +19,7 @@ class BoundedOp(FunctionOp):
     (activations.cc: QuantizedReluX)."""
 
     ENDS: ClassVar[tuple[float, float]]
-
-    @property
-    def takes_bytes(self) -> bool:
-        return True
+    TAKES_BYTES: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         return np.clip(x, *self.ENDS)
@@ -56,10 +53,7 @@ class GeluOp(FunctionOp):
     name = "memgraph.gelu"
     approximate = opt_prop_def(UnitAttr)
     assembly_format = "$input (`approximate` $approximate^)?" + ROUNDING + " " + TYPES
-
-    @property
-    def takes_bytes(self) -> bool:
-        return True
+    TAKES_BYTES: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         wide = x.astype(np.float64)

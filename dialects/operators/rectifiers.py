@@ -68,6 +68,7 @@ class LeakyReluOp(FunctionOp):
     """x, below zero times `alpha`, element-wise."""
 
     name = "memgraph.leaky_relu"
+    TAKES_BYTES: ClassVar[bool] = True
     alpha = prop_def(FloatAttr[Float32Type])
     assembly_format = "$input `alpha` $alpha" + ROUNDING + " " + TYPES
 
@@ -75,10 +76,6 @@ class LeakyReluOp(FunctionOp):
         super().verify_()
         alpha = self.alpha.value.data
         self.require(isfinite(alpha) and alpha >= 0, f"alpha {alpha} is no slope from 0 on")
-
-    @property
-    def takes_bytes(self) -> bool:
-        return True
 
     def of_reals(self, x: Array) -> Array:
         return np.maximum(x, 0) + np.minimum(x, 0) * x.dtype.type(self.alpha.value.data)

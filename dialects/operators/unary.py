@@ -67,7 +67,7 @@ class FunctionOp(UnaryOp):
             return [self.of_reals(operands[0]).astype(operands[0].dtype)]
         if rounds_even(self):
             return self.by_reals(operands)
-        bits = stored_bits(self, self.input, self.result, unsigned=self.takes_bytes)
+        bits = stored_bits(self, self.input, self.result, unsigned=self.TAKES_BYTES)
         values = operands[0]
         need_double_rounding(self)
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
@@ -80,7 +80,7 @@ class FunctionOp(UnaryOp):
         if of_reals(self, (*least, *most)):
             return self.real_extremes(least[0], most[0])
         stored = is_stored(self.input)
-        if not stored or stored_bits(self, self.input, self.result, unsigned=self.takes_bytes) != 8:
+        if not stored or stored_bits(self, self.input, self.result, unsigned=self.TAKES_BYTES) != 8:
             return None
         return extremes_of_bytes(self, least[0], most[0])
 
@@ -89,16 +89,12 @@ class FunctionOp(UnaryOp):
         return None
 
     ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
+    TAKES_BYTES: ClassVar[bool] = False  # whether a runtime has it of uint8
     C: ClassVar[str] = ""
     """The expression of a float32 `x`; "" where it is more than one."""
     ONNX: ClassVar[str] = ""
     """The operator of ONNX that is this function of floats, with `ONNX_NUMBERS` as attributes."""
     ONNX_NUMBERS: ClassVar[Mapping[str, float]] = {}
-
-    @property
-    def takes_bytes(self) -> bool:
-        """Return whether a runtime has it of uint8."""
-        return False
 
     @abstractmethod
     def of_reals(self, x: Array) -> Array:
@@ -162,10 +158,7 @@ class ReluOp(FunctionOp):
     TFLITE: ClassVar[str] = "RELU"
     traits = traits_def(AsActivation("relu"))
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
-
-    @property
-    def takes_bytes(self) -> bool:
-        return True
+    TAKES_BYTES: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         return np.maximum(x, 0)
@@ -188,10 +181,7 @@ class Relu6Op(FunctionOp):
     TFLITE: ClassVar[str] = "RELU6"
     traits = traits_def(AsActivation("relu6"))
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
-
-    @property
-    def takes_bytes(self) -> bool:
-        return True
+    TAKES_BYTES: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         return np.clip(x, 0, 6)
@@ -210,10 +200,7 @@ class Relu6Op(FunctionOp):
 class SigmoidOp(FunctionOp):
     """Base of the functions that gemmlowp has of fixed-point numbers between -16 and 16."""
 
-    @property
-    def takes_bytes(self) -> bool:
-        return True
-
+    TAKES_BYTES: ClassVar[bool] = True
     POWERS: ClassVar[tuple[int, ...]]  # of two, for which its input's scale of int16 is taken
 
     def in_units(self) -> tuple[int, int]:
@@ -318,10 +305,7 @@ class HardSwishOp(FunctionOp):
 
     name = "memgraph.hard_swish"
     C: ClassVar[str] = "x * memopt_clamp_f32(x + 3.0f, 0.0f, 6.0f) / 6.0f"
-
-    @property
-    def takes_bytes(self) -> bool:
-        return True
+    TAKES_BYTES: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         wide = x.astype(np.float64)
