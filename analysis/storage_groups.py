@@ -21,7 +21,7 @@ from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.structure import ConstantOp, HyperNode
 from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
-from memopt.dialects.rows.alignment import alignment_of
+from memopt.dialects.rows.alignment import alignment_of, rest_of_line
 from memopt.dialects.rows.operations import ReceiveOp, RowOp, is_received
 from memopt.dialects.rows.state import KEPT, lies_in_state
 
@@ -348,13 +348,18 @@ def _align(
 ) -> None:
     """Give each group the alignment that suits all that is written into it: the model's, but for
     rows that lie alone, which operations `of_rows` make or which are arguments of a hyper-node."""
-    aligned = model.alignment.data
-    views = set(answer.views)
+    aligned, views = model.alignment.data, set(answer.views)
+    lines = 0 if in_node else model.align_io.data
     for group in answer.groups:
+        has_lines = lines and group.in_arena and (group.is_input or group.is_output)
         if group.piece is not None:
+            if has_lines:
+                base, at = group.piece
+                group.size += rest_of_line(at + group.size, answer.groups[base].members, lines)
             continue
-        group.alignment = aligned
-        if not of_rows and (not in_node or isinstance(group.members[0][0], OpResult)):
+        group.alignment = lcm(aligned, lines) if has_lines else aligned
+        is_argument = not isinstance(group.members[0][0], OpResult)
+        if has_lines or not (of_rows or (in_node and is_argument)):
             continue  # as most: arguments come first, and are the first of their groups
         written = [v for v, _ in group.members if v.owner not in views]
         with_own = [v for v in written if not isinstance(v, OpResult) or type(v.op) in of_rows]

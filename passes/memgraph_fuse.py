@@ -26,8 +26,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
+from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.rows.state import SlideOp
 from memopt.passes.plan.extract import Extracted
@@ -59,6 +61,9 @@ class MemgraphFusePass(PlanningPass):
     time_limit: int | float | None = option(None, "seconds")
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        if model_of(func).align_io.data:  # whose lines a node would count as other buffers
+            text = "inputs and outputs have lines of their own (align_io)"
+            raise PassFailedException(f"memgraph-fuse: @{func.sym_name.data}: {text}")
         started, deadline = clock.now(), clock.deadline(self.time_limit)
         # the nodes have to be made too, which takes as long as it takes to read the function, so
         # after half of the time there is none left for any

@@ -49,6 +49,10 @@ class MemgraphModelPass(ModulePass):
         None, "whose kernels' scratch is counted: none, tflm, cmsis-nn or cmsis-nn-calls"
     )
 
+    align_io: int | None = option(
+        None, "bytes of cache lines, of which inputs and outputs in the arena take up whole ones"
+    )
+
     def __post_init__(self) -> None:
         try:
             ModelAttr.of(self.given())
@@ -60,7 +64,7 @@ class MemgraphModelPass(ModulePass):
 
     def given(self) -> dict[str, str | int]:
         """The keys that are not left as they are."""
-        keys = ("target", "alignment", "io", "views", "inplace", "scratch")
+        keys = ("target", "alignment", "io", "views", "inplace", "scratch", "align_io")
         return {key: value for key in keys if (value := getattr(self, key)) is not None}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -74,6 +78,7 @@ class MemgraphModelPass(ModulePass):
                 "views": old.views.data,
                 "inplace": old.inplace.data,
                 "scratch": old.scratch.data,
+                "align_io": old.align_io.data,
             }
             model = ModelAttr.of(old_fields | brought | self.given())
             changed_scratch = asked_scratch(func, old, model)

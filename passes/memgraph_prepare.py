@@ -93,6 +93,7 @@ def set_views(func: FuncOp, on: bool) -> None:
         on,
         old.has_inplace,
         old.scratch.data,
+        old.align_io.data,
     )
     for op in func.body.walk():
         if isinstance(op, OpaqueOp) and op.op_name.data in VIEWS:

@@ -31,7 +31,8 @@ class Group:
     """Values that lie in one piece: each with its bytes from the start, the oldest first.
 
     `is_part`: of a tensor, so that its bytes are not rounded up to `alignment`, which is in bytes.
-    `first` and `last` are steps, both inclusive; -1 while nothing touches it.
+    `first` and `last` are steps, both inclusive; -1 while nothing touches it. `lines` are the bytes
+    of cache lines that it shares with nothing, 0 for none, `rest` those behind the last part.
     """
 
     places: dict[SSAValue, int]
@@ -43,6 +44,8 @@ class Group:
     first: int = -1
     last: int = -1
     alignment: int = 1
+    lines: int = 0
+    rest: int = 0
 
     @property
     def name(self) -> str:
@@ -50,9 +53,10 @@ class Group:
 
     @property
     def held(self) -> int:
-        """The bytes that it takes up."""
-        over = 0 if self.is_part else -self.size % self.alignment
-        return self.size + over
+        """The bytes that it takes up; the last part of a tensor may fill a line."""
+        if self.is_part:
+            return self.size + self.rest
+        return self.size + -self.size % self.alignment
 
     def touch(self, step: int, writes: bool) -> None:
         """An operation of that step, not below any before it, writes or reads a member."""
@@ -274,6 +278,8 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     by_rows = has_kind(block.ops, (RowOp, ReceiveOp))
     for group in reading.groups:
         group.alignment = _alignment(reading, group, model) if by_rows else model.alignment.data
+    if model.align_io.data:
+        _own_lines(reading, model.align_io.data)
     _end_lives(reading)
     return reading
 
@@ -289,6 +295,20 @@ def _end_lives(reading: Reading) -> None:
             place = "" if isinstance(owner, Block) else place_of(owner)
             raise MemoptError(f"{group.name} is never written", place)
         group.last = steps - 1 if group.is_output else max(group.last, group.first)
+
+
+def _own_lines(reading: Reading, lines: int) -> None:
+    """Let each input and output in the arena begin and end with a line of a cache."""
+    for group in reading.groups:
+        if group.in_arena and (group.is_input or group.is_output) and not group.is_part:
+            group.lines, group.alignment = lines, lcm(group.alignment, lines)
+    ends: dict[SSAValue, tuple[int, Group]] = {}
+    for part, (tensor, inside) in reading.parts.items():
+        end = inside + (bytes_of(part.type) or 0)
+        if reading.groups[reading.of_value[tensor][0]].lines and end >= ends.get(tensor, (0,))[0]:
+            ends[tensor] = end, reading.groups[reading.of_value[part][0]]
+    for end, last in ends.values():
+        last.lines, last.rest = lines, -end % lines
 
 
 def check_addends(op: Operation, addends: Sequence[SSAValue], in_order: bool) -> None:

@@ -70,12 +70,21 @@ def check_places(
 def end_of(value: SSAValue, offset: int, memory: Reading) -> int:
     """The end of the buffer of a value that lies at `offset`, rounded up."""
     if value in memory.parts:  # its tensor is rounded up, if at all
-        return offset + memory.groups[memory.of_value[value][0]].size
+        return offset + memory.groups[memory.of_value[value][0]].held
     index, inside = memory.of_value[value]
     group = memory.groups[index]
     if not group.size:  # a tensor in parts has only them, and they are not rounded up
         return offset - inside + (bytes_of(value.type) or 0)
     return offset - inside + group.held
+
+
+def content_end(value: SSAValue, offset: int, memory: Reading) -> int:
+    """Return where the bytes end that nothing else may hold while `value` lives: its own, and the
+    rest of the line of a cache that it owns."""
+    index, inside = memory.of_value[value]
+    group, end = memory.groups[index], offset + (bytes_of(value.type) or 0)
+    ends_group = end == offset - inside + group.size
+    return offset - inside + group.held if group.lines and ends_group else end
 
 
 def check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:

@@ -22,7 +22,7 @@ from memopt.dialects.memgraph.plan import memory_at, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.verify.groups import Reading
 from memopt.verify.memories import Where, check_memory, named_memories
-from memopt.verify.placement import check_reach, end_of
+from memopt.verify.placement import check_reach, content_end, end_of
 
 
 class Content(NamedTuple):
@@ -111,9 +111,8 @@ def simulate(
     the scratch need of every memory."""
     ends: dict[str, int] = {}
     named = named_memories(plan)
-    sizes = {v: bytes_of(v.type) or 0 for v in where}
     for value, (name, offset) in where.items():
-        if sizes[value]:
+        if bytes_of(value.type):
             ends[name] = max(ends.get(name, 0), end_of(value, offset, memory))
     holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
     for op in memory.views:
@@ -127,7 +126,7 @@ def simulate(
     assert func is not None
     for argument in block.args:
         for v in parts.get(argument, [argument]):
-            _write(v, last.get(v, 0), where, sizes, live, (), func)
+            _write(v, last.get(v, 0), where, memory, live, (), func)
     for op, step in memory.walk:
         if step is None:
             if op in memory.views:
@@ -138,7 +137,7 @@ def simulate(
         results = [v for r in op.results for v in parts.get(r, [r])] if parts else op.results
         for r in results:
             allowed = (*allowed, *_added_to(r, memory, where)) if r in memory.added else allowed
-            _write(r, max(last.get(r, step), step), where, sizes, live, allowed, op)
+            _write(r, max(last.get(r, step), step), where, memory, live, allowed, op)
         for name, start, end in _scratch_places(op, memory.memory[step].workspace, model, named):
             content = Content(None, name, start, end, step)
             check_reach(end, model, None, op)
@@ -288,15 +287,14 @@ def _write(
     value: SSAValue,
     last: int,
     where: Where,
-    sizes: dict[SSAValue, int],
+    memory: Reading,
     live: Contents,
     allowed: Sequence[SSAValue],
     op: Operation,
 ) -> None:
-    size = sizes.get(value)
-    if size:
+    if value in where and bytes_of(value.type):
         name, start = where[value]
-        content = Content(value, name, start, start + size, last)
+        content = Content(value, name, start, content_end(value, start, memory), last)
         _check_free(content, live, allowed, op)
         live.add(content)
 

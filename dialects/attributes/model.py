@@ -22,6 +22,7 @@ from memopt.dialects.attributes.runtimes import scratch_words
 
 AliasKind = Literal["view", "inplace", "slice", "part", "join", "virtual"]
 IO_KINDS = ("arena", "kept", "caller")
+LINES = (8, 16, 32, 64)  # bytes of a line of a cache
 
 
 @irdl_attr_definition
@@ -68,7 +69,8 @@ class ModelAttr(RecordAttr):
     `alignment` in bytes; `io`: inputs and outputs in the arena (`arena`), there and inputs kept to
     the end (`kept`), or in the caller's memory (`caller`); `views`: reshapes cost nothing;
     `inplace`: element-wise results may take an operand's place; `scratch`: whose kernels' scratch
-    is counted.
+    is counted; `align_io`: inputs and outputs in the arena begin at multiples of so many bytes and
+    take up multiples of them, 0 where they are like other buffers.
     """
 
     name = "memgraph.model"
@@ -78,6 +80,7 @@ class ModelAttr(RecordAttr):
     views: StringAttr
     inplace: StringAttr
     scratch: StringAttr
+    align_io: IntAttr
 
     def __init__(
         self,
@@ -87,6 +90,7 @@ class ModelAttr(RecordAttr):
         views: bool = True,
         inplace: bool = False,
         scratch: str = "none",
+        align_io: int = 0,
     ):
         super().__init__(
             StringAttr(target),
@@ -95,6 +99,7 @@ class ModelAttr(RecordAttr):
             StringAttr("on" if views else "off"),
             StringAttr("on" if inplace else "off"),
             StringAttr(scratch),
+            IntAttr(align_io),
         )
 
     @property
@@ -110,6 +115,13 @@ class ModelAttr(RecordAttr):
         one_of(self.scratch.data, scratch_words(), "scratch")
         if not 1 <= self.alignment.data <= 1 << 20:
             raise VerifyException(f"alignment {self.alignment.data} is not within 1 .. 1048576")
+        if self.align_io.data not in (0, *LINES):
+            known = ", ".join(map(str, LINES))
+            raise VerifyException(f"align_io {self.align_io.data} is not one of: {known}")
+        if self.align_io.data and self.io.data == "caller":
+            raise VerifyException(
+                "align_io is of inputs and outputs in the arena, not the caller's"
+            )
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Self:

@@ -1,5 +1,6 @@
 """The alignment of tensors of which some are rows that lie alone."""
 
+from collections.abc import Iterable
 from math import gcd
 from typing import cast
 
@@ -7,7 +8,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.structure import HyperNode, YieldOp
-from memopt.dialects.memgraph.tensors import AnyTensor, element_bits
+from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, element_bits
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp
 
 
@@ -19,6 +20,13 @@ def alignment_of(value: SSAValue, model: ModelAttr) -> int:
         return aligned
     element = cast("AnyTensor", value.type).element_type
     return gcd(aligned, max(1, element_bits(element) // 8))
+
+
+def rest_of_line(end: int, members: Iterable[tuple[SSAValue, int]], lines: int) -> int:
+    """Return the bytes to the end of its line of a cache behind a part that ends at `end`, if it is
+    the last one of the tensor that has these members with their places; else 0."""
+    last = max(inside + (bytes_of(v.type) or 0) for v, inside in members)
+    return -end % lines if end == last else 0
 
 
 def _is_lone_row(value: SSAValue) -> bool:

@@ -282,7 +282,8 @@ def _fits_at(memory: BlockMemory, result: Storage, operand: Storage, into: int) 
         aligned = gcd(memory.groups[base].alignment, inside + into) % result.alignment == 0
         return aligned and into + result.taken <= operand.size
     aligned = gcd(operand.alignment, into) % result.alignment == 0
-    return aligned and into + result.size <= operand.size
+    fits = into + result.size <= operand.size and into + result.taken <= operand.taken
+    return aligned and fits
 
 
 def _workspace(

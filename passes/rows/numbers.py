@@ -56,7 +56,7 @@ class InRows:
         sizes = [0] * len(self.graph.groups)
         for g, group in zip(group_of, memory.groups, strict=True):
             if g is not None:
-                sizes[g] = group.size
+                sizes[g] = group.taken
         tensor = [-1] * len(sizes)
         for number, tensor_rows in enumerate(_tensors(self.extracted.func)):
             for value in tensor_rows:

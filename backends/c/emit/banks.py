@@ -31,7 +31,7 @@ def bank_macros(layout: Layout, upper: str) -> str:
             f"{m.planned.moved.data} B there */",
             f"#define {prefix}_BYTES {m.bytes}u",
             f"#define {prefix}_MEMORY "
-            f'__attribute__((section("{_section(m)}"), aligned({layout.model.alignment.data})))',
+            f'__attribute__((section("{_section(m)}"), aligned({layout.alignment})))',
         ]
     return "\n".join(lines) + "\n"
 

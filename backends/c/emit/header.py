@@ -269,7 +269,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         f"#define {upper}_ARENA_BYTES {layout.arena}u"
         f"{' /* of all shared objects */' if layout.objects else ''}"
         f"{' /* of all memories */' if layout.banks else ''}\n"
-        f"#define {upper}_ARENA_ALIGNMENT {layout.model.alignment.data}u\n",
+        f"#define {upper}_ARENA_ALIGNMENT {layout.alignment}u\n",
     ]
     if layout.objects:
         parts.append(object_sizes(layout.objects, upper))

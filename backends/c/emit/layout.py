@@ -6,6 +6,7 @@ Nothing is decided here. The plan verifier has re-derived all of it from the IR 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import lcm
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -114,6 +115,11 @@ class Layout:
     @property
     def operations(self) -> list[Operation]:
         return self.memory.operations
+
+    @property
+    def alignment(self) -> int:
+        """Bytes of which the start of every memory is a multiple."""
+        return max(1, lcm(self.model.alignment.data, self.model.align_io.data or 1))
 
     @property
     def is_custom(self) -> bool:

@@ -23,7 +23,7 @@ from memopt.backends.c.emit.calls import Source
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, layout_of, live_groups
 from memopt.backends.c.emit.operators import add_operator
-from memopt.backends.c.emit.source import TRACE, WRITTEN, words_of
+from memopt.backends.c.emit.source import ARRAYS, TRACE, WRITTEN, words_of
 from memopt.backends.c.kernels import Form, inlined
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -67,11 +67,11 @@ def memref_calls(
     ]
     even = any(rounds_even(op) for op in module.walk())
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
+    texts = inlined(tuple(kernels), Form(even, needed=frozenset(out.needed)))
     return (
         f"{WRITTEN}#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
         f"#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
-        f"{inlined(tuple(kernels), Form(even, needed=frozenset(out.needed)))}\n{MEMREF}{TRACE}"
-        + "\n".join([*out.data, *functions])
+        f"{texts}\n{MEMREF}{ARRAYS}{TRACE}" + "\n".join([*out.data, *functions])
     )
 
 

@@ -58,7 +58,7 @@ def define_objects(layout: Layout, name: str) -> str:
         settings = settings.replace("defined(__arm__) || defined(__riscv)", "1")
         settings = settings.replace(".arena.", f"{section}.")
     return (
-        settings.replace("@alignment@", str(layout.model.alignment.data))
+        settings.replace("@alignment@", str(layout.alignment))
         + arrays
         + f"\n{_signature(name)} {{\n  switch (index) {{\n{cases}"
         "    default:\n      return NULL;\n  }\n}\n\n"

@@ -21,7 +21,7 @@ IN_ARENA = """#if defined(__arm__) || defined(__riscv)
 __attribute__((section(".arena")))
 #endif
 """
-RAM = """__attribute__((aligned(16))) static uint8_t ram[CANARY + memory_bytes_0 + CANARY];
+RAM = """__attribute__((aligned(64))) static uint8_t ram[CANARY + memory_bytes_0 + CANARY];
 """
 
 WHOLE = """\
@@ -151,7 +151,7 @@ def memory_values(layout: Layout, name: str) -> dict[str, str]:
     table = f"static const uint32_t memory_bytes[] = {{\n    {separator.join(sizes)}}};\n"
     start = "static uint8_t *memory_start(uint32_t k) {\n  "
     if objects:
-        guard = max(64, layout.model.alignment.data)
+        guard = max(64, layout.alignment)
         return {
             "memory_count": str(len(objects)),
             "memories": f"{table}\n{start}return {name}_object((int)k);\n}}\n",

@@ -116,7 +116,7 @@ def _header(several: Several, headers: list[str]) -> str:
     projects, total = several.projects, "MEMOPT_MODELS_ARENA_BYTES"
     includes = "".join(f'#include "{header}"\n' for header in headers)
     given = "the largest arena, in which all of them run" if several.shares_arena else "all arenas"
-    alignment = max(p.emitted.layout.model.alignment.data for p in projects)
+    alignment = max(p.emitted.layout.alignment for p in projects)
     stays = sum(bytes_in(op.result) for p in projects for op in p.emitted.layout.variables)
     variables = f"#define MEMOPT_MODELS_VARIABLE_BYTES {stays}u /* static: they stay */\n"
     section = projects[0].emitted.layout.storage.sections.get(ARENA)

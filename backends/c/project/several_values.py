@@ -15,7 +15,7 @@ from memopt.backends.c.project.program import (
 from memopt.backends.c.project.project_files import Project, fill
 
 ARRAY = """\
-@section@__attribute__((aligned(16))) static uint8_t
+@section@__attribute__((aligned(64))) static uint8_t
     @array@[CANARY + @OWNER@_ARENA_BYTES - MEMOPT_ARENA_SHRINK + CANARY];
 """
 ROW = '    {"@name@", @name@_step, @array@ + CANARY, @NAME@_ARENA_BYTES - MEMOPT_ARENA_SHRINK},\n'

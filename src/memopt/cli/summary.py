@@ -94,6 +94,8 @@ def with_scratch(size: int, scratch: int) -> str:
 def counted_line(source: dict[str, Any], plan: dict[str, Any]) -> list[str]:
     """The rules by which bytes are counted, for people, where they differ."""
     rules = [f"alignment {side['alignment']}, io {side['io']}" for side in (source, plan)]
+    if lines := plan.get("align_io"):
+        rules[1] += f", whole lines of {lines} B for inputs and outputs"
     return [] if rules[0] == rules[1] else [f"counted   before: {rules[0]}; now: {rules[1]}"]
 
 

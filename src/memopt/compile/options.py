@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memopt.dialects.attributes.model import LINES
 from memopt.formats.sizes import parse_size
 from memopt.passes.memgraph_expand_rows import ALL, AUTO
 from memopt.passes.memgraph_kernels import HOW
@@ -131,6 +132,16 @@ class PlanOptions:
         shorthand=Shorthand(
             "operators in rows, as few as have an arena of so many bytes", timed=True
         ),
+    )
+    align_io: int | None = option(
+        None,
+        BUDGET,
+        "inputs and outputs in the arena begin at multiples of so many bytes and share no line of "
+        "a cache of that size with other buffers: 8, 16, 32 or 64",
+        metavar="32",
+        parse=int,
+        targets=C_TARGETS,
+        sets=("memgraph-model.align_io",),
     )
     rows: str | None = option(
         None,
@@ -333,6 +344,18 @@ CONFLICTS: tuple[tuple[Callable[[PlanOptions], bool], str], ...] = (
     (
         lambda o: o.optimize is not None and o.runs_file,
         "--optimize is of C targets; TensorFlow Lite Micro has kernels of its own",
+    ),
+    (
+        lambda o: o.align_io not in (None, *LINES),
+        f"--align-io={{o.align_io}} is not one of: {', '.join(map(str, LINES))}",
+    ),
+    (
+        lambda o: o.align_io is not None and o.io == "caller",
+        "--align-io is of inputs and outputs in the arena, and with --io=caller they are elsewhere",
+    ),
+    (
+        lambda o: o.align_io is not None and o.runs_file,
+        "--align-io is of C targets; TensorFlow Lite Micro places tensors at multiples of 16",
     ),
     (lambda o: o.fit is not None and o.fit < 1, "--fit={o.fit}: no arena has no bytes"),
     (

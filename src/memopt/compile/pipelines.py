@@ -246,7 +246,7 @@ TABLE = (
     Row(
         "fuse",
         MemgraphFusePass,
-        lambda o: o.fuse and not o.in_rows,
+        lambda o: o.fuse and not o.in_rows and o.align_io is None,
         "before the order, to leave its search less; it opens them again",
     ),
     Row(

@@ -100,6 +100,7 @@ def report_dict(
             "objects": objects,  # bytes each, in place of one arena
             "objects_lower_bound": new.memories_lower_bound.data if objects else None,
             "alignment": model_of(func).alignment.data,
+            "align_io": model_of(func).align_io.data or None,
             "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
             "rows": rows_dict(memory, whole_peak),
             "sliding": sliding_dict(func),

@@ -22,6 +22,7 @@ from memopt.text.usage import UsageError
 GIVEN = {  # one word that each option takes, and what it means
     "fit": ("64K", 65536),
     "kept": ("8K", 8192),
+    "align_io": ("32", 32),
     "slide": ("2", 2),
     "time_limit": ("1.5", 1.5),
 }
@@ -56,6 +57,9 @@ def test_what_contradicts_itself_is_refused_by_name() -> None:
     """Every row of the table holds of some options, and says what is wrong with them."""
     tried = [
         PlanOptions(optimize="ram", target="tflm"),
+        PlanOptions(align_io=24),
+        PlanOptions(align_io=32, io="caller"),
+        PlanOptions(align_io=32, target="tflm"),
         PlanOptions(fit=0),
         PlanOptions(fit=1, memory="a:1"),
         PlanOptions(fit=1, rows="all"),

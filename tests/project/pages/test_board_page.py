@@ -15,6 +15,7 @@ BLOCKS = re.findall(r"^```c\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 STUBS = """
 void SCB_CleanInvalidateDCache_by_Addr(void *at, int bytes);
 void SCB_InvalidateDCache_by_Addr(void *at, int bytes);
+void SCB_CleanDCache_by_Addr(void *at, int bytes);
 void dma_start(void *to, unsigned bytes);
 void dma_wait(void);
 """
@@ -33,11 +34,13 @@ def test_calls_and_transfers_compile(compiler: str, shared: Path, tmp_path: Path
         pytest.skip(f"needs {compiler}")
     model = tmp_path / "net.tflite"
     shutil.copy(shared / "models" / "hello_world_int8.tflite", model)
-    assert main(["compile", str(model), "-o", str(tmp_path / "firmware")]) == 0
+    out = ["-o", str(tmp_path / "firmware")]
+    assert main(["compile", str(model), "--align-io=32", *out]) == 0
     (called,) = (b for b in BLOCKS if "classify" in b)
-    (fed,) = (b for b in BLOCKS if "dma_start" in b)
+    fed, fed_whole = (b for b in BLOCKS if "dma_start" in b)
     suffix = ".c" if compiler == "gcc" else ".cpp"
-    for name, text in (("called", called), ("fed", within_a_function(fed))):
+    texts = {"called": called, "fed": within_a_function(fed), "whole": within_a_function(fed_whole)}
+    for name, text in texts.items():
         source = (tmp_path / name).with_suffix(suffix)
         source.write_text(text)
         command = [compiler, "-Wall", "-Wextra", "-Werror", "-c", str(source)]

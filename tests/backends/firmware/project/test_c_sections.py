@@ -179,4 +179,4 @@ def test_several_models_have_each_an_arena_there(shared: Path, lab: Any) -> None
     projects = tuple(replace(p, name=name) for p, name in zip(pair, "ab", strict=True))
     main = several_files(Several(projects), "make")["main.c"]
     assert isinstance(main, str)
-    assert main.count("_ARENA_SECTION\n__attribute__((aligned(16))) static uint8_t") == 2
+    assert main.count("_ARENA_SECTION\n__attribute__((aligned(64))) static uint8_t") == 2
