@@ -30,12 +30,13 @@ EPILOG = """examples:
   memopt explore net.tflite --target=cortex-m4          options side by side, with commands
   memopt compare fw/ net.tflite --max-growth=arena:0    what grew since it was compiled
   memopt capture train.py:step -o step.json             a step of PyTorch as a graph
+  source <(memopt completion bash)                      or zsh, fish: options by the tab key
 
 memopt COMMAND --help says more. memopt-opt runs single passes and prints the IR.
 Sizes: K = 1024, M = 1024 x 1024. Exit codes: 0 done, 1 wrong input, 2 wrong command line."""
 
 
-def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+def build_parser(names: Iterable[str] = COMMANDS) -> Parser:
     """The parser of these commands; each is loaded."""
     parser = Parser(
         prog="memopt",

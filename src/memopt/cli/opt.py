@@ -75,7 +75,7 @@ class _Step(argparse.Action):
         namespace.steps = steps
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Return the parser of memopt-opt's options."""
     parser = Parser(
         prog="memopt-opt",

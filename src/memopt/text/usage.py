@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from memopt.dialects.memgraph.errors import MemoptError, nearest, printable
 
@@ -122,15 +122,25 @@ class Parser(argparse.ArgumentParser):
             text = f"{wrong[0]}{nearest(wrong[1], self.option_names())}{text[wrong.end() :]}"
         self.exit(2, f"{self.prog}: error: {text}; see {self.prog} --help\n")
 
+    def actions(self) -> list[argparse.Action]:
+        """Return the options and arguments of the parser itself."""
+        return self._actions
+
+    def commands(self) -> dict[str, tuple[str, "Parser"]]:
+        """Return the commands of the parser: name -> line of help, parser."""
+        for action in self._actions:
+            if isinstance(cast("object", action.choices), dict):
+                parsers = cast("dict[str, Parser]", action.choices)
+                lines: Any = action
+                texts = {one.dest: one.help or "" for one in lines._choices_actions}
+                return {name: (texts.get(name, ""), parser) for name, parser in parsers.items()}
+        return {}
+
     def option_names(self) -> list[str]:
         """Return the options of the parser and of its commands."""
-        options: list[str] = []
-        for action in self._actions:
-            options += action.option_strings
-            choices = cast("object", action.choices)
-            if isinstance(choices, dict):  # of commands
-                for parser in cast("dict[str, Parser]", choices).values():
-                    options += parser.option_names()
+        options = [option for action in self._actions for option in action.option_strings]
+        for _, parser in self.commands().values():
+            options += parser.option_names()
         return options
 
 

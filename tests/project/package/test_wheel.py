@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from demo_model import demo_model
 from places import ROOT
 
 # Every package below memopt, to which its link leads.
@@ -96,6 +97,25 @@ def test_the_wheel_runs_outside_the_checkout(
     assert "memgraph-schedule" in run([*python, universe], work, site)
     kernels = "from memopt.backends.c import kernels; print(kernels.__file__)"
     assert run([*python, kernels], work, site).startswith(str(site))
+
+
+def test_the_commands_of_the_wheel_write_a_project(
+    built: tuple[Path, Path, set[str]], tmp_path: Path
+) -> None:
+    """Outside the checkout, with the kernels that are inside; what is said about it is in it."""
+    site, work = tmp_path / "site", tmp_path / "work"
+    with zipfile.ZipFile(built[0]) as archive:
+        archive.extractall(site)
+    work.mkdir()
+    (work / "net.tflite").write_bytes(demo_model(size="small"))
+    main = "import sys; from memopt.console import memopt; sys.exit(memopt())"
+    python = [sys.executable, "-P", "-c", main]
+    run([*python, "compile", "net.tflite", "--layout=single-file", "-o", "out"], work, site)
+    assert (work / "out/net.c").exists()
+    assert "complete -o default" in run([*python, "completion", "bash"], work, site)
+    (about,) = site.glob("memopt-*.dist-info")
+    assert "Project-URL: Source, " in (about / "METADATA").read_text()
+    assert "memopt = memopt.console:memopt" in (about / "entry_points.txt").read_text()
 
 
 SCRIPT = """
