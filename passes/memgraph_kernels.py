@@ -202,13 +202,16 @@ def _sites(extracted: Extracted) -> list[Site]:
     lives = live_ranges(memory)
     sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     level = levels(memory, lives, sizes, alignment)
-    spans = _spans(extracted)
-    sites: list[Site] = []
+    sites, spans = list[Site](), _spans(extracted)
+    beginning, live = dict[int, list[int]](), list[int]()
+    for g in spans:
+        beginning.setdefault(lives[g].start, []).append(g)
     for t, op in enumerate(memory.operations):
+        live = [g for g in live if t < lives[g].stop] + beginning.get(t, [])
         forms = fast_forms(op, target)
         if not forms or memory.memory[t].workspace:
             continue
-        live_spans = [spans[g] for g, live in enumerate(lives) if t in live and g in spans]
+        live_spans = [spans[g] for g in live]
         rooms: list[Room] = []
         for form, size in forms.items():
             held = rounded(size, alignment)

@@ -49,7 +49,7 @@ Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 WORK = 40_000
 """Operators, of one order after the other, that are tried without a time limit."""
 
-STATES = 20_000  # of the search for one order of rows,
+STATES = 6_000  # of the search for one order of rows, which what is found hardly ever takes,
 FIRST = 200_000  # and for that of the function as it came, with which all others compare
 
 MANY = 1_000  # rows, of which an order takes so long to improve

@@ -12,7 +12,6 @@ so that is varied.
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
@@ -25,16 +24,9 @@ UNLIMITED = 100_000
 # (part of the limit below it that is near, power of the bytes in it)
 COSTS = ((1 / 3, 2), (1 / 8, 2), (1 / 4, 4))
 
-
-class _State(NamedTuple):
-    """A downset reached at a `cost`, its level in bytes, by which operator from which, and those
-    that can be next (a mask)."""
-
-    cost: float
-    level: int
-    operator: int
-    before: int
-    ready: int
+_State = tuple[float, int, int, int, int]
+"""A downset reached at a cost, its level in bytes, by which operator from which, and those that can
+be next (a mask)."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +166,7 @@ class _Stretch:
         """The operators in the best order found, each with the level after it, and how many
         downsets were looked at; `level` in bytes before the first. Raises TimeIsOverError."""
         ready = sum(1 << i for i, needs in enumerate(self.needs) if not needs)
-        layers = [{0: _State(0.0, level, -1, 0, ready)}]
+        layers: list[dict[int, _State]] = [{0: (0.0, level, -1, 0, ready)}]
         already = states = 0
         for size in range(self.count):
             clock.raise_if_late(deadline)
@@ -182,45 +174,57 @@ class _Stretch:
             layer = self._after(layers[-1], cost, self.leaves if size == 0 else 0)
             states += len(layer)
             if len(layer) > WIDTH:
-                cheapest = sorted(layer.items(), key=lambda e: (e[1].cost, e[1].level, e[0]))[
-                    :WIDTH
-                ]
-                layer = {already: layer[already], **dict(cheapest)}
+                cheapest = sorted([(s[0], s[1], done) for done, s in layer.items()])[:WIDTH]
+                remaining = (already, *(done for _, _, done in cheapest))
+                layer = {done: layer[done] for done in remaining}
             layers.append(layer)
         path: list[tuple[int, int]] = []
         at = (1 << self.count) - 1
         for layer in reversed(layers[1:]):
-            state = layer[at]
-            path.append((state.operator, state.level))
-            at = state.before
+            _, after, operator, at = layer[at][:4]
+            path.append((operator, after))
         return path[::-1], states
 
     def _after(self, layer: dict[int, _State], cost: _Cost, leaves: int) -> dict[int, _State]:
         """The downsets with one operator more."""
         states: dict[int, _State] = {}
-        for done, state in layer.items():
-            open_ones = state.ready
+        limit, floor, power, near_bytes = (
+            cost.limit,
+            cost.floor,
+            cost.power,
+            cost.limit - cost.floor,
+        )
+        for done, (cost_before, level, _, _, ready) in layer.items():
+            open_ones = ready
             while open_ones:
                 lowest = open_ones & -open_ones
                 open_ones ^= lowest
                 i, after = lowest.bit_length() - 1, done | lowest
-                fresh = sum([size for writers, size in self.fresh[i] if not writers & done])
-                saved = next((s for t, s in self.over[i] if not t & ~after), 0)
-                step = state.level + fresh + self.extra[i] - saved
-                if step > cost.limit:
+                higher = level
+                for writers, size in self.fresh[i]:
+                    if not writers & done:
+                        higher += size
+                step = higher + self.extra[i]
+                for touchers, saved in self.over[i]:
+                    if touchers & after == touchers:
+                        step -= saved
+                        break
+                if step > limit:
                     continue
-                total = state.cost + cost.of(step)
+                total = cost_before
+                if step > floor:  # as `cost.of`, which would take longer to call
+                    total += ((step - floor) / near_bytes) ** power
                 known = states.get(after)
                 if known is None:
-                    freed = sum([size for touchers, size in self.dying[i] if not touchers & ~after])
-                    level = state.level + fresh - freed - leaves
-                    ready = state.ready ^ lowest
+                    lower = higher - leaves
+                    for touchers, size in self.dying[i]:
+                        if touchers & after == touchers:
+                            lower -= size
+                    following = ready ^ lowest
                     for w in self.needed_by[i]:
-                        if not self.needs[w] & ~after:
-                            ready |= 1 << w
-                elif known.cost <= total:
-                    continue
-                else:
-                    level, ready = known.level, known.ready
-                states[after] = _State(total, level, i, done, ready)
+                        if self.needs[w] & after == self.needs[w]:
+                            following |= 1 << w
+                    states[after] = total, lower, i, done, following
+                elif total < known[0]:
+                    states[after] = total, known[1], i, done, known[4]
         return states

@@ -163,12 +163,14 @@ class Search:
             return True
         self.memory += 8 * len(frontier)
         for step, move, last, after in branches:
-            child = done | move
             reached = max(step, peak)
-            known = best.get(child, reached + 1)
-            if reached >= self.ceiling or (dominance and (child in closed or reached >= known)):
+            if reached >= self.ceiling:
                 continue
-            if child not in closed and reached < known:
+            child = done | move
+            is_closed, known = child in closed, best.get(child, reached + 1)
+            if dominance and (is_closed or reached >= known):
+                continue
+            if not is_closed and reached < known:
                 best[child] = reached
                 self._from[child] = (done, move, last)
             self.memory += self._state
@@ -202,7 +204,7 @@ class Search:
             else:
                 before = move & ~(1 << last)
                 step, after = self.walker.run_all(done, level, before)
-                top, after = self.walker.run(done | before, level if not before else after, last)
+                top, after = self.walker.run_all(done | before, after, 1 << last)
                 step = max(step, top)
             branch = (step, move, last, after)
             if self.switches.commits and minimal and self.may_commit(step, after, level, limit):

@@ -183,15 +183,17 @@ class KillMoves:
         Up to its last operator a minimal branch only allocates. Without any event left all that
         remains is one branch. Raises TimeIsOverError at the deadline.
         """
-        todo, events = ~done, self._events
-        sets = {events[e] & todo for e in frontier if e < len(events)}
-        minimal = minimal_sets(sets, deadline)
+        todo, events, count = ~done, self._events, len(self._events)
+        minimal = minimal_sets({events[e] & todo for e in frontier if e < count}, deadline)
         result = [(need, -1, True) for need in minimal]
-        for e in sorted(e for e in frontier if e >= len(events)):
-            need, last = self._inplace[e - len(events)]
+        for e in sorted([e for e in frontier if e >= count]):
+            need, last = self._inplace[e - count]
             need &= todo
             before = need & ~(1 << last)
-            if not any(m & before == m for m in minimal):  # else `last` is no first event
+            for other in minimal:
+                if other & before == other:  # `last` is no first event
+                    break
+            else:
                 result.append((need, last, need in minimal))
         if not result:
             rest = (1 << len(self.graph)) - 1 & todo
@@ -216,7 +218,10 @@ def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
     minimal: list[int] = []
     if len(sets) <= FEW:
         for need in sorted(sets, key=int.bit_count):
-            if not any(m & need == m for m in minimal):
+            for other in minimal:  # a generator would take longer to make than most lists are long
+                if other & need == other:
+                    break
+            else:
                 minimal.append(need)
         return minimal
     ends, by_end = 0, dict[int, list[int]]()

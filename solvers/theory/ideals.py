@@ -7,7 +7,10 @@ are in a legal order when its bits are read upwards. Used by the search, the bou
 from dataclasses import dataclass
 from functools import cached_property
 
+from memopt.solvers.problems.masks import bits
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
+
+CASES = 50_000  # of masks of operators that are remembered: tens of MB
 
 
 def renumber(graph: MemoryGraph) -> tuple[MemoryGraph, tuple[int, ...]]:
@@ -147,14 +150,37 @@ class Walker:
             step += graph.unread_inputs
         return step, level + fresh - freed
 
+    @cached_property
+    def _touching(self) -> dict[int, int]:
+        """Return per mask that ran the operators that decide what it adds."""
+        return {}
+
+    @cached_property
+    def _cases(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Return what a mask added to the level, by which of those that decide it had run."""
+        return {}
+
     def run_all(self, done: int, level: int, operators: int) -> tuple[int, int]:
         """(largest step, level after) of running the mask `operators` upwards from `done`."""
-        peak = 0
-        while operators:
-            low = operators & -operators
-            step, level = self.run(done, level, low.bit_length() - 1)
-            if step > peak:
-                peak = step
-            done |= low
-            operators ^= low
-        return peak, level
+        if not operators:
+            return 0, level
+        if (touching := self._touching.get(operators)) is None:
+            touching = 0
+            for v in bits(operators):
+                for _, mask in (*self._fresh[v], *self._freed[v], *self._candidates[v]):
+                    touching |= mask
+            self._touching[operators] = touching
+        # at first inputs are there that nobody touches
+        case = operators, done & touching if done else -1
+        if case not in self._cases:
+            if len(self._cases) >= CASES:
+                self._cases.clear()
+                self._touching.clear()
+            steps, after = list[int](), 0
+            for v in bits(operators):
+                step, after = self.run(done, after, v)
+                steps.append(step)
+                done |= 1 << v
+            self._cases[case] = max(steps), after
+        peak, rise = self._cases[case]
+        return level + peak, level + rise

@@ -80,8 +80,8 @@ LOOK = 2_000
 # Where hundreds of operators are alike, as rows and the steps of an unrolled loop are, so many
 # orders are equal that no search ends, and a state of thousands takes a millisecond and more.
 # Without another limit, graphs of more operators than this get states for so much work, states
-# times operators, some seconds, and looks for incumbents parts of that. The searches of real
-# networks that end take less than half of it.
+# times operators, some seconds. Looks for incumbents get parts of that, unless time is limited. The
+# searches of real networks that end take less than half of it.
 LARGE = 200
 WORK = 25_000_000
 
@@ -129,9 +129,11 @@ def explore(
     """
     peak = profile(graph, incumbent).peak
     first, each = FIRST, LOOK
+    if limits.time_limit is None and len(graph) > LARGE:
+        each = min(LOOK, WORK // len(graph) // 50)
     if (counted := limits.for_graph(len(graph))) is not limits:
         limits, max_states = counted, counted.max_states or 0
-        first, each = min(FIRST, max_states // 5), min(LOOK, max_states // 50)
+        first = min(FIRST, max_states // 5)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")

@@ -124,6 +124,25 @@ def test_work_ends_the_search_of_a_large_graph(fuzz: float) -> None:
     assert ended > GRAPHS * fuzz / 10
 
 
+def test_looks_of_a_large_graph_are_parts_of_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its states are limited, but not where its time is."""
+    looks = list[int]()
+
+    def descend(searched: object, states: int, *more: object) -> tuple[None, int]:
+        looks.append(states)
+        return None, 0
+
+    monkeypatch.setattr(search, "FIRST", 1)
+    monkeypatch.setattr(search, "_descend", descend)
+    monkeypatch.setattr(search, "WORK", 50_000)
+    graph = random_graph(random.Random(3), 60)
+    monkeypatch.setattr(search, "LARGE", len(graph) - 1)
+    order = random_order(random.Random(3), graph)
+    for limits in (search.Limits(None, 9), search.Limits(1e6, 9)):
+        search.explore(graph, 0, order, limits)
+    assert looks == [search.WORK // len(graph) // 50, search.LOOK]
+
+
 def test_contraction_beyond_its_limits(fuzz: float) -> None:
     rng = random.Random(1)
     for _ in range(int(GRAPHS * fuzz)):

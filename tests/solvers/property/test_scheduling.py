@@ -72,6 +72,38 @@ def test_profile_walker_and_definition_agree(fuzz: float) -> None:
             assert level == facts.levels[i + 1]
 
 
+def test_what_ran_beside_the_same_before_is_not_walked_again(
+    monkeypatch: pytest.MonkeyPatch, fuzz: float
+) -> None:
+    rng, walked = random.Random(4), list[int]()
+    run = Walker.run
+
+    def counted(walker: Walker, done: int, level: int, operator: int) -> tuple[int, int]:
+        walked.append(operator)
+        return run(walker, done, level, operator)
+
+    monkeypatch.setattr(Walker, "run", counted)
+    again = 0
+    for _ in range(max(40, int(GRAPHS * fuzz))):
+        graph, _ = renumber(random_graph(rng, 10))
+        walker, asked = Walker(graph), 0
+        for order in (random_order(rng, graph) for _ in range(4)):
+            for i, j in ((i, i + rng.randint(1, 3)) for i in range(len(order))):
+                done, part = (sum(1 << v for v in order[a:b]) for a, b in ((0, i), (i, j)))
+                asked += part.bit_count()
+                before = graph.level(done) - (0 if done else graph.unread_inputs)
+                steps, level = list[int](), before
+                for v in sorted(order[i:j]):
+                    step, level = run(walker, done, level, v)
+                    steps.append(step)
+                    done |= 1 << v
+                done ^= part
+                assert walker.run_all(done, before, part) == (max(steps), level), graph
+        again += asked - len(walked)
+        walked.clear()
+    assert again > 0
+
+
 def test_arrays_refuse_what_is_no_order() -> None:
     rng = random.Random(3)
     for _ in range(100):
