@@ -57,6 +57,9 @@
 #endif
 #endif /* MEMOPT_ROUND_EVEN */
 
+/* 0 where no image of the network is one pixel wide. */
+#define MEMOPT_WITH_COLUMNS 1
+
 /* A function of a header that several kernels call, and that is no better for being inlined: where
  * kernels are files the linker keeps one. How a network rounds may be its own. */
 #if defined(__GNUC__) && !MEMOPT_ROUND_EVEN && !defined(MEMOPT_KERNEL)
@@ -173,7 +176,8 @@ static inline int32_t memopt_high_mul_30(int32_t value, int32_t multiplier) {
   __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(value * 2), "r"(multiplier));
   return result;
 #else
-  return memopt_high_mul(value, multiplier);
+  const int64_t product = (int64_t)(value * 2) * multiplier; /* its low word rounds the high one */
+  return (int32_t)memopt_shift_right_64(product, 32) + (int32_t)((uint32_t)product >> 31);
 #endif
 }
 

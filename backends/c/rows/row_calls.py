@@ -79,12 +79,16 @@ def window_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     return [RowCall(call, (0,), window) for call in lowered(op, constants)]
 
 
+def is_one_pixel(op: Operation) -> bool:
+    """Return whether a row of the result is one pixel."""
+    return shape_of(op.results[0])[2:3] == (1,)
+
+
 def rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """Return the row calls of kernels that are done with the window of a row when they write the
     next one: two rows of one pixel are computed at once. Of wider ones that gains less than it
     costs."""
-    one_pixel = shape_of(op.results[0])[2:3] == (1,)
-    return [replace(c, by_twos=one_pixel) for c in window_rows(op, constants, lowered)]
+    return [replace(c, by_twos=is_one_pixel(op)) for c in window_rows(op, constants, lowered)]
 
 
 def reached_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

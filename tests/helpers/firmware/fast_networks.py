@@ -256,6 +256,7 @@ def check_blocks(project: Path) -> None:
     shifts = re.findall(r"\.shift = ([a-z]\w*),", text)
     shifts = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in shifts]
     rare = {
+        "COLUMNS": re.search(r"conv_2d_points|conv_2d\w+_params \w+ = {[^}]*\.out_w = 1,", text),
         "LINES": any(re.search(r"\b9[6-9]\b", table.partition("=")[2]) for table in shifts),
         "OTHER_BLOCKS": re.search(r"\.packed = {[^}]*\.kinds = [^N]", text),
         "WIDE_BLOCKS": re.search(r"blocks_s8_params [^;]*\.wide = [^N]", text),

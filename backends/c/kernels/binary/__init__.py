@@ -24,13 +24,13 @@ from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.kernels import functions_of_two
 from memopt.backends.c.kernels.binary.even_lines import product_fields, sum_fields
-from memopt.backends.c.rows.row_calls import own_rows
+from memopt.backends.c.rows.row_calls import Lowered, RowCall, is_one_pixel, own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import multiply_all, quantize_multiplier
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
 from memopt.dialects.memgraph.tensors import shape_of
-from memopt.dialects.operators.base import REAL_RANGES
+from memopt.dialects.operators.base import REAL_RANGES, ComputeOp
 from memopt.dialects.operators.binary import AddOp, BinaryOp, DivOp, MulOp, SelectOp, SubOp, SumOp
 from memopt.dialects.operators.comparison import ComparisonOp, LogicalAndOp, LogicalOp, LogicalOrOp
 from memopt.dialects.operators.powers import FloorDivOp, FloorModOp
@@ -130,7 +130,19 @@ def _sum(op: SumOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
-@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, rows=own_rows)
+def _rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Return the row calls of kernels that make one row after the other: two rows of one pixel are
+    computed at once, unless one element or row of an operand would serve both."""
+
+    def is_each(call: KernelCall) -> bool:
+        steps = dict(call.fields)
+        return all(steps.get(step) == 1 for step in ("a_row_step", "b_row_step"))
+
+    calls = own_rows(op, constants, lowered)
+    return [replace(c, by_twos=is_one_pixel(op) and is_each(c.call)) for c in calls]
+
+
+@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, rows=_rows_in_turn)
 @kernel((AddOp, SubOp), "u8, s16", rounding="tflm_double", rows=own_rows)
 def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
     if element_kind(op.result) == "s16":
@@ -138,7 +150,7 @@ def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
     return _sum(op, constants)
 
 
-@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, isa="dsp", rows=own_rows)
+@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, isa="dsp", rows=_rows_in_turn)
 def table_sum_s8(op: SumOp, constants: Constants) -> KernelCall:
     """By tables of what each operand adds, where the rounding can be one: the sum of two numbers
     below 2**28 is small, and the last shift is to the right unless the scales are far apart."""
@@ -170,7 +182,7 @@ def _added(
     return Table("int32_t", np.array([2 * sign * x for x in added], np.int64).astype(np.int32))
 
 
-@kernel(MulOp, "s8", rounding=ROUNDINGS, rows=own_rows)
+@kernel(MulOp, "s8", rounding=ROUNDINGS, rows=_rows_in_turn)
 @kernel(MulOp, "u8, s16", rounding="tflm_double", rows=own_rows)
 def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     if rounds_even(op):

@@ -1,6 +1,7 @@
 /* ADD and SUB, int8 as ONNX has them, by integers: tried with all pairs of bytes when this was written.
  * Rows and steps: see memopt_binary.h. */
 #include "memopt_binary.h"
+#include "memopt_dsp_s8.h"
 #include "memopt_mve_s8.h"
 
 typedef struct {
@@ -25,10 +26,19 @@ static inline void sum_even_words(const memopt_sum_even_s8_params *p, int32_t n,
 #else
   const memopt_sum_even_s8_params local = *p; /* no store can change it */
   for (; n > 0; n -= 4) {
+#if MEMOPT_DOT_DSP
+    const uint32_t as = memopt_load_s8x4(a);
+    const uint32_t bs = memopt_load_s8x4(b);
+    output[0] = (int8_t)sum_even_s8(&local, (int8_t)as, (int8_t)bs);
+    output[1] = (int8_t)sum_even_s8(&local, (int8_t)(as >> 8), (int8_t)(bs >> 8));
+    output[2] = (int8_t)sum_even_s8(&local, (int8_t)(as >> 16), (int8_t)(bs >> 16));
+    output[3] = (int8_t)sum_even_s8(&local, (int8_t)(as >> 24), (int8_t)(bs >> 24));
+#else
     output[0] = (int8_t)sum_even_s8(&local, a[0], b[0]);
     output[1] = (int8_t)sum_even_s8(&local, a[1], b[1]);
     output[2] = (int8_t)sum_even_s8(&local, a[2], b[2]);
     output[3] = (int8_t)sum_even_s8(&local, a[3], b[3]);
+#endif
     a += 4;
     b += 4;
     output += 4;

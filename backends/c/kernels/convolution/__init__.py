@@ -1,5 +1,9 @@
 """CONV_2D, DEPTHWISE_CONV_2D and TRANSPOSE_CONV."""
 
+from dataclasses import replace
+
+from xdsl.ir import Operation
+
 from memopt.backends.c.emit.call import (
     Array,
     Constants,
@@ -26,7 +30,12 @@ from memopt.backends.c.emit.int16 import wide_sums
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.inline.sums import part_of, real_part
-from memopt.backends.c.rows.row_calls import reached_rows, rows_in_turn, window_rows
+from memopt.backends.c.rows.row_calls import (
+    is_one_pixel,
+    reached_rows,
+    rows_in_turn,
+    window_rows,
+)
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -104,6 +113,17 @@ def _stored(op: Filtered, types: str, sums: Fields) -> KernelCall:
     return _call(op, types, (*numbers, *sums))
 
 
+def with_columns(op: Operation, fields: Fields) -> Fields:
+    """Return the fields, whose tables need the code for two rows at once where rows are one
+    pixel."""
+    if not is_one_pixel(op):
+        return fields
+    return tuple(
+        (f, replace(v, needs=(*v.needs, "COLUMNS")) if isinstance(v, Table) else v)
+        for f, v in fields
+    )
+
+
 BOTH = (Conv2DOp, DepthwiseConv2DOp)
 
 
@@ -114,7 +134,7 @@ def conv_2d_s8(
     axes, channels = weight_axes(op), shape_of(op.result)[3]
     weights, _ = int8_weights(op, op.weights, channels, constants)
     sums = accumulation(op, op.input, op.bias, weights, axes, _reals(op), constants, lines)
-    return _stored(op, "s8", (("weights", Table("int8_t", weights)), *sums))
+    return _stored(op, "s8", with_columns(op, (("weights", Table("int8_t", weights)), *sums)))
 
 
 def conv_2d_floats_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:

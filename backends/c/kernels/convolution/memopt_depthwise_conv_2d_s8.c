@@ -442,6 +442,78 @@ static int32_t depthwise_s8_floats(const memopt_depthwise_conv_2d_s8_params *p,
 }
 #endif
 
+#if MEMOPT_DEPTHWISE_COLUMN && MEMOPT_WITH_COLUMNS
+#define DEPTHWISE_S8_AHEAD 32 /* channels at a time where taps are padding */
+
+/* Pointers to each tap of a row of one pixel, of whose window the first tap is in row iy, every other
+ * one of `to`; of padding to `zeros`. */
+MEMOPT_FAST
+static inline void depthwise_s8_taps(const memopt_depthwise_conv_2d_s8_params *p,
+                                     const memopt_rows *rows, const void *const *in, int32_t iy,
+                                     int32_t channel, const int8_t *zeros, const int8_t **to) {
+  const int8_t **const end = to + 2 * p->k_h;
+  const int32_t step = p->dilation_h;
+  const uint32_t height = (uint32_t)p->in_h;
+  const int32_t first = rows->in_first;
+  if (rows->in_count > 1) {
+    for (; to != end; to += 2) {
+      *to = (uint32_t)iy < height ? (const int8_t *)in[iy - first] + channel : zeros;
+      iy += step;
+    }
+  } else {
+    const int8_t *const row = (const int8_t *)in[0] + channel;
+    for (; to != end; to += 2) {
+      *to = (uint32_t)iy < height ? row + (iy - first) * rows->in_stride : zeros;
+      iy += step;
+    }
+  }
+}
+
+/* Two rows of one pixel of which all is computed by memopt_depthwise_column_two. */
+MEMOPT_FAST
+static MEMOPT_NOINLINE void depthwise_s8_two(const memopt_depthwise_conv_2d_s8_params *p,
+                                             const memopt_rows *rows, const void *const *in,
+                                             int32_t oy, int8_t *to) {
+  const int8_t *taps[2 * MEMOPT_COLUMN_TWO];
+  int8_t zeros[DEPTHWISE_S8_AHEAD];
+  const int32_t iy = oy * p->stride_h - p->pad_top;
+  const int32_t full =
+      iy >= 0 && iy + p->stride_h + (p->k_h - 1) * p->dilation_h < p->in_h;
+  memopt_depthwise_two of;
+  int32_t oc, n;
+  if (!full) {
+    memset(zeros, p->input_zero_point, sizeof zeros);
+  }
+  of.first = taps;
+  of.end = taps + 2 * p->k_h;
+  of.w_row = p->in_c;
+  of.w = p->weights;
+  of.bias = p->bias;
+  of.multiplier = p->multiplier;
+  of.out0 = to;
+  of.out1 = to + rows->out_stride;
+  of.zero_point = p->output_zero_point;
+  for (oc = 0; oc < p->in_c; oc += n) {
+    n = p->in_c - oc;
+    n = full || n < DEPTHWISE_S8_AHEAD ? n : DEPTHWISE_S8_AHEAD;
+    depthwise_s8_taps(p, rows, in, iy, oc, zeros, taps);
+    depthwise_s8_taps(p, rows, in, iy + p->stride_h, oc, zeros, taps + 1);
+    of.fours = n / 4;
+    memopt_depthwise_column_two(&of);
+  }
+}
+
+/* Whether the function above computes two rows at once. */
+static inline int32_t depthwise_s8_by_twos(const memopt_depthwise_conv_2d_s8_params *p) {
+  return p->out_w == 1 && p->k_w == 1 && p->pad_left == 0 && p->depth_multiplier == 1 &&
+         (p->in_c & 3) == 0 && p->k_h <= MEMOPT_COLUMN_TWO && *p->shift == MEMOPT_EVEN &&
+         p->act_min == -128 && p->act_max == 127;
+}
+#define DEPTHWISE_S8_APART MEMOPT_NOINLINE
+#else
+#define DEPTHWISE_S8_APART
+#endif
+
 MEMOPT_FAST
 static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
                                const depthwise_s8_window *v, const memopt_finish *finish,
@@ -467,8 +539,11 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
   }
 }
 
+/* Rows of the result from `first` on. */
 MEMOPT_FAST
-KERNEL {
+static DEPTHWISE_S8_APART void depthwise_s8_rows(const memopt_depthwise_conv_2d_s8_params *p,
+                                                 const memopt_rows *rows, const void *const *in,
+                                                 int32_t first, void *out) {
   depthwise_s8_window v;
   memopt_finish finish;
   int32_t oy;
@@ -480,8 +555,7 @@ KERNEL {
   v.next_step = p->dilation_h;
   v.out_c = p->in_c * p->depth_multiplier;
   v.x_col = p->dilation_w * p->in_c;
-  (void)scratch;
-  for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
+  for (oy = first; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     int8_t *restrict output = (int8_t *)memopt_out_row(rows, out, oy);
     int32_t columns = -1; /* of the pixel before */
@@ -510,5 +584,21 @@ KERNEL {
       depthwise_s8_pixel(p, &v, &finish, output);
       output += v.out_c;
     }
+  }
+}
+
+MEMOPT_FAST
+KERNEL {
+  int32_t oy = rows->out_begin;
+  (void)scratch;
+#if MEMOPT_DEPTHWISE_COLUMN && MEMOPT_WITH_COLUMNS
+  if (depthwise_s8_by_twos(p)) {
+    for (; oy + 1 < rows->out_end; oy += 2) {
+      depthwise_s8_two(p, rows, in, oy, (int8_t *)memopt_out_row(rows, out, oy));
+    }
+  }
+#endif
+  if (oy < rows->out_end) {
+    depthwise_s8_rows(p, rows, in, oy, out);
   }
 }

@@ -10,7 +10,7 @@ from memopt.backends.c.emit.call import Array, Constants, KernelCall, Rows, per_
 from memopt.backends.c.emit.int8 import folded_bias, int8_weights
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
-from memopt.backends.c.kernels.convolution import filter_matrix, window_fields
+from memopt.backends.c.kernels.convolution import filter_matrix, window_fields, with_columns
 from memopt.backends.c.rows.row_calls import own_rows, rows_in_turn
 from memopt.backends.c.weights.packing import (
     BLOCK,
@@ -99,7 +99,7 @@ def packed_windows(
     packed = pack(op, matrix if order is None else matrix[:, order], bias, reals)
     numbers = ((field, fields.get(field, len(bias))) for field in FIELDS)
     zero = ("input_zero_point", per_tensor(op, op.input)[1])
-    return image_call(op, name, (*numbers, zero, *packed))
+    return image_call(op, name, (*numbers, zero, *with_columns(op, packed)))
 
 
 def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:

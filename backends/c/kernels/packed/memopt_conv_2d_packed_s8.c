@@ -127,6 +127,24 @@ static MEMOPT_NOINLINE void conv_2d_packed_whole(const memopt_windows *of, uint3
   }
 }
 
+/* Windows that are whole, from column ix on; the second one's place is for whoever has two. */
+static inline void conv_2d_packed_of(const memopt_conv_2d_packed_s8_params *p,
+                                     const conv_2d_packed_at *at, int32_t ix, uint32_t *column,
+                                     memopt_windows *of) {
+  of->rows = at->row;
+  of->from = ix * p->in_c;
+  of->rest = conv_2d_packed_beyond(p);
+  of->words = p->k_w * p->in_c - of->rest;
+  of->count = p->k_h;
+  of->zero = conv_2d_packed_zero(p);
+  of->bytes = 0;
+  of->taps = 0;
+  if (of->rest > 0) {
+    of->bytes = (int8_t *)(column + p->packed.taps);
+    of->taps = (of->rest * p->k_h + 3) & ~3;
+  }
+}
+
 /* Pixels from column ix on, whose windows are whole, two at a time; their number is even, or rows under
  * a window are whole words. */
 MEMOPT_SMALL
@@ -147,19 +165,8 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
 #endif /* MEMOPT_ROUND_EVEN */
 #endif
   memopt_windows of;
-  of.rows = at->row;
-  of.from = ix * p->in_c;
+  conv_2d_packed_of(p, at, ix, column, &of);
   of.apart = p->stride_w * p->in_c;
-  of.rest = conv_2d_packed_beyond(p);
-  of.words = p->k_w * p->in_c - of.rest;
-  of.count = p->k_h;
-  of.zero = conv_2d_packed_zero(p);
-  of.bytes = 0;
-  of.taps = 0;
-  if (of.rest > 0) {
-    of.bytes = (int8_t *)(column + p->packed.taps);
-    of.taps = (of.rest * p->k_h + 3) & ~3;
-  }
   for (; pixels > 1; pixels -= 2) {
     memopt_widen_windows(column, &of);
 #if MEMOPT_ASM_BLOCK
@@ -196,21 +203,18 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   }
 }
 
-/* The windows of one or two neighbours from column ix on, of which some may be padding, as a
+/* The window from column ix on, of which some may be padding, as number i of the `pixels` of a
  * column. */
 MEMOPT_SMALL
-static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8_params *p,
+static MEMOPT_NOINLINE void conv_2d_packed_window(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
-                                                  int32_t pixels, uint32_t *column) {
+                                                  int32_t i, int32_t pixels, uint32_t *column) {
   int8_t *const bytes = (int8_t *)(column + p->packed.taps);
-  int32_t i;
-  for (i = 0; i < pixels; ++i) {
-    if (p->in_c % 4 == 0) {
-      conv_2d_packed_border(p, at, ix + i * p->stride_w, column + i, pixels);
-    } else {
-      conv_2d_packed_bytes(p, at, ix + i * p->stride_w, bytes);
-      memopt_widen_1(column + i, pixels, bytes, p->packed.taps);
-    }
+  if (p->in_c % 4 == 0) {
+    conv_2d_packed_border(p, at, ix, column + i, pixels);
+  } else {
+    conv_2d_packed_bytes(p, at, ix, bytes);
+    memopt_widen_1(column + i, pixels, bytes, p->packed.taps);
   }
 }
 
@@ -233,8 +237,11 @@ static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
     if (pixels > 0) {
       conv_2d_packed_inside(p, at, ix, pixels, out, column);
     } else {
+      int32_t i;
       pixels = width > 1 ? 2 : 1;
-      conv_2d_packed_column(p, at, ix, pixels, column);
+      for (i = 0; i < pixels; ++i) {
+        conv_2d_packed_window(p, at, ix + i * p->stride_w, i, pixels, column);
+      }
       memopt_pixels(&p->packed, column, p->out_c, out, width > 1 ? out + p->out_c : 0);
     }
     out += pixels * p->out_c;
@@ -255,6 +262,54 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
     iy += p->dilation_h;
   }
 }
+
+#if MEMOPT_WITH_COLUMNS
+/* By how many bytes the window one row of the result further on lies behind this one, of which the rows
+ * are known; 0 if either has padding, or not all rows lie equally far behind. */
+static int32_t conv_2d_packed_apart(const memopt_conv_2d_packed_s8_params *p,
+                                    const conv_2d_packed_at *at) {
+  const int32_t last = at->iy + (p->k_h - 1) * p->dilation_h + p->stride_h;
+  int32_t y = at->iy + p->stride_h;
+  int32_t apart = 0;
+  int32_t ky;
+  if (!at->known || p->dilation_w != 1 || p->pad_left != 0 || p->k_w > at->width || at->iy < 0 ||
+      last >= p->in_h) {
+    return 0;
+  }
+  for (ky = 0; ky < p->k_h; ++ky) {
+    const int8_t *const row = (const int8_t *)memopt_in_row(at->rows, at->in, 0, y);
+    if (ky > 0 && row - at->row[ky] != apart) {
+      return 0;
+    }
+    apart = (int32_t)(row - at->row[ky]);
+    y += p->dilation_h;
+  }
+  return apart;
+}
+
+/* Two rows of the result, of one pixel each. */
+MEMOPT_SMALL
+static MEMOPT_NOINLINE void conv_2d_packed_two(const memopt_conv_2d_packed_s8_params *p,
+                                               conv_2d_packed_at *at, int8_t *out0,
+                                               uint32_t *column) {
+  int8_t *const out1 = out0 + at->rows->out_stride;
+  memopt_windows of;
+  of.apart = conv_2d_packed_apart(p, at);
+  if (of.apart != 0) {
+    conv_2d_packed_of(p, at, 0, column, &of);
+    memopt_widen_windows(column, &of);
+  } else {
+    conv_2d_packed_window(p, at, -p->pad_left, 0, 2, column);
+    conv_2d_packed_find(p, at, at->iy + p->stride_h);
+    conv_2d_packed_window(p, at, -p->pad_left, 1, 2, column);
+  }
+  memopt_pixels(&p->packed, column, p->out_c, out0, out1);
+  if (!p->packed.full) {
+    memopt_clamp_s8(out0, p->out_c, p->packed.act_min, p->packed.act_max);
+    memopt_clamp_s8(out1, p->out_c, p->packed.act_min, p->packed.act_max);
+  }
+}
+#endif
 
 MEMOPT_SMALL
 KERNEL {
@@ -281,6 +336,13 @@ KERNEL {
       conv_2d_packed_inside(p, &at, 0, width, to, column);
     } else {
       conv_2d_packed_find(p, &at, oy * p->stride_h - p->pad_top);
+#if MEMOPT_WITH_COLUMNS
+      if (width == 1 && oy + 1 < rows->out_end) {
+        conv_2d_packed_two(p, &at, to, column);
+        ++oy;
+        continue;
+      }
+#endif
       conv_2d_packed_row(p, &at, width, to, column);
     }
     if (!p->packed.full) {

@@ -11,6 +11,9 @@
 static inline int32_t memopt_quantized(float value, float scale, int32_t zero_point, int32_t even,
                                        int32_t low, int32_t high) {
   const float ratio = value / scale;
+  if (even && high - low < 256) { /* with a zero point of 8 bits, what it clamps is out of range */
+    return memopt_clamp(memopt_round_even(ratio) + zero_point, low, high);
+  }
   const float steps = even ? ratio : roundf(ratio);
   /* Clamped before the conversion, which is undefined for what an int32 cannot hold. */
   const float clamped = memopt_clamp_f32(steps, -131072.0f, 131072.0f);

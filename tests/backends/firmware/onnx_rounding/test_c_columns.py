@@ -1,6 +1,6 @@
 # pyright: basic
-"""Blocks of filters in float32 have the bits of the host, and int8 windows of one column those of
-evaluate, whole and in rows."""
+"""Blocks of filters in float32 have the bits of the host, and int8 windows of one column and their
+sums those of evaluate, whole and in rows."""
 
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,10 @@ from xdsl.context import Context
 
 from memopt.compile.driver import load_text, new_context
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+from memopt.passes.memgraph_kernels import MemgraphKernelsPass
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 
 FULL = 200
 BOARDS = deep_but(["cortex-m4"], ["cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"])
@@ -95,42 +99,69 @@ def test_blocks_of_filters_have_the_bits_of_the_host(
 
 
 def column(rng: np.random.Generator) -> str:
-    """Depthwise windows of one column that round as ONNX's, each after the other, down an image."""
+    """Windows of one column that round as ONNX's, to each channel its own and not, each after the
+    other, down an image; then a number of each row is added, and the result to itself."""
     channels, height = int(rng.integers(1, 45)), int(rng.integers(14, 30))
+    channels = channels if rng.integers(2) else (channels + 3) // 4 * 4
     lines: list[str] = []
 
-    def image(zero: int) -> str:
-        shape = f"1x{height}x1x{channels}"
+    def image(zero: int, each: int = 1) -> str:
+        shape = f"1x{height}x1x{channels if each else 1}"
         return f"tensor<{shape}xi8, #memgraph.encoding<nhwc, scale = [1.0], zero_point = [{zero}]>>"
 
     zero = int(rng.integers(-128, 128))
     first = before = image(zero)
+    last = 0
     for number in range(3):
-        taps, dilation = int(rng.integers(1, 10)), int(rng.integers(1, 5))
+        taps, dilation = int(rng.integers(1, 11)), int(rng.integers(1, 5))
+        stride = int(rng.choice([1, 1, 2])) if dilation == 1 else 1
         span = (taps - 1) * dilation
         pad = int(rng.integers(span // 2, span + 1)) if span else 0
-        height, zero = height + 2 * pad - span, int(rng.choice([-128, 127, 3, -40]))
-        if height < 1:
+        if (height + 2 * pad - span - 1) // stride < 1:
             break
-        weights = rng.integers(-127, 128, (1, taps, 1, channels), np.int8)
-        scales = (rng.random(channels) * 0.02 / taps + 1e-4).astype(np.float32)
-        bias = rng.integers(-4000, 4000, channels)
-        encoding = f"ihwo, scale = {numbers(scales)}, zero_point = [0], axis = 3"
-        w = f"tensor<1x{taps}x1x{channels}xi8, #memgraph.encoding<{encoding}>>"
-        b, after = f"tensor<{channels}xi32>", image(zero)
+        own = bool(rng.integers(2))
+        made = channels if own else int(rng.choice([4, 8, 18, 20, 33]))
+        shape, axis = ((1, taps, 1, made), 3) if own else ((made, taps, 1, channels), 0)
+        kind, groups = ("depthwise_conv_2d", channels) if own else ("conv_2d", 1)
+        height, channels = (height + 2 * pad - span - 1) // stride + 1, made
+        zero = int(rng.choice([-128, 127, 3, -40]))
+        weights = rng.integers(-127, 128, shape, np.int8)
+        scales = (rng.random(made) * 0.02 / taps + 1e-4).astype(np.float32)
+        scales = scales if own else scales / 4
+        bias = rng.integers(-4000, 4000, made)
+        layout = "ihwo" if own else "ohwi"
+        encoding = f"{layout}, scale = {numbers(scales)}, zero_point = [0], axis = {axis}"
+        w = f"tensor<{'x'.join(map(str, shape))}xi8, #memgraph.encoding<{encoding}>>"
+        b, after = f"tensor<{made}xi32>", image(zero)
         active = rng.choice(["", " activation<relu>"])
         lines += [
             f"  %w{number} = memgraph.constant dense<{weights.tolist()}> : {w}",
             f"  %b{number} = memgraph.constant dense<{bias.tolist()}> : {b}",
-            f"  %{number + 1} = memgraph.depthwise_conv_2d %{number}, %w{number}, %b{number}"
-            f" window<[{taps}, 1], dilation = [{dilation}, 1], pad = [{pad}, 0, {pad}, 0]>"
-            f" groups {channels}{active} rounding<onnx_even> : ({before}, {w}, {b}) -> {after}",
+            f"  %{number + 1} = memgraph.{kind} %{number}, %w{number}, %b{number}"
+            f" window<[{taps}, 1], stride = [{stride}, 1], dilation = [{dilation}, 1],"
+            f" pad = [{pad}, 0, {pad}, 0]> groups {groups}{active} rounding<onnx_even>"
+            f" : ({before}, {w}, {b}) -> {after}",
         ]
-        before = after
+        before, last = after, number + 1
+    of_row = image(5, 0)
+    lines += [
+        f"  %a = memgraph.add %{last}, %n rounding<onnx_even> : ({before}, {of_row}) -> {before}",
+        f"  %y = memgraph.add %a, %{last} rounding<onnx_even> : ({before}, {before}) -> {before}",
+    ]
     body = "\n".join(lines)
-    last = len(lines) // 3
-    head = f"func.func @main(%0: {first}) -> {before} {{\n{body}\n"
-    return f"{head}  func.return %{last} : {before}\n}}\n"
+    head = f"func.func @main(%0: {first}, %n: {of_row}) -> {before} {{\n{body}\n"
+    return f"{head}  func.return %y : {before}\n}}\n"
+
+
+def in_rows(module: Any, target: str) -> None:
+    """Plan with fast kernels, rows in the order of operators, so that those of one are
+    neighbours."""
+    context = Context()
+    MemgraphModelPass(target=target, alignment=4, inplace="on").apply(context, module)
+    MemgraphExpandRowsPass(("all",)).apply(context, module)
+    order, place = MemgraphSchedulePass(method="source"), MemgraphPlacePass("greedy-by-size")
+    for step in (order, place, MemgraphKernelsPass("speed"), order, place):
+        step.apply(context, module)
 
 
 @pytest.mark.parametrize("target", ["host", *BOARDS])
@@ -143,11 +174,14 @@ def test_windows_of_one_column_are_what_is_evaluated(
         module = load_text(new_context(), text, "net.mlir")
         inputs = lab.random_inputs(module, 1, seed)
         want = evaluated(module, inputs)
-        for way in ("whole", "rows"):
+        for way in ("whole", "rows", "fast rows"):
             module = load_text(new_context(), text, "net.mlir")
-            lab.ordered(module, target=target, alignment=4, inplace="on")
-            if way == "rows":
-                MemgraphExpandRowsPass(("all",)).apply(Context(), module)
-            lab.plan(module, "rpo", "best-fit")
-            got = outputs(lab, module, inputs, target, tmp_path / f"{seed}{way}")
+            if way == "fast rows":
+                in_rows(module, target)
+            else:
+                lab.ordered(module, target=target, alignment=4, inplace="on")
+                if way == "rows":
+                    MemgraphExpandRowsPass(("all",)).apply(Context(), module)
+                lab.plan(module, "rpo", "best-fit")
+            got = outputs(lab, module, inputs, target, tmp_path / f"{seed}{way[:4]}")
             assert got == want, (seed, way)
