@@ -150,8 +150,11 @@ def test_signs_of_what_is_no_number(tmp_path: Path, lab: Any) -> None:
         assert np.array_equal(found, want.reshape(-1), equal_nan=True)
 
 
+CORES = ["cortex-m4", "cortex-m55", "cortex-m3", "cortex-m0plus", "riscv32"]
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+@pytest.mark.parametrize("core", CORES)
 def test_int8_operators_equal_tflm_on_a_core(
     core: str, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
