@@ -11,7 +11,7 @@
 #define SOFTMAX_EVEN_SPARE 7  /* bits of an exponential that are 0 */
 #define SOFTMAX_EVEN_NEAR 8   /* a product is off by less, in 2^-16 */
 #define SOFTMAX_EVEN_LEAST 112u /* exponent of the least scale of which the steps fit, 2^-15 */
-#define SOFTMAX_EVEN_ADDED 255 /* exponentials whose sum in 2^-24 has 32 bits */
+#define SOFTMAX_EVEN_ADDED 252 /* exponentials whose sum in 2^-24 has 32 bits; a multiple of 4 */
 
 /* A number above 0: mantissa * 2^exponent, with 24 bits in the mantissa. */
 typedef struct {
@@ -131,11 +131,11 @@ static MEMOPT_NOINLINE uint32_t memopt_softmax_even_exactly(const memopt_softmax
 /* The steps of an exponential in 2^-31. */
 static inline uint32_t memopt_softmax_even_steps(const memopt_softmax_even *even, uint32_t factor,
                                                  uint32_t near, uint32_t exponential) {
-  const uint32_t value = (uint32_t)((uint64_t)exponential * factor >> 32) + 0x8000u;
-  if (((value + near) & 0xffffu) < 2u * near) {
+  const uint32_t value = (uint32_t)((uint64_t)exponential * factor >> 32) + (0x8000u + near);
+  if ((value & 0xffffu) < 2u * near) {
     return memopt_softmax_even_exactly(even, exponential);
   }
-  return value >> 16;
+  return value >> 16; /* `near` carries nothing */
 }
 
 #endif
