@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_path import SharedPath
 
 from memopt.text.usage import collect_rarely
 
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with models and graphs (`MEMOPT_SHARED`, default `../shared`), or skip."""
-    path = Path(os.environ.get("MEMOPT_SHARED", ROOT.parent / "shared"))
+    path = SharedPath(os.environ.get("MEMOPT_SHARED", ROOT.parent / "shared"))
     if not (path / "models").is_dir():
         pytest.skip("needs the shared models: set MEMOPT_SHARED")
     return path
