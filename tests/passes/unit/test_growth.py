@@ -4,7 +4,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import CodeType, FrameType
+from pathlib import Path
+from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,10 +14,14 @@ from benchmarks.tables.large import FAMILIES
 from deep import deep_but
 from xdsl.dialects.func import FuncOp
 
+import memopt
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import live_ranges
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.compile.driver import import_bytes
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.memgraph.plan import model_of
+from memopt.passes import memgraph_kernels
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.plan.extract import extract
 from memopt.passes.plan.memory_tenants import tenants_of
@@ -159,3 +164,20 @@ def _grown(
             if many / large > MOST * max(FEW, few / small)
         ]
     return grown
+
+
+def test_room_for_scratch_is_looked_for_among_what_is_live(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing asks of all buffers in each step whether they are live."""
+    asked = list[int]()
+
+    def ends(memory: BlockMemory) -> list[SimpleNamespace]:
+        lives = live_ranges(memory)
+        asked.append(len(lives))
+        return [SimpleNamespace(start=live.start, stop=live.stop) for live in lives]
+
+    monkeypatch.setattr(memgraph_kernels, "live_ranges", ends)
+    path = shared / "models/resnet8_int8.tflite"
+    assert memopt.plan(path, target="cortex-m4", rows="none").arena
+    assert asked
