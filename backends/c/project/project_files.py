@@ -66,6 +66,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "program": program,
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
         "in_order": "",
+        "library_sources": " \\\n  ".join(model_sources),
         "objects": "$(notdir $(SOURCES))",
         "vpath": "VPATH = kernels:platform:custom\n" + called["cmsis_nn_make"],
         "headers": "*.h kernels/*.h platform/*.h",
@@ -92,12 +93,14 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
 @dataclass(frozen=True)
 class Project:
     """A model as C, its name and the board that it is for. With `own_kernels` the kernels' names
-    begin with the model's, so that it is linked with other such models."""
+    begin with the model's, so that it is linked with other such models. Without `has_startup` there
+    is no program around it."""
 
     emitted: Emitted
     name: str
     target: Target
     own_kernels: bool = False
+    has_startup: bool = True
 
     @cached_property
     def values(self) -> dict[str, str]:

@@ -32,6 +32,7 @@ class CompileKeywords(PlanKeywords):
     specialise: bool | None = None
     section: str | None = None
     check_weights: bool = False
+    startup: bool = True
     force: bool = False
 
 
@@ -45,7 +46,8 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     image, which is refused if it needs more, `layout` is the build
     for which the C is written, `specialise=False` makes kernels smaller and slower, and with
     `shared_kernels` they keep names that several models share. `section` says where arrays lie, as
-    "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them. `force`
+    "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them; with
+    `startup=False` there is no program around the model. `force`
     overwrites what was edited in `out`. The other keywords are those of `memopt.plan`:
 
     OPTIONS
@@ -68,6 +70,7 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
         shared_kernels=options.shared_kernels,
         specialised=options.specialise,
         storage=_storage(options),
+        has_startup=options.startup,
     )
     request = Request(
         path=Path(model.name),

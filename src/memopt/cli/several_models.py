@@ -92,6 +92,9 @@ def _check(args: argparse.Namespace) -> None:
     if args.ram is not None and not args.share_arena:
         text = "how they part it is not planned; --share-arena, or --fit for each alone"
         raise UsageError(f"--ram of several models: {text}")
+    if args.no_startup:
+        text = "--layout=cmake has a library of each of several for a board"
+        raise UsageError(f"--no-startup is of one model; {text}")
     if args.model_path:
         raise UsageError("--model-path is of one model")
     layout = args.layout or MAKE

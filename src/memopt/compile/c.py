@@ -60,6 +60,7 @@ class C:
                 specialised=how.specialised is not False,
                 storage=how.storage,
             )
+            project = replace(project, has_startup=how.has_startup)
             return Built(planned, layout_named(how.layout or MAKE)(project), project)
 
     def measure(self, built: Built) -> Measured:
@@ -86,7 +87,7 @@ def facts_of(built: Built) -> dict[str, Any]:
     planned, project = built.planned, built.project
     assert project is not None
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
-        write_files(project, Path(folder), MAKE)
+        write_files(replace(project, has_startup=True), Path(folder), MAKE)
         measured = measure_project(Path(folder), project.target.name)
     return c_facts(planned.after, project.target.name, planned.known.plan.arena, measured)
 

@@ -1,6 +1,7 @@
 """Trees of projects, built as the build systems of boards build them: arduino-cli, PlatformIO,
 Zephyr, ESP-IDF and the Pico SDK, each with a stand-in for its packages."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,6 +20,7 @@ ENTRY = {
     "arduino": "void setup();\nvoid loop();\nstatic void run() { setup(); loop(); }\n",
     "platformio": "int app_main();\nstatic void run() { app_main(); }\n",
     "zephyr": "int app_main(void);\nstatic void run() { app_main(); }\n",
+    "stm32cube": 'extern "C" void @name@_example(void);\nstatic void run() { @name@_example(); }\n',
     "pico": "int app_main();\nstatic void run() { app_main(); }\n",
     "esp-idf": 'extern "C" void app_main(void);\nstatic void run() { app_main(); }\n',
 }
@@ -188,7 +190,8 @@ def core(build: str, project: Project, folder: Path) -> None:
     """Write what stands for the package of a board."""
     write_files(project, folder / "make", "make")
     shutil.copytree(folder / "make" / "platform", folder / "core")
-    (folder / "core" / "core.cpp").write_text(CORE.replace("@entry@", ENTRY[build]))
+    entry = ENTRY[build].replace("@name@", project.name)
+    (folder / "core" / "core.cpp").write_text(CORE.replace("@entry@", entry))
     (folder / "core" / "empty.c").write_text("typedef int nothing;\n")
     (folder / "core" / "Arduino.h").write_text(ARDUINO_H)
     (folder / "core" / "include" / "zephyr").mkdir(parents=True)
@@ -325,6 +328,23 @@ def esp_idf(tree: Path, name: str, folder: Path) -> Path:
     return configured(example, folder, others, "", {"IDF_PATH": f"{folder}/idf"})
 
 
+def stm32cube(tree: Path, name: str, folder: Path) -> Path:
+    """Build as a CMake project of CubeMX does, by the lines of the README, with all middleware."""
+    shutil.copytree(tree / name / "Core", folder / "cube" / "Core")
+    names = sorted(p.name for p in tree.iterdir())
+    for other in names:
+        middleware = tree / other / "Middlewares"
+        shutil.copytree(middleware, folder / "cube" / "Middlewares", dirs_exist_ok=True)
+    page = (tree / name / "README.md").read_text()
+    (given,) = re.findall(r"^```cmake\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    more = "".join(f"add_subdirectory(Middlewares/Third_Party/{n})\n" for n in names if n != name)
+    (folder / "cube" / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.22)\nproject(cube C CXX ASM)\n"
+        f"add_library(cube STATIC)\n{given}{more}set(libraries cube {' '.join(names)})\n{IMAGE}"
+    )
+    return configured(folder / "cube", folder, [], "", {})
+
+
 def pico(tree: Path, name: str, folder: Path) -> Path:
     """Build as the Pico SDK's CMake does."""
     sdk = folder / "sdk" / "external"
@@ -341,5 +361,6 @@ BUILDERS = {
     "esp-idf": esp_idf,
     "pico": pico,
     "platformio": platformio,
+    "stm32cube": stm32cube,
     "zephyr": zephyr,
 }

@@ -12,6 +12,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.modules import load, modules_in
 
 MAKE = "make"  # the default, and the one that is measured
+WITH_STARTUP = (MAKE, "cmake")  # that may have a program around the model
 _FOUND = modules_in(__name__)
 
 

@@ -9,9 +9,14 @@ For a board, give CMake the toolchain file of your project."""
 
 def files(project: Project) -> Files:
     """Path -> text of the whole project."""
-    program = {} if project.target.has_memories else program_files(project)
+    has_program = project.has_startup and not project.target.has_memories
+    program = program_files(project) if has_program else {}
+    none = {} if has_program else {"cmake_program": ""}
     return (
         model_files(project)
         | program
-        | {"CMakeLists.txt": project.filled("CMakeLists.txt.in"), "README.md": readme(project, HOW)}
+        | {
+            "CMakeLists.txt": project.filled("CMakeLists.txt.in", **none),
+            "README.md": readme(project, HOW),
+        }
     )

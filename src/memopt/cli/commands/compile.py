@@ -77,6 +77,12 @@ def add_arguments(commands: Any) -> None:
         "begin with the model's name, so that nothing clashes (C targets)",
     )
     parser.add_argument(
+        "--no-startup",
+        action="store_true",
+        help="no start-up code, linker script and main: a library for your own program (C targets, "
+        "--layout=make or cmake)",
+    )
+    parser.add_argument(
         "--section",
         action="append",
         metavar="weights:.qspi,tables:.itcm,arena:.dtcm",
@@ -132,6 +138,7 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
         shared_kernels=args.shared_kernels,
         specialised=None if args.specialise is None else args.specialise == "on",
         storage=storage,
+        has_startup=not args.no_startup,
     )
     ram = None if args.ram is None else bytes_of_text(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)

@@ -111,6 +111,23 @@ def test_a_component_compiles_for_an_esp32c3(projects: dict[str, Project], tmp_p
         assert (tmp_path / f"{name}.o").stat().st_size > 0
 
 
+def test_middleware_compiles_as_c_for_a_cortex_m4(
+    projects: dict[str, Project], tmp_path: Path
+) -> None:
+    """With its example, by the warnings of CubeIDE and more."""
+    board = target_named("cortex-m4")
+    if shutil.which(board.compiler) is None:
+        pytest.skip(f"needs {board.compiler}")
+    for name, project in projects.items():
+        write_files(project, tmp_path / name, "stm32cube")
+        folder = tmp_path / name / "Middlewares" / "Third_Party" / name
+        sources = [folder / "Src" / f"{name}.c", tmp_path / name / f"Core/Src/{name}_example.c"]
+        flags = [*board.flags.split(), "-std=gnu11", *STRICT.split(), f"-I{folder}/Inc"]
+        run(board.compiler, *flags, "-c", *map(str, sources), cwd=tmp_path)
+        page = (tmp_path / name / "README.md").read_text()
+        assert f"add_subdirectory(Middlewares/Third_Party/{name})" in page
+
+
 # -- manifests, by what is published of them ------------------------------------------------------
 
 NAME = re.compile(r"(?!arduino)[a-zA-Z][a-zA-Z0-9 _.-]{0,62}", re.IGNORECASE)
