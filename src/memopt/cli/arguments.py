@@ -207,9 +207,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=PlanOptions.target,
         help="default: host",
     )
+    entries = list(described())
     for title in GROUPS:
         group = parser.add_argument_group(title)
-        for name, default, entry in described():
+        for name, default, entry in entries:
             if entry.group != title or name == "target":
                 continue
             flag = flag_of(name, default)
