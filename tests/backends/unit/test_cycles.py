@@ -1,10 +1,11 @@
 """Cycles of blocks of instructions, counted by hand from the cores' manuals."""
 
 from collections.abc import Iterable
+from random import Random
 
 import pytest
 
-from memopt.backends.c.project.cycles.blocks import MOST, Ran, blocks_by
+from memopt.backends.c.project.cycles.blocks import HANDLER, MOST, Ran, blocks_by
 from memopt.backends.c.project.cycles.instructions import (
     Cycles,
     cycles_of,
@@ -142,3 +143,29 @@ def test_of_some_times_only_what_ran_then_is_counted() -> None:
     assert both is not None and both.steps.total() == 2 * first.steps.total()
     none = blocks_of(twice, 0x100, 0x106, spans=range(2, 3))
     assert none is not None and not none.steps
+
+
+def _random_log(random: Random) -> list[str]:
+    """Blocks 0 to 9, some translated on the way, stopped before, or run by a handler."""
+    lines: list[str] = []
+    for _ in range(random.randint(1, 300)):
+        at = 0x100 + 16 * min(int(random.expovariate(0.4)), 9)
+        if random.random() < 0.02:
+            lines += ["IN: f", f"0x{at:08x}:  bf00  nop", f"0x{at + 2:08x}:  4770  bx lr", ""]
+        flags = HANDLER if random.random() < 0.03 else 0
+        lines.append(f"Trace 0: 0x7f00 [{flags:08x}/{at:08x}/00000110/ff020000]")
+        if random.random() < 0.03:
+            lines.append(f"Stopped execution of TB chain before 0x7f00 [{at:08x}]")
+    return lines
+
+
+def test_lines_that_are_read_together_count_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(0)
+    for _ in range(400):
+        lines = _random_log(random)
+        starts, stops = (0x100 + 16 * random.randint(0, 9) for _ in range(2))
+        counted: list[dict[int, Ran] | None] = []
+        for size in (1, 2, 5):
+            monkeypatch.setattr(f"{blocks_by.__module__}.CHUNK", size)
+            counted.append(blocks_by(lines, starts, stops, lambda n: n % 3))
+        assert counted[0] == counted[1] == counted[2]

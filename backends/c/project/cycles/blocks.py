@@ -9,8 +9,11 @@ not counted: it depends on the clock of the machine that emulates.
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain, islice, repeat
+from typing import cast
 
 MOST = 10_000_000  # blocks that are counted, in about as many microseconds
+CHUNK = 4_096  # lines that are looked at together
 HANDLER = 1  # among the flags that a line `Trace` begins with: an exception is being handled
 
 
@@ -28,53 +31,100 @@ def blocks_by(
 ) -> dict[int, Ran] | None:
     """Return what ran between those blocks, apart for each group that the number of a time has;
     nothing of group 0. None if that is more than `most` blocks."""
-    ends: dict[int, int] = {}
-    steps: Counter[tuple[int, int, int]] = Counter()
-    counted = 0
-    span = span_before = -1
-    first = last = before = earlier = 0
-    counts = counted_before = 0  # the group that is counted
-    handles = False
-    pairs: list[tuple[int, int, int]] = []
-    traced: dict[str, tuple[int, bool]] = {}  # a block's line is the same each time that it runs
-    for line in lines:
-        block = traced.get(line)
+    log = _Log(starts, stops, group)
+    stream = iter(lines)
+    while chunk := list(islice(stream, CHUNK)):
+        if not log.read_alike(chunk):
+            for line in chunk:
+                log.read(line)
+        if log.counted > most:
+            return None
+    return log.groups()
+
+
+class _Log:
+    """State after some lines; `counts` is the group that is counted now, 0 for none."""
+
+    def __init__(self, starts: int, stops: int, group: Callable[[int], int]) -> None:
+        self.starts, self.stops, self.group = starts, stops, group
+        self.ends: dict[int, int] = {}
+        self.steps: Counter[tuple[int, int, int]] = Counter()
+        self.pending: tuple[int, int, int] | None = None  # the last step, which may be taken back
+        self.counted = 0
+        self.span = self.span_before = -1
+        self.first = self.last = self.before = self.earlier = 0
+        self.counts = self.counted_before = 0
+        self.handles = False
+        # by its line, which is the same each time that a block runs: its address, and apart from
+        # that, if it ends nothing and handles nothing
+        self.traced: dict[str, tuple[int, bool]] = {}
+        self.plain: dict[str, int] = {}
+
+    def read_alike(self, lines: list[str]) -> bool:
+        """Count lines of which each is that of a known block amid what is counted; False, and
+        nothing, if one is not."""
+        if not self.counts or self.first or len(lines) < 2:
+            return False
+        ran = list(map(self.plain.get, lines))
+        if None in ran:
+            return False
+        blocks = cast("list[int]", ran)
+        self._count_pending()
+        self.steps.update(zip(repeat(self.counts), chain((self.before,), blocks), blocks[:-1]))
+        self.earlier, self.before = blocks[-2:]
+        self.pending = self.counts, self.earlier, self.before
+        self.counted += len(blocks)
+        self.counted_before, self.span_before, self.handles = self.counts, self.span, False
+        return True
+
+    def read(self, line: str) -> None:
+        """Count one line."""
+        block = self.traced.get(line)
         if block is None and line.startswith("Trace"):
             flags, _, rest = line[line.index("[") + 1 :].partition("/")
             block = int(rest.partition("/")[0], 16), bool(int(flags, 16) & HANDLER)
-            traced[line] = block
+            self.traced[line] = block
+            if not block[1] and block[0] != self.stops:
+                self.plain[line] = block[0]
         if block is not None:
-            at, handles = block
-            if first:
-                ends[first], first = last, 0
-            if handles:
-                continue
-            counted_before, span_before = counts, span
-            if counts:
-                pairs.append((counts, before, at))
-                counted += 1
-                if counted > most:
-                    return None
-                counts = 0 if at == stops else counts
-            elif at == starts:
-                span += 1
-                counts = group(span)
-            earlier, before = before, at
-        elif line.startswith("Stopped") and not handles:
-            if counted_before:
-                pairs.pop()
-            before, counts, counted_before = earlier, counted_before, 0
-            span = span_before
+            self._ran(*block)
+        elif line.startswith("Stopped") and not self.handles:
+            if self.counted_before:
+                self.pending = None
+            self.before, self.counts, self.counted_before = self.earlier, self.counted_before, 0
+            self.span = self.span_before
         elif line.startswith("0x"):
-            last = int(line[:10], 16)
-            first = first or last
+            self.last = int(line[:10], 16)
+            self.first = self.first or self.last
         elif line.startswith("IN:"):
-            first = 0
-        if len(pairs) >= 1 << 20:
-            steps.update(pairs[:-1])
-            del pairs[:-1]
-    steps.update(pairs)
-    groups: dict[int, Ran] = {}
-    for (number, at, following), times in steps.items():
-        groups.setdefault(number, Ran(ends)).steps[at, following] = times
-    return groups
+            self.first = 0
+
+    def _ran(self, at: int, handles: bool) -> None:
+        self.handles = handles
+        if self.first:
+            self.ends[self.first], self.first = self.last, 0
+        if handles:
+            return
+        self.counted_before, self.span_before = self.counts, self.span
+        if self.counts:
+            self._count_pending()
+            self.pending = self.counts, self.before, at
+            self.counted += 1
+            self.counts = 0 if at == self.stops else self.counts
+        elif at == self.starts:
+            self.span += 1
+            self.counts = self.group(self.span)
+        self.earlier, self.before = self.before, at
+
+    def _count_pending(self) -> None:
+        if self.pending is not None:
+            self.steps[self.pending] += 1
+            self.pending = None
+
+    def groups(self) -> dict[int, Ran]:
+        """Return what was counted, by its group."""
+        self._count_pending()
+        groups: dict[int, Ran] = {}
+        for (number, at, following), times in self.steps.items():
+            groups.setdefault(number, Ran(self.ends)).steps[at, following] = times
+        return groups
