@@ -272,7 +272,7 @@ def _types(numbers: Numbers, operators: Sequence[RowOperator], used: Set[str]) -
 def _pointers(o: RowOperator, call: RowsCalled) -> int:
     """How many rows a call reads at most."""
     window = o.call.window
-    under = 1 if window is None else window.size + call.is_pair * window.step
+    under = (1 + call.is_pair) if window is None else window.size + call.is_pair * window.step
     return (len(o.operands) - o.aligned) * under + o.aligned
 
 

@@ -25,6 +25,7 @@ from equivalent_conditions import EQUIVALENT
 from rule_examples import examples, parsed, plain, source_of
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.modules import load
 from memopt.rewrites import RULES, apply_rules, rule_of
 
 EVERY = 6  # of the conditions in a normal run; all in `make fuzz`
@@ -108,11 +109,17 @@ def in_its_place(rule: str, code: Any) -> Generator[None]:
             new = sys.modules[RULES[name]] = ModuleType(RULES[name])
             new.__package__, new.__spec__ = old[name].__package__, old[name].__spec__
             exec(text, new.__dict__)
-        rule_of.cache_clear()
+        forget()
         yield
     finally:
         sys.modules.update({RULES[name]: module for name, module in old.items()})
-        rule_of.cache_clear()
+        forget()
+
+
+def forget() -> None:
+    """Forget which modules the rules are in."""
+    load.cache_clear()
+    rule_of.cache_clear()
 
 
 @contextmanager

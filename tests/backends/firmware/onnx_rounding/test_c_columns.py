@@ -185,3 +185,21 @@ def test_windows_of_one_column_are_what_is_evaluated(
                 lab.plan(module, "rpo", "best-fit")
             got = outputs(lab, module, inputs, target, tmp_path / f"{seed}{way[:4]}")
             assert got == want, (seed, way)
+
+
+def test_sums_alone_take_two_rows_of_each_operand(tmp_path: Path, lab: Any) -> None:
+    """No window is there that reads more rows than they do."""
+    image = "tensor<1x6x1x4xi8, #memgraph.encoding<nhwc, scale = [1.0], zero_point = [3]>>"
+    text = (
+        f"func.func @main(%a: {image}, %b: {image}) -> {image} {{\n"
+        f"  %y = memgraph.add %a, %b : ({image}, {image}) -> {image}\n"
+        f"  func.return %y : {image}\n}}\n"
+    )
+    module = load_text(new_context(), text, "net.mlir")
+    inputs = lab.random_inputs(module, 1, 0)
+    want = evaluated(module, inputs)
+    in_rows(module, "host")
+    assert outputs(lab, module, inputs, "host", tmp_path) == want
+    source = next(tmp_path.rglob("net.c")).read_text(encoding="utf-8")
+    assert "enum { PAIR" in source
+    assert "const void *in[4];" in source
