@@ -152,6 +152,7 @@ def test_the_signature_is_that_of_an_algorithm() -> None:
     assert memopt_placement.__name__ == "memopt_placement"
 
 
+@pytest.mark.deep
 def test_nothing_of_executorch_is_imported() -> None:
     code = (
         "import memopt.torch.executorch, sys; "

@@ -88,6 +88,7 @@ def test_a_profile_is_what_the_command_prints() -> None:
         memopt.profile(NET.encode(), target="cortex-m4", clock="84X")
 
 
+@pytest.mark.deep
 def test_arrays_and_files_are_validated_alike(tmp_path: Path) -> None:
     file = tmp_path / "net.tflite"
     file.write_bytes(demo_model(size="small"))

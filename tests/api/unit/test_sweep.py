@@ -180,6 +180,7 @@ class Counting(Executor):
         return Later()
 
 
+@pytest.mark.deep
 def test_any_executor_gives_the_same_rows_in_order() -> None:
     graphs: list[Any] = [cell(seed) for seed in range(5)]
     graphs += [memory_graph(cell(5)), memopt.load(cell(6)), b"{", memopt.load(cell(7)).module]
@@ -235,6 +236,7 @@ def test_wrong_arguments_of_a_sweep_are_told_at_once() -> None:
     assert "No such file" in str(rows[0].error) and "a graph is a path" in str(rows[1].error)
 
 
+@pytest.mark.deep
 def test_rows_come_in_order_and_errors_spare_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,6 +111,7 @@ def write(path: Path) -> None:
     emit_c(module, io.StringIO())
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("element", [INT8, INT16], ids=["int8", "int16"])
 def test_results_are_tflms_or_refused(element: int, fuzz: float, tmp_path: Path) -> None:
     """Check that a file that becomes C runs in TFLM with the same elements; others are refused."""

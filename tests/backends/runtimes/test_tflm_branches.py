@@ -33,6 +33,7 @@ from memopt.verify.plan import verify_plan
 FULL = 400  # networks
 
 
+@pytest.mark.deep
 def test_random_branches_run_the_same_in_the_arena_of_the_plan(fuzz: float, tmp_path: Path) -> None:
     """Compare the head of the file without and with its plan, and every output, with the
     wheel's."""

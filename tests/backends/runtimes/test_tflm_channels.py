@@ -20,6 +20,7 @@ MOST_BYTES = {"mobilenet_vww96_int8": 106_500, "person_detect_int8": 301_000}
 PEAKS = {"mobilenet_vww96_int8": 55_296, "person_detect_int8": 52_992}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but("person_detect_int8", MOST_BYTES))
 def test_the_narrower_file_answers_the_same(
     name: str, shared: Path, tmp_path: Path, fuzz: float
@@ -45,6 +46,7 @@ def test_the_narrower_file_answers_the_same(
     assert main(["verify", str(tmp_path / "o/plan.mlir")]) == 0
 
 
+@pytest.mark.deep
 def test_a_float_file_in_a_range_answers_the_same(shared: Path, tmp_path: Path) -> None:
     """Nobody misses zeros that are not added: the same numbers. Its reshape says the shape in an
     operand alone, which has to be another."""
@@ -73,6 +75,7 @@ def test_other_rules_are_refused_by_name(
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.deep
 def test_rules_that_leave_the_same_network_are_not_written_again(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

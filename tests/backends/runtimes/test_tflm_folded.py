@@ -137,6 +137,7 @@ def network(rng: np.random.Generator, real: bool) -> bytes:
     return build(Graph(net.tensors, net.operators, [start], [x]), extra=Extra({}, signature))
 
 
+@pytest.mark.deep
 def test_folded_networks_run_to_the_same_bits(tmp_path: Path, fuzz: float) -> None:
     changed, jobs, full = Counter[str](), list[Job](), max(40, int(FULL * fuzz))
     for seed in range(full):

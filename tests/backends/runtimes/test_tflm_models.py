@@ -68,6 +68,7 @@ def same(a: tuple[tuple[Any, ...], ...], b: tuple[tuple[Any, ...], ...]) -> bool
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", IN_TFLM)
 def test_tflm_answers_the_same_in_the_promised_arena(name: str, cases: dict[str, Case]) -> None:
     case = cases[name]
@@ -83,6 +84,7 @@ def test_tflm_answers_the_same_in_the_promised_arena(name: str, cases: dict[str,
         assert (case.before.head, case.after.head) == HEADS[name]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", IN_LITERT)
 def test_litert_answers_the_same(name: str, cases: dict[str, Case]) -> None:
     case = cases[name]

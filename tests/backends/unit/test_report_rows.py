@@ -128,6 +128,7 @@ def test_one_line_per_operator(mixed: Timeline) -> None:
     assert lines[4].rows_live == 2 and lines[4].is_sum
 
 
+@pytest.mark.deep
 def test_operators_have_the_work_of_the_whole(tmp_path: Path, shared: Path) -> None:
     model = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
 

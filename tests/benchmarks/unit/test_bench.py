@@ -52,6 +52,7 @@ def test_a_file_becomes_the_same_problem(graph: Path) -> None:
     assert len(case.contracted) < len(case.graph)
 
 
+@pytest.mark.deep
 def test_every_table_of_a_small_graph(
     graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,6 +94,7 @@ def test_every_table_of_a_small_graph(
     assert len(lines) == 1 and "5,216" in lines[0]
 
 
+@pytest.mark.deep
 def test_the_same_answer_as_the_pass_in_the_papers_units(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +229,7 @@ def test_limits_makes_its_own_problems(capsys: pytest.CaptureFixture[str]) -> No
     assert "unknown table 'zhong-2'" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_limits_prints_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,6 +272,7 @@ def test_limits_has_each_method_with_a_graph_of_each_size() -> None:
     assert 10 < len(few) < 20
 
 
+@pytest.mark.deep
 def test_passes_prints_a_column_per_family(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,7 @@ def test_whole_plans_and_thousands_of_buffers(
     assert thinned[0] == "thinned" and thinned[1] < full[1] and thinned[3] >= 1.0
 
 
+@pytest.mark.deep
 def test_the_command_on_files_and_names(
     tmp_path: Path,
     shared: Path,

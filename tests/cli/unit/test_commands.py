@@ -64,6 +64,7 @@ def test_report_json_has_the_keys_of_the_contract(
     assert report["plan"]["alignment"] == 16
 
 
+@pytest.mark.deep
 def test_seconds_go_to_stderr_and_what_is_written_has_none(
     shrunk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

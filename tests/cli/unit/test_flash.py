@@ -27,6 +27,7 @@ def network(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.deep
 def test_an_image_has_at_most_that(network: Path, tmp_path: Path, capsys: Any) -> None:
     out = tmp_path / "out"
     board = ["--target=cortex-m4", "-o", str(out)]
@@ -42,6 +43,7 @@ def test_an_image_has_at_most_that(network: Path, tmp_path: Path, capsys: Any) -
         memopt.compile(network, target="cortex-m4", out=tmp_path / "less", flash=size - 1)
 
 
+@pytest.mark.deep
 def test_of_several_models_it_is_of_all(network: Path, tmp_path: Path, capsys: Any) -> None:
     other = tmp_path / "other.mlir"
     other.write_text(NETWORK)

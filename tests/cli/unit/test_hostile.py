@@ -114,6 +114,7 @@ def test_damaged_ir(tmp_path: Path, capsys: Capture, fuzz: float) -> None:
     damage(PLANNED.encode(), ".mlir", 2 * fuzz, tmp_path, capsys, *PASSES)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["models/hello_world_int8.tflite", "models/resnet8_int8.tflite"])
 def test_damaged_tflite(
     name: str, shared: Path, tmp_path: Path, capsys: Capture, fuzz: float

@@ -116,6 +116,7 @@ INTERRUPTED = [
 CASES = [(number, *case) for number in (signal.SIGINT, signal.SIGTERM) for case in INTERRUPTED]
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize(
     ("number", "module", "arguments"),
@@ -178,6 +179,7 @@ def test_a_limit_leaves_no_process_behind(module: str, arguments: list[str], fol
     assert gone(worker)
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
     (folder / "out").write_text("as it was")
@@ -196,6 +198,7 @@ def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
     assert json.loads(last)["proof"] == "none"
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize(
     ("send", "number"),

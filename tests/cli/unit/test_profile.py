@@ -39,6 +39,7 @@ def profiled(capsys: Any, *arguments: str) -> dict[str, Any]:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("rows", "calls"), [("none", [1, 1]), ("all", [8, 4])])
 def test_operators_take_what_an_inference_takes(
     rows: str, calls: list[int], network: str, tmp_path: Path, capsys: Any

@@ -55,6 +55,7 @@ def stopped(model: Path, goal: Path, number: signal.Signals) -> int:
         return process.wait(HANG)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("exists", [True, False], ids=["an empty folder", "a new one"])
 def test_sigterm_leaves_nothing(exists: bool, model: Path, tmp_path: Path) -> None:
     if exists:
@@ -63,6 +64,7 @@ def test_sigterm_leaves_nothing(exists: bool, model: Path, tmp_path: Path) -> No
     assert [p.name for p in tmp_path.rglob("*")] == ["out"] * exists
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ["empty", "new", "own"])
 def test_the_run_after_a_killed_one(kind: str, model: Path, tmp_path: Path) -> None:
     """SIGKILL leaves the files where they waited; the next run writes as if it had not been."""

@@ -77,6 +77,7 @@ def check(model: Path, words: dict[str, Any], folder: Path, capsys: Any) -> None
     assert memopt.verify(folder / "plan.mlir").arena == plan.arena
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("words", (WORDS[0], WORDS[-1]), ids=str)
 def test_the_same_words_give_the_same_plan(
     words: dict[str, Any], shared: Path, tmp_path: Path, capsys: Any
@@ -132,6 +133,7 @@ def check_asked(model: Path, words: dict[str, Any], folder: Path, asked: Asked) 
     return len(commands)
 
 
+@pytest.mark.deep
 def test_a_plan_of_the_same_is_asked_for(shared: Path, tmp_path: Path, asked: Asked) -> None:
     different: list[Any] = []
     for words in (*WORDS, *MORE_WORDS):
@@ -162,6 +164,7 @@ def test_all_models_are_planned_alike(shared: Path, capsys: Any, fuzz: float) ->
         assert figures(memopt.plan(model)) == reported(json.loads(capsys.readouterr().out)), model
 
 
+@pytest.mark.deep
 def test_rows_of_what_stays_in_place_keep_what_is_said_of_channels(shared: Path) -> None:
     """Rows of a depthwise convolution that `depthwise-in-place` chose; the verifier asks for it."""
     model = shared / "models" / "mcunet_vww_int8.tflite"

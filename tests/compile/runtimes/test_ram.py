@@ -138,6 +138,7 @@ def test_opt_refuses_a_plan_that_might_need_more(
 # -- Cortex-M -------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_a_cortex_m_needs_arena_stack_and_static_ram(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,6 +49,7 @@ def advised(path: Path, capsys: Any, *flags: str) -> dict[str, Any]:
     return {entry["option"]: entry for entry in report["advice"]} | {"plan": report["plan"]}
 
 
+@pytest.mark.deep
 def test_what_an_option_gives_is_what_the_option_gives(model: Path, capsys: Any) -> None:
     """At least: a plan with the option needs no more than is said, and much less than without."""
     found = advised(model, capsys)
@@ -89,6 +90,7 @@ def test_nothing_is_said_where_nothing_is_won(tmp_path: Path, capsys: Any) -> No
     assert set(advised(path, capsys)) == {"plan"}
 
 
+@pytest.mark.deep
 def test_a_refusal_says_what_would_fit(model: Path, tmp_path: Path, capsys: Any) -> None:
     fits = advised(model, capsys)["--stream-input"]["arena"]
     command = ["compile", str(model), "-o", str(tmp_path / "out")]
@@ -99,6 +101,7 @@ def test_a_refusal_says_what_would_fit(model: Path, tmp_path: Path, capsys: Any)
     assert "what would fit" not in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, capsys: Any) -> None:
     """The file that `--rewrite=safe` writes needs what is said of it."""
     path = shared / "models" / "mobilenet_vww96_int8.tflite"

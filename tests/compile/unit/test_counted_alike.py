@@ -53,6 +53,7 @@ def test_scratch_is_named_and_a_plan_has_one_figure(
     assert figure_lines(capsys)[1] == f"arena     {GROWN}, smallest possible over all orders"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("shared", "said"),
     [(True, "48 B (0.0 KiB), of it scratch 16 B"), (False, "of it scratch 32 B")],

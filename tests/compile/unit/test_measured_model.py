@@ -50,6 +50,7 @@ def arena(out: Path) -> int:
     return report["target"]["arena"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("rows", "cycles"),
     deep_but(
@@ -71,6 +72,7 @@ def test_a_plan_that_fits_as_measured_is_not_given_up_for_a_bound(
     assert arena(tmp_path / "o") == NATURAL
 
 
+@pytest.mark.deep
 def test_a_byte_less_gets_what_is_left_beside_the_stack(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +83,7 @@ def test_a_byte_less_gets_what_is_left_beside_the_stack(
     assert board.arenas == [LEAST, NATURAL, arena(tmp_path / "o")]
 
 
+@pytest.mark.deep
 def test_less_stack_may_be_what_a_board_lacks(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +95,7 @@ def test_less_stack_may_be_what_a_board_lacks(
     assert arena(tmp_path / "o") == NATURAL
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("flags", "planned"),
     [
@@ -144,6 +148,7 @@ def test_without_figures_nothing_is_tried(
     assert board.arenas == [LEAST]
 
 
+@pytest.mark.deep
 def test_what_has_too_little_in_any_way_is_refused(
     shared: Path,
     tmp_path: Path,

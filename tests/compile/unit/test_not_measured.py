@@ -16,6 +16,7 @@ func.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["host", "cortex-m4", "tflm"])
 def test_every_null_of_the_target_has_its_reason(
     target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

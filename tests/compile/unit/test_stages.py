@@ -102,6 +102,7 @@ class Trace:
             self._stack.pop()
 
 
+@pytest.mark.deep
 def test_one_model_takes_few_files_and_calls(tmp_path: Path, shared: Path) -> None:
     """Hold what a reader has to follow: a change may lower these figures."""
     resnet = shared / "models" / "resnet8_int8.tflite"

@@ -3,6 +3,7 @@
 import struct
 from io import StringIO
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
@@ -43,6 +44,7 @@ def same_after_text(attribute: Attribute) -> None:
     )
 
 
+@pytest.mark.deep
 @given(st.sampled_from(["", "nhwc", "nchw", "ohwi"]), st.lists(FLOATS, max_size=5), st.data())
 def test_encodings(layout: str, scales: list[float], data: st.DataObject) -> None:
     zeros = data.draw(
@@ -83,6 +85,7 @@ def test_slices(operand: int, offset: int, strides: list[int]) -> None:
     same_after_text(AliasAttr(operand, "slice", offset, strides))
 
 
+@pytest.mark.deep
 @given(NAMES, SIZES, SIZES, st.sampled_from(["ilp", "none"]))
 def test_memories(name: str, a: int, b: int, proof: str) -> None:
     low, high = sorted((a, b))
@@ -100,6 +103,7 @@ def test_memories(name: str, a: int, b: int, proof: str) -> None:
         same_after_text(ScratchAttr(a, SlotAttr(name, b)))
 
 
+@pytest.mark.deep
 @given(NAMES, SIZES, st.lists(st.integers(-1, 999), max_size=4))
 def test_places(name: str, offset: int, tensors: list[int]) -> None:
     same_after_text(SlotAttr("dtcm", offset))

@@ -100,6 +100,7 @@ def test_round_trip(name: str, shared: Path, fuzz: float) -> None:
         assert module_text(parse_module(ctx, generic, name)) == text
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["nasnet_a_cifar.onnx", "nasnet_a_cifar.json"])
 def test_import_is_linear_and_lean(name: str, shared: Path) -> None:
     """At most 1,000 calls per operator, which is a second per 1,000 operators on any machine."""
@@ -135,6 +136,7 @@ def test_counts(row: int, shared: Path, fuzz: float) -> None:
         assert source_peak(memory) == entry["source"]
 
 
+@pytest.mark.deep
 def test_onnx_is_all_typed(shared: Path) -> None:
     """No operator of the inference graphs is opaque, so nothing above rests on opaque sizes."""
     for graph in INFERENCE[::4]:

@@ -37,6 +37,7 @@ def row_operations(module: Any) -> list[RowOp]:
     return [op for op in only_function(module).body.block.ops if isinstance(op, RowOp)]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("stored", [False, True])
 def test_layers_are_close_to_onnxruntime(stored: bool, tmp_path: Path, fuzz: float) -> None:
     """Stored weights stay so, to the bit."""

@@ -319,6 +319,7 @@ def test_every_real_model_imports_typed_verified_and_lean(shared: Path) -> None:
     assert work < 100_000 + 2_000 * operators, f"{operators} operators, {work} calls"
 
 
+@pytest.mark.deep
 def test_every_real_model_reads_back_from_text_to_the_same_bytes(shared: Path) -> None:
     from memopt.compile.driver import load_text, new_context
     from memopt.text.ir_text import module_text

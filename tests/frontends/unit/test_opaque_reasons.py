@@ -114,6 +114,7 @@ def test_a_text_of_the_file_is_ascii_and_not_too_long() -> None:
     assert opaque(data, ".onnx").reason.isascii()
 
 
+@pytest.mark.deep
 def test_every_one_that_onnx_tests_says_why(fuzz: float) -> None:
     step = 1 if fuzz >= 1 else 4
     for case in cases()[::step]:

@@ -137,6 +137,7 @@ def test_the_table_of_figures_is_read() -> None:
     assert [row[2:5] for row in FIGURES if row[1]] == [("161,472", "20,880", "411")]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "border", "streamed", "calls"),
     [
@@ -195,6 +196,7 @@ def test_rows_compute_the_same_bits(name: str, shared: Path) -> None:
     assert result() == before
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("streamed", ["", "{stream-input=true}"])
 def test_a_certificate_of_rows(
     streamed: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -208,6 +210,7 @@ def test_a_certificate_of_rows(
     assert said == "optimality: proven (flow) over all orders of these rows"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("steps", "target", "message"),
     [

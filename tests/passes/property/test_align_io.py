@@ -112,6 +112,7 @@ STEPS = (
 )
 
 
+@pytest.mark.deep
 def test_networks_compute_the_same_in_rows(fuzz: float) -> None:
     """Whole and in rows, with results in place and without; printed and read again."""
     ragged = 0

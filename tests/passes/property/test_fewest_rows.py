@@ -3,6 +3,7 @@
 import random
 from itertools import combinations
 
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
@@ -60,6 +61,7 @@ def planned(func: FuncOp, positions: tuple[int, ...]) -> tuple[int, int]:
     return schedule(graph, "search").peak, len(graph)
 
 
+@pytest.mark.deep
 def test_no_choice_has_less_calls_where_that_is_said(fuzz: float) -> None:
     rng, fewest, least = random.Random(4), 0, 0
     count = max(20, round(1_000 * fuzz))
@@ -107,6 +109,7 @@ def test_what_is_left_whole_is_counted_as_it_is_extracted(fuzz: float) -> None:
     assert steps > 0.95 * count, steps  # what lies in place is guessed, and hardly ever too much
 
 
+@pytest.mark.deep
 def test_what_is_cut_is_planned_and_placed_as_the_verifier_reads_it(fuzz: float) -> None:
     """Any operators in rows, whole ones between them in place or not: the plan that is read again
     has the peak that was planned."""

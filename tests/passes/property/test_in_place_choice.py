@@ -4,6 +4,7 @@ against in place wherever possible: never worse, and now and then better."""
 import random
 from dataclasses import replace
 
+import pytest
 from cases import make
 from joint_problems import choices, orders
 from oracles import random_graph
@@ -93,6 +94,7 @@ def smallest(problems: set[PlacementProblem]) -> int:
     return best
 
 
+@pytest.mark.deep
 def test_a_choice_is_never_worse_than_always(fuzz: float) -> None:
     """Ordered and placed jointly, verified: the smallest arena of all orders and all that can be in
     place, which is now and then below that of all orders with in place wherever possible."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
+import pytest
 from changed_plans import (
     SCHEDULES,
     SCRATCH,
@@ -149,6 +150,7 @@ CHANGES: tuple[Callable[[random.Random, FuncOp], None], ...] = (
 )
 
 
+@pytest.mark.deep
 def test_a_changed_plan_is_refused_or_computes_the_same(fuzz: float) -> None:
     rules = Counter[str]()
     harmful = Counter[str]()

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from channel_networks import INT8, Steps, bottleneck, sparse_network, sparse_text
 from row_steps import convolution, copied, depthwise, function, pool, resized, side_by_side
 from row_text import Rng, Text
@@ -68,6 +69,7 @@ def results(module: ModuleOp, value: Any) -> list[Any]:
     return [values[v] for v in last.operands]
 
 
+@pytest.mark.deep
 def test_an_operator_for_each_part_computes_the_same(fuzz: float) -> None:
     fired = Counter[str]()
     for n in range(max(25, int(FULL * fuzz))):
@@ -183,6 +185,7 @@ def planned_peak(module: ModuleOp, inplace: str) -> int:
     return facts.facts.peak
 
 
+@pytest.mark.deep
 def test_the_least_peak_of_sums_in_place_is_that_of_the_definition(fuzz: float) -> None:
     fired, lower = Counter[str](), 0
     for n in range(max(12, int(FULL * fuzz / 2))):

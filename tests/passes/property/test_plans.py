@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
+import pytest
 from changed_plans import (
     ORDER,
     SCHEDULES,
@@ -148,6 +149,7 @@ def settle(func: FuncOp) -> str | None:
     return "does not settle"
 
 
+@pytest.mark.deep
 def test_a_changed_plan_is_refused_or_computes_the_same(fuzz: float) -> None:
     killed = Counter[str]()
     harmful = Counter[str]()

@@ -131,6 +131,7 @@ def rows(shared: Path) -> list[dict[str, str]]:
     return json.loads((shared / "graphs" / "optima.json").read_text())
 
 
+@pytest.mark.deep
 def test_the_ir_is_contracted_as_far_as_the_solver_does(shared: Path, fuzz: float) -> None:
     """On every row of optima.json: the size that `--fuse` reaches is the solver's."""
     missed: list[str] = []

@@ -4,6 +4,7 @@ the placement of pieces over all offsets; the verifier reads each plan from the 
 from random import Random
 from typing import Any
 
+import pytest
 from oracles import naive_steps, optimum, random_order
 from placed_parts import smallest_arena, wrong
 from xdsl.dialects.builtin import ModuleOp
@@ -80,6 +81,7 @@ def row_graph(random: Random) -> ModuleOp:
             return module
 
 
+@pytest.mark.deep
 def test_order_bound_and_pieces_are_those_of_brute_force(fuzz: float, record_property: Any) -> None:
     random = Random("row graphs")
     above = placed = larger = 0

@@ -69,6 +69,7 @@ def sums(func: FuncOp) -> Counter[str]:
     return Counter("reals" if op.shows_sums else "integers" for op in sums)
 
 
+@pytest.mark.deep
 def test_rows_are_the_whole_network(fuzz: float) -> None:
     seen = Counter[str]()
     for seed in range(max(30, int(FULL * fuzz))):

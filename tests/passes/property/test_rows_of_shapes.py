@@ -111,6 +111,7 @@ def operators_cut(text: str) -> list[str]:
     return [name.removeprefix("memgraph.") for name in found]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("shape", deep_but([ONE[0], NONE[0]], [*ONE, *NONE]))
 def test_rows_of_any_shape_are_the_whole_operators(shape: Shape, fuzz: float) -> None:
     seen = Counter[str]()
@@ -145,6 +146,7 @@ def reduced_again(shape: Shape, again: Shape) -> Iterator[str]:
 }}"""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("again", [(1, 72), (72,), (3, 24), (6, 4, 3, 1), (2, 3, 4, 3)])
 def test_a_reduction_of_a_reshaped_image_keeps_its_shape(again: Shape, fuzz: float) -> None:
     """Only what reads no shape, as a fully connected layer, may read the image in its place."""

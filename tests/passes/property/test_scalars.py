@@ -32,6 +32,7 @@ def result_of(func: FuncOp, given: Array) -> Array:
     return values[last.operands[0]]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("quantized", [False, True])
 def test_rewrites_channels_and_plans_of_scalars(quantized: bool, fuzz: float) -> None:
     """Functions are printed, in a declared range, by all rules, in rows; channels are verified."""

@@ -32,6 +32,7 @@ func.func @main(%x: !x) -> tensor<1x2xf32> {
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("quantized", [True, False])
 def test_kept_rows_are_those_of_the_run_before(quantized: bool, fuzz: float) -> None:
     seen = Counter[str]()

@@ -42,6 +42,7 @@ def result(func: FuncOp, image: Array) -> bytes:
     return values[last.operands[0]].tobytes()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("quantized", [True, False])
 def test_what_is_received_gives_the_same_bits(quantized: bool, fuzz: float) -> None:
     for seed in range(max(10, int(500 * fuzz))):

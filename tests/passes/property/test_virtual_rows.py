@@ -54,6 +54,7 @@ def virtual_rows(func: FuncOp) -> Counter[str]:
     return Counter(op.whole.name.removeprefix("memgraph.") for op in rows if not op.index.data)
 
 
+@pytest.mark.deep
 def test_rows_are_the_whole_network(fuzz: float) -> None:
     seen = Counter[str]()
     for seed in range(max(30, int(FULL * fuzz))):

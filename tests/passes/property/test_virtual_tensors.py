@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -181,6 +182,7 @@ def results(func: FuncOp, value: Any) -> list[Any]:
     return [values[v] for v in last.operands]
 
 
+@pytest.mark.deep
 def test_the_least_peak_is_that_of_the_definition(fuzz: float) -> None:
     rng, fired, lower = Random(5), Counter[str](), 0
     for n in range(max(60, int(FULL * fuzz))):
@@ -201,6 +203,7 @@ def test_the_least_peak_is_that_of_the_definition(fuzz: float) -> None:
     assert min(fired[rule] for rule in SLICES) > 5 and lower > 5, (fired, lower)
 
 
+@pytest.mark.deep
 def test_nothing_takes_the_place_of_a_part_that_is_read_elsewhere_too(fuzz: float) -> None:
     """Results over dying operands: the verifier agrees with every plan."""
     rng, fired = Random(6), Counter[str]()

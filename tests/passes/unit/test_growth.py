@@ -85,6 +85,7 @@ def _operators(family: str, size: int) -> int:
     return len(function_memory(func, model_of(func)).operations)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("family", "size", "larger"),
     deep_but(
@@ -123,6 +124,7 @@ def test_lines_per_row_operator_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _grown((8 * large.ROWS, 16 * large.ROWS), counts[0], counts[1], whole)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("family", "size"), [("nested", 80), ("training", 250)])
 def test_fusing_takes_so_many_lines_per_operator(family: str, size: int) -> None:
     """Check modules that lie each inside the next one, of which a round finds one."""

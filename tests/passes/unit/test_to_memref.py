@@ -178,6 +178,7 @@ def random_input(shape: tuple[int, ...]) -> np.ndarray:
     return (np.random.default_rng(7).integers(-512, 512, shape) / 128.0).astype(np.float32)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("network", [cnn, residual, attention])
 def test_planned_networks_compute_the_same_bits(
     network: Callable[[], tuple[Net, str]],
@@ -233,6 +234,7 @@ def test_the_generic_form_goes_both_ways(
     assert re.findall(r"\barena = \d+", capsys.readouterr().out)
 
 
+@pytest.mark.deep
 def test_our_own_plans_go_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Operations and attributes of ours, which are no dialect of mlir-opt's."""
     need_mlir()
@@ -298,6 +300,7 @@ def test_operations_of_ours_beside_linalg(
         assert np.allclose(np.frombuffer(got, np.float32).reshape(4, 8), want, atol=1e-6)
 
 
+@pytest.mark.deep
 def test_a_model_of_ours_computes_the_same_bits(
     support: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

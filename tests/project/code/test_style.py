@@ -107,5 +107,6 @@ def test_allowances_only_fall(tree: Path) -> None:
     }
 
 
+@pytest.mark.deep
 def test_no_room_has_more_than_it_is_allowed() -> None:
     assert not check(ROOT, tomllib.loads((ROOT / TABLE).read_text()))

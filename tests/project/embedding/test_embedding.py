@@ -67,6 +67,7 @@ def run(environment: dict[str, str], *command: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.deep
 def test_own_pipeline(environment: dict[str, str]) -> None:
     """Less than in source order; conv's workspace, the view and the in-place add counted."""
     best = run(environment, sys.executable, "-c", OWN_PIPELINE, NETWORK, "auto")
@@ -81,6 +82,7 @@ def test_own_pipeline(environment: dict[str, str]) -> None:
     assert best.index('toy.call "dsp" %b') < best.index('toy.call "dsp" %e')
 
 
+@pytest.mark.deep
 def test_through_stock_xdsl_opt(environment: dict[str, str]) -> None:
     passes = (
         "toy-simplify,memgraph-model{alignment=8},memgraph-schedule,memgraph-place,toy-addresses"
@@ -120,6 +122,7 @@ def ten(x: np.ndarray) -> list[bytes]:
     return [np.concatenate([e, o]).tobytes(), np.maximum(f[1::2][8:24], 0).tobytes()]
 
 
+@pytest.mark.deep
 def test_ten_operations_planned_lowered_and_run(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

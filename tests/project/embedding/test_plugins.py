@@ -53,6 +53,7 @@ def run(environment: dict[str, str], *command: object) -> str:
     return done.stdout
 
 
+@pytest.mark.deep
 def test_through_memopt(environment: dict[str, str], network: Path, tmp_path: Path) -> None:
     out, words = tmp_path / "out", ("--schedule=newest-first", "--place=largest-area")
     building = ("--target=toy-board", "--layout=toy-sdk", "--rewrite=relu-twice", "-o", out)
@@ -63,6 +64,7 @@ def test_through_memopt(environment: dict[str, str], network: Path, tmp_path: Pa
     assert source.count("toy_relu_f32(&") == 1  # of two
 
 
+@pytest.mark.deep
 def test_through_memopt_opt(environment: dict[str, str], network: Path, tmp_path: Path) -> None:
     passes = "memgraph-toy-mark{board=second},memgraph-rewrite{rules=relu-twice}"
     text = run(environment, BIN / "memopt-opt", "-p", passes, network)
@@ -78,6 +80,7 @@ def test_through_memopt_opt(environment: dict[str, str], network: Path, tmp_path
     assert "newest-first: of several that became ready together" in options
 
 
+@pytest.mark.deep
 def test_through_python(environment: dict[str, str], network: Path, tmp_path: Path) -> None:
     text = run(environment, sys.executable, "-c", IN_PYTHON, network, tmp_path / "out")
     peaks, counts = text.splitlines()
@@ -158,6 +161,7 @@ def test_an_entry_point_that_names_no_package_is_refused(package: Package) -> No
         plugins()
 
 
+@pytest.mark.deep
 def test_a_command_says_it_in_one_line(package: Package, network: Path, tmp_path: Path) -> None:
     environment = finding(package("broken", {"targets/mine.py": "import nowhere\n"}))
     for program, *words in (("memopt", "compile", "-o", tmp_path / "out"), ("memopt-opt",)):

@@ -236,6 +236,7 @@ TOGETHER = (
 )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", EXTENSIONS)
 def test_only_what_is_counted_is_touched(name: str, tmp_path: Path) -> None:
     clean_copy(tmp_path, [name])

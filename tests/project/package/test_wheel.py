@@ -78,6 +78,7 @@ def test_every_file_is_inside(built: tuple[Path, Path, set[str]]) -> None:
     assert {f"src/{n}" for n in needed} <= names
 
 
+@pytest.mark.deep
 def test_the_wheel_runs_outside_the_checkout(
     built: tuple[Path, Path, set[str]], tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_the_wheel_runs_outside_the_checkout(
     assert run([*python, kernels], work, site).startswith(str(site))
 
 
+@pytest.mark.deep
 def test_the_commands_of_the_wheel_write_a_project(
     built: tuple[Path, Path, set[str]], tmp_path: Path
 ) -> None:

@@ -97,6 +97,7 @@ def here(tmp_path: Path, shared: Path, firmware: Path, monkeypatch: pytest.Monke
     return tmp_path
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("page", "command"), commands())
 def test_it_runs(page: str, command: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tool, *arguments = shlex.split(command)
@@ -112,6 +113,7 @@ def test_it_runs(page: str, command: str, here: Path, capsys: pytest.CaptureFixt
         assert code == 0, capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_those_of_ci_pass_until_a_model_grows(
     here: Path, firmware: Path, shared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

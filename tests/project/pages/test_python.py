@@ -59,11 +59,13 @@ def check(text: str, name: str) -> None:
     assert not runner.failures, "".join(lines)
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("folder")
 def test_the_page_prints_what_it_says() -> None:
     check((ROOT / "docs/guides/python.md").read_text(encoding="utf-8"), "python.md")
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["memopt", *PUBLIC])
 def test_help_prints_what_it_says(name: str) -> None:
@@ -71,6 +73,7 @@ def test_help_prints_what_it_says(name: str) -> None:
     check(inspect.getdoc(documented) or "", name)
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("folder")
 def test_the_notebook_runs() -> None:
     """Its code cells in order, in one namespace; it is stored without what they print."""

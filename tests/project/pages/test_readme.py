@@ -28,6 +28,7 @@ FIGURES = (ROOT / "docs/reference/figures.md").read_text(encoding="utf-8")
 LINES = 150  # of the README, at most
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("page", "commands"), [(TEXT, 5), pytest.param(STEPS, 20, marks=pytest.mark.deep)]
 )
@@ -68,6 +69,7 @@ def test_the_table_has_its_rows() -> None:
     assert len(figures()) == 5
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "before", "after", "bound"), figures())
 def test_the_figures_are_what_the_planner_finds(
     name: str,
@@ -140,6 +142,7 @@ def test_the_table_of_rows_has_its_rows() -> None:
     assert len(IN_TABLE) == 4
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but(["resnet8_int8", "dscnn_kws_int8"], IN_TABLE))
 def test_the_table_is_what_its_command_prints(name: str, shared: Path) -> None:
     """Each peak is proven: the command marks what is not."""

@@ -36,6 +36,7 @@ def entries(reports: Iterable[dict[str, Any]], key: str) -> list[dict[str, Any]]
     return found
 
 
+@pytest.mark.deep
 def test_the_page_has_every_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tmp_path / "model.tflite"
     model.write_bytes(demo_model())

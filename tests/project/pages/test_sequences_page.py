@@ -58,6 +58,7 @@ def answers(model: bytes, given: dict[str, Any], ties: dict[str, str], fed: str)
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", TIES)
 def test_the_answers_are_those_of_onnxruntime(name: str, folder: Path) -> None:
     rng, fed = np.random.default_rng(5), "character" if name == "characters" else ""
@@ -81,6 +82,7 @@ def test_the_answers_are_those_of_onnxruntime(name: str, folder: Path) -> None:
         assert (got.argmax(-1) == want.argmax(-1)).all()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", TIES)
 def test_the_table_is_what_was_measured(name: str, folder: Path) -> None:
     """Bytes to the byte where they are planned; what a compiler makes, nearly."""

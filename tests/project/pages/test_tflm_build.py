@@ -75,6 +75,7 @@ def test_the_rule_plans_and_fails_when_the_arena_grows(
         assert re.search(r"does not fit into 5,824 B .*are missing", failed.stdout + failed.stderr)
 
 
+@pytest.mark.deep
 def test_the_number_is_what_memopt_prints(shared: Path, tmp_path: Path) -> None:
     shutil.copyfile(shared / "models" / f"{SMALL}.tflite", tmp_path / "net.tflite")
     command, *expected = block("console").splitlines()

@@ -21,6 +21,7 @@ from memopt.rewrites import SEARCH, named_rules, rule_of
 FULL = 4_000  # networks
 
 
+@pytest.mark.deep
 def test_what_is_left_computes_the_same(fuzz: float) -> None:
     went = Counter[str]()
     for seed in range(max(40, int(FULL * fuzz))):

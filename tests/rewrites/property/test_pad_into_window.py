@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
@@ -109,6 +110,7 @@ def computed(module: ModuleOp, inputs: Sequence[Any]) -> Any:
     return evaluate(func, Weights.of(module), inputs)[returned.operands[0]]
 
 
+@pytest.mark.deep
 def test_a_window_takes_a_pad_and_computes_the_same(fuzz: float) -> None:
     rng, met = random.Random(11), Counter[tuple[str, bool, bool]]()
     for number in range(max(CASES // 20, int(CASES * fuzz))):  # so that each kind is met

@@ -142,6 +142,7 @@ def results(module: ModuleOp, value: Any) -> list[bytes]:
     return [values[v].tobytes() for v in last.operands]
 
 
+@pytest.mark.deep
 def test_no_rule_raises_the_least_peak(fuzz: float, record_property: Any) -> None:
     fired, left, lower = Counter[str](), Counter[str](), 0
     for n in range(FULL if fuzz >= 1 else max(40, int(FULL * fuzz / 2))):

@@ -62,6 +62,7 @@ def drawn(name: str, path: Path, runs: int) -> Iterator[list[Any]]:
         yield [np.stack(images)]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ORACLES)
 def test_every_claim_holds_in_the_runtime(
     name: str, shared: Path, tmp_path: Path, fuzz: float

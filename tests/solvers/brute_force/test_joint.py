@@ -58,6 +58,7 @@ def checked(graph: MemoryGraph, found: joint.Joint) -> int:
     return found.placement.arena
 
 
+@pytest.mark.deep
 def test_joint_equals_brute_force(fuzz: float) -> None:
     """Settled answers are the smallest arena over all orders and choices of what is in place; every
     bound is below it."""
@@ -73,6 +74,7 @@ def test_joint_equals_brute_force(fuzz: float) -> None:
     assert settled >= 38
 
 
+@pytest.mark.deep
 def test_the_exact_model_alone_equals_brute_force(fuzz: float) -> None:
     """From the sum of all sizes down, without a bound from elsewhere."""
     for graph in small_graphs(4, max(40, int(CASES * fuzz))):

@@ -46,6 +46,7 @@ def fits_somehow(graph: MemoryGraph, height: int) -> bool:
     return False
 
 
+@pytest.mark.deep
 def test_what_fits_in_another_order_is_found(fuzz: float) -> None:
     """All that fits as it is, and most of what fits in another order; nothing else."""
     random, other, missed, impossible = Random(5), 0, 0, 0
@@ -146,6 +147,7 @@ def solved(graph: MemoryGraph, start: Schedule) -> joint.Joint:
     return joint.solve(graph, start.order, start.lower_bound, exact_operators=0, calm_first=True)
 
 
+@pytest.mark.deep
 def test_many_rows_hardly_above_their_bound_are_not_searched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -168,6 +170,7 @@ def test_many_rows_hardly_above_their_bound_are_not_searched(
     assert not asked
 
 
+@pytest.mark.deep
 def test_many_rows_are_asked_about_window_by_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """CP-SAT is never asked about all rows at once, and what is no better than a calm order of
     theirs is not searched, but where none is."""
@@ -193,6 +196,7 @@ def test_many_rows_are_asked_about_window_by_window(monkeypatch: pytest.MonkeyPa
     assert calmer and others
 
 
+@pytest.mark.deep
 def test_order_and_offsets_together_come_to_it_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no order is placed by one question, and none a move away, one is repaired."""
 

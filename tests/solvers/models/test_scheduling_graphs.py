@@ -42,6 +42,7 @@ def test_heuristics_and_the_bound_of_every_row(shared: Path) -> None:
         assert flow_bound(graph, auto.heuristics(graph)).value == row["lower_bound"]
 
 
+@pytest.mark.deep
 def test_auto_proves_every_row_that_has_an_optimum(shared: Path) -> None:
     for row in optima(shared):
         if row["optimum"] is not None:

@@ -164,6 +164,7 @@ def _many(random: Random) -> PlacementProblem:
     )
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("joined")
 @pytest.mark.parametrize("units", [0, ADDRESS_SPACE.UNITS], ids=["stretches", "bits"])
 def test_greedy_strategies_answer_as_their_rules_say(

@@ -240,6 +240,7 @@ def test_what_an_integer_program_refuses_is_refused_before_it_is_placed() -> Non
     assert work_of(refused) <= greedy / 4
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
 @pytest.mark.parametrize(("buffers", "live"), [(60, 20), (600, 60), (2_600, 100)])
 def test_whenever_the_limit_strikes_the_answer_is_no_worse_than_greedy(

@@ -88,6 +88,7 @@ def test_the_check_of_rows_is_exact(fuzz: float) -> None:
     assert min(seen.values()) > 50
 
 
+@pytest.mark.deep
 def test_every_strategy_on_rows_with_everything(fuzz: float) -> None:
     random = Random(2)
     answered: dict[str, int] = {}
@@ -115,6 +116,7 @@ def test_every_strategy_on_rows_with_everything(fuzz: float) -> None:
     assert answered["ilp"] == answered["auto"] == answered["exact"] > 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("part", range(2))
 def test_olla_against_brute_force(fuzz: float, part: int, record_property: Any) -> None:
     """1,000 problems of 5 to 9 buffers, on both solvers, with and without pruning; a pyramid is

@@ -14,6 +14,7 @@ FOLDER = Path(__file__).parent / "joint"
 PYTHON = "import sys; from memopt.cli.opt import main; sys.exit(main(sys.argv[1:]))"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "arena"), [("joint_abort", 36), ("joint_abort2", 36)])
 def test_the_process_lives_and_has_a_plan(
     name: str, arena: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

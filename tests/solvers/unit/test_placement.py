@@ -256,6 +256,7 @@ def test_a_strategy_without_a_search_is_whole_whatever_the_limit(method: str) ->
     assert place(given, method, 0.0) == place(given, method)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("method", sorted({*METHODS} - {*HEURISTICS, "planar"}))
 @pytest.mark.parametrize("limit", [0.0, 1.0, 30.0])
 @pytest.mark.parametrize(("buffers", "live"), [(200, 20), (2_500, 60)])

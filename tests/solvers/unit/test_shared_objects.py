@@ -82,6 +82,7 @@ def table(shared: Path) -> Table:
     return shared_objects(Run([], 600.0, 0, lambda _: None))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("network", NETWORKS)
 def test_the_papers_networks_are_proven(shared: Path, table: Table, network: str) -> None:
     k, rows = NETWORKS.index(network), {row[0]: row[1:] for row in table.rows}
@@ -105,6 +106,7 @@ def test_the_file_is_read_as_it_is(shared: Path) -> None:
     ]
 
 
+@pytest.mark.deep
 def test_the_table(table: Table) -> None:
     """Ours and the paper's side by side; the greedy rows that are equal stay so."""
     rows = {row[0]: row[1:] for row in table.rows}

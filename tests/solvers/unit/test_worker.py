@@ -174,6 +174,7 @@ hard.minimize(top)
 """
 
 
+@pytest.mark.deep
 def test_it_ends_with_its_parent_also_while_it_solves() -> None:
     """No main guard either: a script of the user is not run again."""
     code = ENDLESS + (

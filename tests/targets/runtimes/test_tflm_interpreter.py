@@ -41,6 +41,7 @@ def files(shared: Path) -> dict[str, bytes]:
     return {**found, **KERNELS}
 
 
+@pytest.mark.deep
 def test_the_wheel_reports_the_formulas_arena(files: dict[str, bytes], tmp_path: Path) -> None:
     jobs = [Job("tflm", data, random_inputs(data, 1, 0)) for data in files.values()]
     wrong: list[str] = []

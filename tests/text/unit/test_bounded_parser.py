@@ -32,6 +32,7 @@ def test_dense_attributes(text: str) -> None:
         parse_module(new_context(), f'memgraph.opaque "a"() {{a = {text}}} : () -> ()', "t")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "text",
     [

@@ -99,6 +99,7 @@ def said(text: str) -> list[str]:
     return [module_text(module, generic=True), *(str(op.location) for op in module.walk())]
 
 
+@pytest.mark.deep
 def test_what_is_read_in_one_go_is_what_xdsl_reads(
     monkeypatch: pytest.MonkeyPatch, fuzz: float
 ) -> None:

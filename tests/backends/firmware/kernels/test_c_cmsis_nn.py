@@ -121,6 +121,7 @@ def _path(tmp_path: Path, lab: Any) -> Path:
     return network(lab, 0, tmp_path / "net.tflite", each=1)
 
 
+@pytest.mark.deep
 def test_the_command_plans_for_it(path: Path, tmp_path: Path) -> None:
     """CMake and make take the option for such a plan, and refuse it for another."""
     out = tmp_path / "with"
@@ -149,6 +150,7 @@ def test_what_does_not_go_with_it_is_refused(
     assert "--cmsis-nn" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "flags", [pytest.param([], marks=pytest.mark.deep), ["--shared-kernels", "--share-arena"]]
 )
@@ -184,6 +186,7 @@ def test_several_models_call_one_library(flags: list[str], tmp_path: Path, lab: 
         assert (out / "out.bin").read_bytes() == want
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("target", "flags"), [("cortex-m4", ""), ("cortex-m55", "-DDOUBLE_MVE")])
 def test_on_a_board(
     target: str, flags: str, path: Path, tmp_path: Path, lab: Any, fuzz: float
@@ -228,6 +231,7 @@ def test_vector_cores_have_its_other_scratch(path: Path, tmp_path: Path, lab: An
     assert asked["cortex-m4"] != asked["cortex-m55"]
 
 
+@pytest.mark.deep
 def test_cmake_builds_it_with_the_library(tmp_path: Path, path: Path) -> None:
     need_cmake()
     out = tmp_path / "c"

@@ -47,6 +47,7 @@ NHWC = "#memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>"
 IHWO = "#memgraph.encoding<ihwo, scale = [5.0e-02], zero_point = [0]>>"
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("host_as_dsp")
 def test_random_operators_equal_tflm(
     fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
@@ -62,6 +63,7 @@ def test_random_operators_equal_tflm(
     assert kinds[packing.FUSED] >= 60
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("host_as_dsp")
 def test_extreme_operators_equal_tflm(
     fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
@@ -83,6 +85,7 @@ def test_extreme_operators_equal_tflm(
     assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 20, kinds
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("host_as_mve")
 def test_blocks_of_vectors_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Random and extreme operators, and 1x1 windows that are read where they lie."""

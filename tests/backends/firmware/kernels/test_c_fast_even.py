@@ -24,6 +24,7 @@ from memopt.dialects.memgraph.plan import FORMS
 from memopt.targets.core.target import target_named
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("host_as_dsp")
 def test_operators_that_round_as_onnx_are_what_evaluate_computes(
     fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
@@ -55,6 +56,7 @@ def test_blocks_of_vectors_that_round_as_onnx_are_what_evaluate_computes(
         check_even(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), FORMS[seed])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"])
 )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
@@ -20,6 +21,7 @@ PROPERTIES = {"memgraph.leaky_relu": {"alpha": real(0.3)}}
 TYPE = TensorType(Float32Type(), [1, 4, 5, 8])
 
 
+@pytest.mark.deep
 def test_functions_of_one_real_number(tmp_path: Path, lab: Any) -> None:
     assert len(computed(FunctionOp, 1, tmp_path, lab)) >= 15
 

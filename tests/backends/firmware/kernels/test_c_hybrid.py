@@ -19,6 +19,7 @@ def forged(lab: Any, seed: int) -> Any:
     return forge
 
 
+@pytest.mark.deep
 def test_random_ones_equal_litert(fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Numbers of all sizes; images of zeros, of which nothing is quantized."""
     lab.need_tools("host")
@@ -48,6 +49,7 @@ def test_what_is_no_number_is_no_trap(tmp_path: Path, lab: Any) -> None:
     assert run.code == 0, run.messages
 
 
+@pytest.mark.deep
 def test_a_real_model(shared: Path, tmp_path: Path, lab: Any) -> None:
     """Where a float differs in its last bit, a number may be quantized to the next one: so the
     tensors are LiteRT's up to some such steps, and the first, of the same inputs, to the bit."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from forge_model import BOOL, FLOAT32, INT8, INT16, INT32, INT64, UINT8, Forge, schema
 from forge_operators import random_shape
 from forge_truth import add, truths
@@ -78,6 +79,7 @@ def add_whole(forge: Forge) -> None:
         add(forge, "ZerosLike", [x], forge.tensor(shape, element))
 
 
+@pytest.mark.deep
 def test_equal_to_litert(fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in range(max(1, int(20 * fuzz))):

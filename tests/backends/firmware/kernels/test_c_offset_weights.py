@@ -83,6 +83,7 @@ def check(lab: Any, seed: int, target: str, how: str, work: Path) -> None:
     assert ran.output == each, (seed, target, how)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("how", ["whole", "rows", "rewritten"])
 def test_random_ones_equal_tflm(how: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
@@ -145,6 +146,7 @@ def check_packed(seed: int, target: str, flags: str, folder: Path, lab: Any) -> 
     assert ran.output == want, seed
 
 
+@pytest.mark.deep
 def test_packed_ones_are_what_is_evaluated(
     fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +157,7 @@ def test_packed_ones_are_what_is_evaluated(
         check_packed(seed, "host", lab.SANITIZE, tmp_path / str(seed), lab)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m33"]))
 def test_boards_compute_packed_ones(target: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools(target)

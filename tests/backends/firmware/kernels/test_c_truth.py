@@ -24,6 +24,7 @@ from forge_truth import (
 TIMES = 8  # operators of each kind
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "element", deep_but(INT8, [INT8, UINT8, FLOAT32]), ids=["int8", "uint8", "float32"]
 )

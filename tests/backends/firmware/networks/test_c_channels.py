@@ -48,6 +48,7 @@ def project(path: Path, directory: Path, target: str, narrow: bool, rows: bool =
     return made
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but(list(MODELS[:2]), MODELS))
 def test_c_computes_the_same(name: str, shared: Path, tmp_path: Path, fuzz: float) -> None:
     """Whole and in rows, under the sanitizers; by default the large ones in one of both."""
@@ -93,6 +94,7 @@ def test_instructions_on_a_cortex_m4(
     assert after < before * share, (before, after)
 
 
+@pytest.mark.deep
 def test_real_networks_compute_the_same_bits(tmp_path: Path, fuzz: float) -> None:
     """Random float networks whose input has a range: whole and narrow, the same kernels in the same
     order but for products with zero, so the same numbers; and within the bounds of any kernel."""

@@ -18,6 +18,7 @@ from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.rewrites import apply_rules
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "target", "peak", "over"),
     [

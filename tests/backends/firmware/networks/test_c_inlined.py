@@ -105,6 +105,7 @@ def test_an_element_for_each_pixel(tmp_path: Path, lab: Any) -> None:
     assert run.output == want.tobytes()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "rules", "target", "peak"),
     [

@@ -22,6 +22,7 @@ MODELS = (
 )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("number", deep_but([0, 5, 6], range(len(MODELS))), ids=MODELS)
 def test_equal_to_tflm_everywhere(
     number: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any

@@ -61,6 +61,7 @@ class Case:
     wanted: list[Array]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("first", [0, pytest.param(FIRST, marks=pytest.mark.deep)])
 def test_no_plan_of_ours_is_refused(
     first: int, fuzz: float, tmp_path: Path, record_property: Any

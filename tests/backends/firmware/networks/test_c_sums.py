@@ -163,6 +163,7 @@ def convolved(
     return result
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("quantized", "rows", "before", "after"),
     [

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from onnx import TensorProto, helper
 from onnx_programs import compare, saved
 
@@ -50,6 +51,7 @@ def layer(path: Path) -> Path:
     return saved(path, nodes, {"x": x}, constants, declared=types)
 
 
+@pytest.mark.deep
 def test_a_layer_is_close_to_onnxruntime(tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     x = np.random.default_rng(1).normal(size=(1, PLACES, WIDTH)).astype(np.float32)

@@ -84,6 +84,7 @@ def network(update: Callable[..., str]) -> bytes:
     return net.model(given, made, ("place", "place_next"))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("update", SHAPES)
 @pytest.mark.parametrize("rewrite", ["", "none"])
 def test_steps_are_those_of_onnxruntime(

@@ -55,6 +55,7 @@ def shuffles(rng: np.random.Generator) -> tuple[list[Any], dict[str, Any], Any]:
     return nodes, constants, x
 
 
+@pytest.mark.deep
 def test_shuffles_are_onnxruntimes(fuzz: float, tmp_path: Path, lab: Any) -> None:
     """In rows and whole, with sanitizers."""
     pytest.importorskip("onnxruntime")
@@ -67,6 +68,7 @@ def test_shuffles_are_onnxruntimes(fuzz: float, tmp_path: Path, lab: Any) -> Non
         compare(lab, path, {"x": x}, rtol=0, atol=0, options=options)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
 def test_rows_pass_a_unit(target: str, tmp_path: Path, lab: Any) -> None:
     """The unit of a ShuffleNet takes less than its input, which is there as a whole, and half."""

@@ -49,6 +49,7 @@ def gelu(e: Exported, x: str) -> str:
     return e.add("Mul", e.add("Mul", x, outer), e.constant(np.float32(0.5)))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rows", ["none", "auto", "all"])
 def test_a_decoder_is_close_to_onnxruntime(rows: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")

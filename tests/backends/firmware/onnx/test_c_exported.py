@@ -186,6 +186,7 @@ def test_stored_patterns_are_what_the_graph_says(
     assert (compiled(lab, data, given, tmp_path, rows) == want.reshape(-1)).all()
 
 
+@pytest.mark.deep
 @ROWS
 @pytest.mark.parametrize("name", REAL)
 def test_real_patterns_are_close_to_onnxruntime(
@@ -213,6 +214,7 @@ def test_an_encoder_is_in_rows_behind_its_patches(tmp_path: Path, lab: Any) -> N
     assert plan["arena"] == 4_288  # of 7,168 as whole operators
 
 
+@pytest.mark.deep
 def test_rows_are_normalized_again_for_their_queries(tmp_path: Path, lab: Any) -> None:
     """Rows, keys and values are there, and nothing else of all rows."""
     lab.need_tools("host")

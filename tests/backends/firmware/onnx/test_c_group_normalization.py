@@ -85,12 +85,14 @@ def check(seed: int, target: str, flags: str, folder: Path, lab: Any) -> None:
     assert run.output == evaluated(module, inputs), seed
 
 
+@pytest.mark.deep
 def test_random_operators_are_what_evaluate_computes(fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in range(max(2, int(FULL / EACH * fuzz))):
         check(seed, "host", lab.SANITIZE, tmp_path / str(seed), lab)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m3", "cortex-m55"]))
 def test_a_board_computes_the_same(target: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools(target)
@@ -134,6 +136,7 @@ def normalized(rng: np.random.Generator, k: int) -> tuple[list[Any], Any, dict[s
     return nodes, x.astype(np.float32), constants
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("first", deep_but(0, range(4)))
 def test_nodes_are_close_to_onnxruntime(first: int, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Also in rows."""
@@ -259,6 +262,7 @@ def test_a_mean_far_from_zero_leaves_the_variance(tmp_path: Path, lab: Any) -> N
     np.testing.assert_allclose(variance, groups.var((0, 1, 3)), rtol=1e-4)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
 def test_rows_of_a_network_are_normalized(target: str, tmp_path: Path, lab: Any) -> None:
     """The whole image is there once, beside few rows; twice without rows."""
@@ -275,6 +279,7 @@ def test_rows_of_a_network_are_normalized(target: str, tmp_path: Path, lab: Any)
     assert whole == 2 * image and rows <= image + 3 * image // 16, (whole, rows)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
 def test_rows_of_a_network_of_bytes_are_normalized(target: str, tmp_path: Path, lab: Any) -> None:
     """The whole image is there once, of bytes, beside few rows."""

@@ -51,6 +51,7 @@ def run(
     return done.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("unsigned", [False, True])
 @pytest.mark.parametrize("target", ["host", "cortex-m4"])
 def test_a_quantised_network_is_what_onnxruntime_computes(
@@ -64,6 +65,7 @@ def test_a_quantised_network_is_what_onnxruntime_computes(
     assert output == np.concatenate(want).tobytes()
 
 
+@pytest.mark.deep
 def test_random_networks_are_what_onnxruntime_computes(
     tmp_path: Path, lab: Any, fuzz: float
 ) -> None:
@@ -81,6 +83,7 @@ def test_random_networks_are_what_onnxruntime_computes(
         assert output == results(made.read_bytes(), {"x": image}, fused=True).tobytes(), seed
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("family", NETWORKS)
 def test_quantised_networks_of_known_families_are_what_onnxruntime_computes(
     family: str, tmp_path: Path, lab: Any, fuzz: float
@@ -188,6 +191,7 @@ def test_operators_round_as_onnxruntime(family: str, tmp_path: Path, lab: Any, f
         assert abs(got - np.concatenate(want).reshape(-1)).max() <= off, seed
 
 
+@pytest.mark.deep
 def test_the_command_takes_images_as_cameras_give_them(tmp_path: Path, lab: Any) -> None:
     """In rows, of bytes, channels last."""
     lab.need_tools("host")

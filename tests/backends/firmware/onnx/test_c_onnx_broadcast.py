@@ -27,6 +27,7 @@ def squeeze_and_excite(e: Exported) -> str:
     return e.add("Conv", product, e.reals(8, 16, 3, 3), pads=[1] * 4, strides=[2, 2])
 
 
+@pytest.mark.deep
 def test_a_gate_is_no_image() -> None:
     """A squeeze-and-excite block of reals: its gate was written out for every pixel, 196,608 B."""
     e = Exported((1, 3, 32, 32))
@@ -77,6 +78,7 @@ def weights(e: Exported, channels: int) -> str:
     return e.add("DequantizeLinear", *names)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rows", ROWS)
 def test_random_broadcasts_of_reals(rows: str, tmp_path: Path, lab: Any, fuzz: float) -> None:
     lab.need_tools("host")
@@ -91,6 +93,7 @@ def test_random_broadcasts_of_reals(rows: str, tmp_path: Path, lab: Any, fuzz: f
         assert off <= 1e-5 * abs(want).max(), seed
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rows", ROWS)
 def test_random_broadcasts_of_bytes(rows: str, tmp_path: Path, lab: Any, fuzz: float) -> None:
     """Pairs around what broadcasts are folded: no operator of reals is left between them."""

@@ -123,6 +123,7 @@ def unsigned(constants: dict[str, Any]) -> dict[str, Any]:
     return constants | moved
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_those_of_onnxruntime(name: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
@@ -184,6 +185,7 @@ def test_qlinear_softmax_has_onnxruntimes_bytes(
         np.testing.assert_array_equal(np.frombuffer(run.output, "f4"), want.reshape(-1))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("form", ["convolution", "each filter", "matrix", "Gemm", "real Gemm"])
 def test_weights_whose_zero_point_is_not_in_the_middle(form: str, tmp_path: Path, lab: Any) -> None:
     """Check what onnxruntime's quantiser makes of uint8 weights, to the bit."""

@@ -67,6 +67,7 @@ def computed(lab: Any, path: Path, folder: Path, x: Any) -> Any:
     return np.frombuffer(run.output, "f4")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("casts", [False, True])
 @pytest.mark.parametrize("name", TYPES)
 def test_other_reals(

@@ -53,6 +53,7 @@ def test_attention_of_three_and_embeddings(tmp_path: Path, lab: Any) -> None:
     compare(lab, path, given)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ["HardSigmoid", "LeakyRelu", "Elu"])
 def test_activations_with_numbers(kind: str, tmp_path: Path, lab: Any) -> None:
     """Check activations of gates in both directions, with the numbers that Keras gave them."""

@@ -23,6 +23,7 @@ FIRST = 6
 BOUND = 4e-6
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("stored", [False, True])
 def test_layers_are_close_to_onnxruntime(
     stored: bool, tmp_path: Path, lab: Any, fuzz: float
@@ -51,6 +52,7 @@ def run(lab: Any, path: Path, work: Path, target: str, given: dict[str, Any], ro
     return done.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target, stored", [("host", False), ("cortex-m4", False), ("host", True)])
 def test_rows_have_the_bits_of_the_whole(

@@ -78,6 +78,7 @@ def outputs(lab: Any, module: Any, inputs: list[Any], target: str, work: Path) -
     return done.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", BOARDS)
 def test_blocks_of_filters_have_the_bits_of_the_host(
     target: str, tmp_path: Path, lab: Any, fuzz: float
@@ -164,6 +165,7 @@ def in_rows(module: Any, target: str) -> None:
         step.apply(context, module)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["host", *BOARDS])
 def test_windows_of_one_column_are_what_is_evaluated(
     target: str, tmp_path: Path, lab: Any, fuzz: float

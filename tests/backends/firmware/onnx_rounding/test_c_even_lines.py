@@ -82,6 +82,7 @@ def compiled(path: Path, folder: Path, target: str, *options: str) -> Path:
     return folder
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["host", "cortex-m3"])
 def test_a_network_is_what_onnxruntime_computes(target: str, tmp_path: Path, lab: Any) -> None:
     """With channels of lines, and some without one."""
@@ -116,6 +117,7 @@ def classifier(path: Path) -> Path:
     return saved(n, y, 10, path)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("target", "options"),
     [

@@ -123,6 +123,7 @@ def check(lab: Any, work: Path, target: str, how: str, seed: int, channels: int)
     return sums.size
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "target",
     deep_but(

@@ -20,6 +20,7 @@ KINDS = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", deep_but("rows", KINDS))
 def test_places_begin_with_lines(kind: str, shared: Path, tmp_path: Path, lab: Any) -> None:
     """On a Cortex-M7, which has lines of 32 bytes; the program's canaries lie around the arena."""

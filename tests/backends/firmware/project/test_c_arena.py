@@ -14,6 +14,7 @@ def resnet8(shared: Path) -> Path:
     return shared / "models" / "resnet8_int8.tflite"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["host", "cortex-m4", "cortex-m7", "cortex-m55"])
 @pytest.mark.parametrize("name", ["resnet8_int8", "mobilenet_vww96_int8"])
 def test_an_arena_one_unit_smaller_trips_the_canaries(

@@ -18,6 +18,7 @@ FLAGS = ("-O2", "-Os", "-O2 -flto", "-Os -flto", "-O3 -flto")
 MODELS = ("dscnn_kws_int8", "tinymaix_mnist_resnet_int8", "hello_world_float")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("number", deep_but(2, range(len(MODELS))))
 def test_every_build_answers_as_tflm(
     number: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any

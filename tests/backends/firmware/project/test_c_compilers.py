@@ -86,6 +86,7 @@ def places_of(file: Path, function: str) -> list[tuple[str, int]]:
     return [(at, len(code)) for at, code, _ in found[: -1 if found[-1][2] == "nop" else None]]
 
 
+@pytest.mark.deep
 def test_assembly_is_as_long_by_clang_as_by_gcc(clang: tuple[str, ...], folder: Path) -> None:
     """Loops are entered by distances that count bytes of instructions."""
     names = with_naked_functions()
@@ -137,6 +138,7 @@ def test_clang_compiles_every_kernel(
     compile_for(target, clang, names, folder)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("cortex-m4", BOARDS))
 def test_firmware_of_clang_answers_as_tflm(
     target: str, clang: tuple[str, ...], shared: Path, tmp_path: Path, lab: Any
@@ -158,6 +160,7 @@ def test_firmware_of_clang_answers_as_tflm(
         assert lab.unequal_tensors(ran, want) == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("cortex-m4", BOARDS))
 def test_firmware_of_clang_rounds_as_that_of_gcc(
     target: str, clang: tuple[str, ...], shared: Path, tmp_path: Path, lab: Any
@@ -189,6 +192,7 @@ def test_every_kernel_is_cpp(compiler: str, folder: Path) -> None:
         run(*command, cwd=folder)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("model", "target"),
     deep_but(

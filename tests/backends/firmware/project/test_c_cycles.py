@@ -86,6 +86,7 @@ def test_where_no_table_is_known_it_says_so(shared: Path, tmp_path: Path, lab: A
     assert set(found["not_measured"]) == {"cycles_estimated", "cycles_range"}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "options", [["--rows=none"], ["--slide=1"], ["--stream-input", "--rows=all"]]
 )

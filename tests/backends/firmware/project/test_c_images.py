@@ -33,6 +33,7 @@ def compiled(shared: Path, name: str, folder: Path, *how: str) -> dict[str, Any]
     return json.loads((folder / "report.json").read_text())["target"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but("dscnn_kws_int8", BEFORE))
 def test_an_image_is_hardly_larger_for_being_fast(
     name: str, shared: Path, tmp_path: Path, lab: Any
@@ -48,6 +49,7 @@ def test_an_image_is_hardly_larger_for_being_fast(
     assert small["arena"] == fast["arena"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but("dscnn_kws_int8", SIZED))
 def test_a_build_for_size_takes_few_more_instructions(
     name: str, shared: Path, tmp_path: Path, lab: Any
@@ -61,6 +63,7 @@ def test_a_build_for_size_takes_few_more_instructions(
     assert small.numbers["instructions"] <= 1.08 * fast["instructions"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("host", ["cortex-m4", "cortex-m55", "host"]))
 def test_unspecialised_code_answers_the_same(
     target: str, shared: Path, tmp_path: Path, lab: Any

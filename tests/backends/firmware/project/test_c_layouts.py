@@ -96,6 +96,7 @@ def test_two_models_in_one_tree(
             assert f" T {other}_{'start' if other == STREAMED else 'run'}" in symbols
 
 
+@pytest.mark.deep
 def test_a_component_compiles_for_an_esp32c3(projects: dict[str, Project], tmp_path: Path) -> None:
     """For its RV32IMC, with the warnings of ESP-IDF; no compiler for Xtensa is in Debian."""
     board = target_named("riscv32")
@@ -250,6 +251,7 @@ def test_examples_of_every_kind_of_memory(
     assert re.fullmatch(rf"(net output \d+ \[\d+\] = {shape}\n)+", said)
 
 
+@pytest.mark.deep
 def test_the_command_writes_a_layout(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

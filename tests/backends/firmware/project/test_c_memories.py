@@ -151,6 +151,7 @@ def test_moves_that_pay(shared: Path, over: Any, tmp_path: Path, lab: Any) -> No
     assert run.output == one.output
 
 
+@pytest.mark.deep
 def test_interface(over: Any, tmp_path: Path, lab: Any) -> None:
     """One pointer per memory, checked; the header's attribute puts an array into its section."""
     lab.need_tools("host")

@@ -28,6 +28,7 @@ def run(*command: str, cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.deep
 def test_make_builds_a_library(shared: Path, tmp_path: Path, lab: Any) -> None:
     """Which a program of one's own links; the figures are those of the program around the model."""
     lab.need_tools("cortex-m4")

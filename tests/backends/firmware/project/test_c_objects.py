@@ -60,6 +60,7 @@ def test_every_tensor_equals_tflm(
     assert lab.unequal_tensors(run, want) == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["host", "cortex-m4", "cortex-m7", "cortex-m55"])
 def test_as_from_one_arena(target: str, shared_objects: Any, tmp_path: Path, lab: Any) -> None:
     """The same output, every object in the section of the arena, and canaries around each."""

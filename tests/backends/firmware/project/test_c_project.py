@@ -85,6 +85,7 @@ def planned(shared: Path, lab: Any) -> Any:
     return get
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["resnet8_int8", "resnet8_float", "dscnn_kws_int8"])
 def test_one_file_is_self_contained(name: str, planned: Any, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")

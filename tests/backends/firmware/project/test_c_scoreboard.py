@@ -30,6 +30,7 @@ def figures_row(model: str, table: Table) -> str:
     return f"| {model} | {' | '.join(numbers)} |"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("model", CYCLES)
 def test_the_page_has_the_figures_of_today(model: str, shared: Path, fuzz: float, lab: Any) -> None:
     if fuzz < 1 and model != QUICK:
@@ -39,6 +40,7 @@ def test_the_page_has_the_figures_of_today(model: str, shared: Path, fuzz: float
     assert figures_row(model, table) in (ROOT / "docs/reference/figures.md").read_text()
 
 
+@pytest.mark.deep
 def test_models_and_operators_on_a_core(
     shared: Path, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +82,7 @@ LAYERS = (
 )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("core", deep_but("cortex-m4", ["cortex-m4", "cortex-m55"]))
 def test_layers_alone(core: str, lab: Any) -> None:
     lab.need_tools(core)

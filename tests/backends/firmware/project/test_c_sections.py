@@ -51,6 +51,7 @@ def sections_of(image: Path, objdump: str = "objdump") -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "riscv32", "host"]))
 def test_arrays_lie_in_their_sections(target: str, shared: Path, tmp_path: Path, lab: Any) -> None:
     """And the program answers as without them."""
@@ -154,6 +155,7 @@ def test_without_the_option_there_is_no_check(shared: Path, lab: Any) -> None:
     assert "check_weights" not in emitted.header + emitted.source
 
 
+@pytest.mark.deep
 def test_objects_lie_in_the_section_of_the_arena(shared: Path, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("cortex-m4")
     flags = ("--target=cortex-m4", "--place=shared-objects", "--section=arena:.dtcm")
@@ -163,6 +165,7 @@ def test_objects_lie_in_the_section_of_the_arena(shared: Path, tmp_path: Path, l
     assert found[".dtcm"] and all(name.endswith("_memory") for name in found[".dtcm"])
 
 
+@pytest.mark.deep
 def test_several_models_have_the_same_sections(shared: Path, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("cortex-m4")
     models = [str(shared / "models" / f"{n}.tflite") for n in ("hello_world_int8", NETWORK)]

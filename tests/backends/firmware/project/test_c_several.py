@@ -88,6 +88,7 @@ def ran(folder: Path, inputs: dict[str, Any], *flags: str) -> bytes:
     return (folder / "out.bin").read_bytes()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("target", "flags"),
     [
@@ -179,6 +180,7 @@ def check_ram(main: Path, folders: Sequence[str], out: Path, language: str) -> N
         assert ("needs_more_ram" in said or "needs more RAM" in said) == bool(less)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("language", ["c", "c++"])
 @pytest.mark.parametrize("kind", ["apart", "together", "shared"])
 def test_all_files_of_two_projects_compile_in_one_go(
@@ -227,6 +229,7 @@ def test_all_files_of_two_projects_compile_in_one_go(
     assert bool(common) == (kind == "shared")  # projects may be of two versions
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("flags", [pytest.param([], marks=pytest.mark.deep), ["--shared-kernels"]])
 def test_cmake_builds_libraries_and_the_program(
     flags: list[str], shared: Path, inputs: dict[str, Any], wanted: bytes, tmp_path: Path

@@ -121,6 +121,7 @@ int main() { return @name@_run(nullptr, nullptr, nullptr) == 1 ? 0 : 1; }
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("place", ["greedy-by-size", "shared-objects"])
 def test_a_parent_gets_the_library_and_no_program(place: str, hello: Path) -> None:
     need("cmake", "make", "cc", "g++")
@@ -146,6 +147,7 @@ def test_a_parent_gets_the_library_and_no_program(place: str, hello: Path) -> No
     assert (hello / "alone" / "hello_main").exists()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["test", "all", "m", "features", "install"])
 def test_names_that_cmake_or_the_c_library_keep(name: str, hello: Path) -> None:
     need("cmake", "make", "cc")
@@ -248,6 +250,7 @@ def test_floats_as_tflm_quantises_them(
         assert set(want) >= {low, high, zero}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ["arena", "caller", "objects", "memories", "float"])
 def test_the_header_is_cpp(kind: str, shared: Path, tmp_path: Path, lab: Any) -> None:
     need("g++", "cc", "make")

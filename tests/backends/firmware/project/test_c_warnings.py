@@ -77,6 +77,7 @@ def test_kernels_without_a_warning_of_clang(even: bool, kernels: Path) -> None:
     run("clang", *WARNINGS, "-fsyntax-only", *sources(folder), cwd=folder)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_projects_without_a_warning(compiler: str, projects: dict[str, Path]) -> None:
     need(compiler)
@@ -97,6 +98,7 @@ def test_cppcheck_finds_nothing_in_kernels(part: int, kernels: Path) -> None:
     run(*CPPCHECK, "-I.", *sources(folder)[part::2], cwd=folder)
 
 
+@pytest.mark.deep
 def test_cppcheck_finds_nothing_in_projects(projects: dict[str, Path]) -> None:
     need("cppcheck")
     for folder in projects.values():

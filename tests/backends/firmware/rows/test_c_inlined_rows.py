@@ -97,6 +97,7 @@ def test_random_networks_compute_the_same_bits(
     assert fuzz < 1 or all(seen[way] >= LEAST for way in rare), seen
 
 
+@pytest.mark.deep
 def test_transposed_convolutions_read_rows_by_stride_and_kernel(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path
 ) -> None:

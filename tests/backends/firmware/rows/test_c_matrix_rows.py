@@ -52,6 +52,7 @@ def program(seed: int, stored: bool, together: bool = False) -> str:
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_place_is_what_it_is_in_all(stored: bool, fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
@@ -109,6 +110,7 @@ def check_fast(form: str, target: str, flags: str, cases: int, folder: Path, lab
     assert count > 0 and kernels[f"memopt_fully_connected_{suffix}_s8"] > 0, kernels
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("form", FORMS)
 def test_fast_kernels_compute_places(
     form: str, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
@@ -119,6 +121,7 @@ def test_fast_kernels_compute_places(
     check_fast(form, "host", lab.SANITIZE, max(12, int(FULL * fuzz)), tmp_path, lab)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m33"]))
 def test_boards_compute_places_fast(target: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools(target)

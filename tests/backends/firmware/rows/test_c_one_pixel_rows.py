@@ -128,6 +128,7 @@ def check(lab: Any, target: str, flags: str, seed: int, work: Path) -> Counter[s
     return found
 
 
+@pytest.mark.deep
 def test_portable_c_equals_tflm(
     fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +164,7 @@ def test_boards_equal_tflm(flags: str, fuzz: float, tmp_path: Path, lab: Any) ->
     assert found["points"] >= 5, found
 
 
+@pytest.mark.deep
 def test_rows_in_two_memories(
     fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

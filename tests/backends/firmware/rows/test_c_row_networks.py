@@ -60,6 +60,7 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
     return compiled(lab.OBJECTS, lab.SANITIZE)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("part", deep_but([0, 1], range(PARTS)))
 def test_rows_of_networks_compute_the_same_bits(
     part: int,

@@ -79,6 +79,7 @@ def inputs_of(lab: Any, module: ModuleOp, runs: int) -> list[Any]:
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name", deep_but(["dscnn_kws_int8", "resnet8_float", "streaming_wakeword_int8"], MODELS)
 )

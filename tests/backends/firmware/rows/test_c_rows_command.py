@@ -10,6 +10,7 @@ import pytest
 from memopt.cli import main as memopt
 
 
+@pytest.mark.deep
 def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In as few rows as it takes by default; what cannot is said by name."""
     model = str(shared / "models" / "tinymaix_mnist_resnet_int8.tflite")

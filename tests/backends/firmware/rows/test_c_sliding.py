@@ -84,6 +84,7 @@ def test_models_give_what_whole_windows_give(
     assert got.output == want.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("quantized", deep_but(True, [True, False]))
 def test_random_networks_give_what_whole_windows_give(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
@@ -200,6 +201,7 @@ int main(void) {
 """
 
 
+@pytest.mark.deep
 def test_the_arena_is_free_between_windows(shared: Path, tmp_path: Path, lab: Any) -> None:
     """Pushed by a copy and in place, begun again, with an arena that is overwritten meanwhile."""
     lab.need_tools("host")
@@ -226,6 +228,7 @@ def test_the_arena_is_free_between_windows(shared: Path, tmp_path: Path, lab: An
     assert ran.stdout == want.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("rows", "arena", "kept"), [(1, 256, 3_536), (4, 1_024, 3_152)])
 def test_wakeword_on_cortex_m4(
     rows: int, arena: int, kept: int, shared: Path, tmp_path: Path, lab: Any
@@ -255,6 +258,7 @@ def test_wakeword_on_cortex_m4(
     assert lab.run_project(project, [stream], flags, "shrunk", trace=False).code == 2
 
 
+@pytest.mark.deep
 def test_compile_and_report(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,6 +43,7 @@ def streamed(lab: Any, module: ModuleOp, rows: str = "all", **model: Any) -> Mod
     return planned
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but(list(MODELS[1:3]), MODELS))
 def test_streamed_models_compute_the_same_bits(
     name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
@@ -62,6 +63,7 @@ def test_streamed_models_compute_the_same_bits(
     assert lab.whole_rows(got.trace, runs) == want.trace
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("quantized", deep_but(True, [True, False]))
 def test_random_networks_compute_the_same_bits(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
@@ -218,6 +220,7 @@ func.func @main(%x: !t) -> !m {
 PEAKS = {"resnet8_int8": 9_152, "dscnn_kws_int8": 3_552}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_but("dscnn_kws_int8", PEAKS))
 def test_streamed_on_cortex_m4(name: str, shared: Path, tmp_path: Path, lab: Any) -> None:
     """The same outputs; canaries that hold and trip; what receiving a row costs."""
