@@ -10,18 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from demo_model import demo_model
+from pooled import NETWORK
 
 import memopt
 
-NET = """
-!x = tensor<1x8x8x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
-!y = tensor<1x4x4x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
-func.func @main(%x: !x) -> !y {
-  %0 = memgraph.relu %x : (!x) -> !x
-  %1 = memgraph.max_pool_2d %0 window<[2, 2], stride = [2, 2]> : (!x) -> !y
-  func.return %1 : !y
-}
-"""
 BUFFER = ["tensor", "row", "kind", "bytes", "memory", "offset", "first", "last"]
 
 
@@ -42,7 +34,7 @@ def texts(html: str) -> list[str]:
 
 @pytest.mark.parametrize("rows", ["none", "all"])
 def test_buffers_are_those_of_the_plan(rows: str) -> None:
-    plan = memopt.plan(NET.encode(), target="cortex-m4", rows=rows)
+    plan = memopt.plan(NETWORK.encode(), target="cortex-m4", rows=rows)
     check_records(plan.buffers)
     assert list(plan.buffers[0]) == BUFFER
     assert max(b["offset"] + b["bytes"] for b in plan.buffers) <= plan.arena
@@ -60,13 +52,13 @@ def test_buffers_of_several_memories_say_which_one() -> None:
 
 
 def test_a_plan_shows_its_figures_and_its_picture() -> None:
-    plan = memopt.plan(NET.encode(), target="cortex-m4")
+    plan = memopt.plan(NETWORK.encode(), target="cortex-m4")
     shown = plan._repr_html_()  # pyright: ignore[reportPrivateUsage]
     assert f"{plan.arena:,}" in texts(shown) and "<svg" in shown
 
 
 def test_a_report_is_report_json_with_a_table(tmp_path: Path) -> None:
-    report = memopt.compile(NET.encode(), target="host", rows="all", out=tmp_path / "out")
+    report = memopt.compile(NETWORK.encode(), target="host", rows="all", out=tmp_path / "out")
     assert json.loads((tmp_path / "out/report.json").read_text()) == report
     check_records(report.layers)
     called = [(one["kind"], one["calls"]) for one in report.layers]
@@ -76,16 +68,16 @@ def test_a_report_is_report_json_with_a_table(tmp_path: Path) -> None:
 
 
 def test_a_profile_is_what_the_command_prints() -> None:
-    profile = memopt.profile(NET.encode(), target="cortex-m4", rows="none", clock="84M")
+    profile = memopt.profile(NETWORK.encode(), target="cortex-m4", rows="none", clock="84M")
     check_records(profile.layers)
     assert [one["kind"] for one in profile.layers] == ["relu", "max_pool_2d"]
     assert profile.clock == 84_000_000 and profile.total["cycles"] > 0
     shown = texts(profile._repr_html_())  # pyright: ignore[reportPrivateUsage]
     assert f"{profile.total['cycles']:,}" in shown
     with pytest.raises(ValueError, match=r"^profile is of C targets"):
-        memopt.profile(NET.encode(), target="tflm")
+        memopt.profile(NETWORK.encode(), target="tflm")
     with pytest.raises(ValueError, match=r"^clock=84X"):
-        memopt.profile(NET.encode(), target="cortex-m4", clock="84X")
+        memopt.profile(NETWORK.encode(), target="cortex-m4", clock="84X")
 
 
 @pytest.mark.deep
@@ -113,6 +105,6 @@ def test_what_is_wrong_is_said_by_its_keyword(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^against=nobody: net.tflite is read by"):
         memopt.validate(file, data=np.zeros(1), against="nobody")
     with pytest.raises(TypeError, match="references read files"):
-        memopt.validate(memopt.load(NET.encode()), data=np.zeros(1))
+        memopt.validate(memopt.load(NETWORK.encode()), data=np.zeros(1))
     with pytest.raises(TypeError, match="no option 'against_whom'"):
         memopt.validate(file, data=np.zeros(1), against_whom="x")  # type: ignore[call-arg]

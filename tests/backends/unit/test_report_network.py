@@ -9,8 +9,8 @@ from memopt.backends.report.network import MOST, Network, network_svg
 
 def boxes(svg: str) -> list[tuple[float, float]]:
     """The corner of each box."""
-    found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', svg)
-    return [(float(x), float(y)) for x, y in found]
+    corners = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', svg)
+    return [(float(x), float(y)) for x, y in corners]
 
 
 def network(count: int, *edges: tuple[int, int]) -> Network:

@@ -7,22 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pooled import NETWORK
 
 from memopt.cli import main
 from memopt.compile.explore import Point, distinct, front, trials
 from memopt.compile.figures import FIGURES
 from memopt.compile.options import PlanOptions
 from memopt.compile.request import Request
-
-NETWORK = """
-!x = tensor<1x8x8x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
-!y = tensor<1x4x4x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
-func.func @main(%x: !x) -> !y {
-  %0 = memgraph.relu %x : (!x) -> !x
-  %1 = memgraph.max_pool_2d %0 window<[2, 2], stride = [2, 2]> : (!x) -> !y
-  func.return %1 : !y
-}
-"""
 
 
 def pointed(command: str, **figures: int) -> Point:

@@ -10,21 +10,12 @@ from typing import Any
 
 import pytest
 from places import ROOT
+from pooled import NETWORK
 
 from memopt.backends.c.project.cycles.blocks import blocks_by
 from memopt.cli import main
 from memopt.compile.profile import hertz
 from memopt.text.usage import UsageError
-
-NETWORK = """
-!x = tensor<1x8x8x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
-!y = tensor<1x4x4x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
-func.func @main(%x: !x) -> !y {
-  %0 = memgraph.relu %x : (!x) -> !x
-  %1 = memgraph.max_pool_2d %0 window<[2, 2], stride = [2, 2]> : (!x) -> !y
-  func.return %1 : !y
-}
-"""
 
 
 @pytest.fixture

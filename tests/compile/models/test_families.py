@@ -19,7 +19,7 @@ ARENAS = {"kwt": 76_544, "kwt4": 76_544, "vit": 66_304}
 
 @pytest.mark.deep
 def test_how_much_is_searched(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of orders of a U-Net's rows with its rules; of most rules none is found."""
+    """Orders of a U-Net's rows with its rules are counted; for most rules there is none."""
     expanded, expand = list[int](), Search._expand  # pyright: ignore[reportPrivateUsage]
 
     def counted(search: Search, done: int, *more: Any) -> list[tuple[int, int, int, int]]:

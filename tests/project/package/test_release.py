@@ -19,7 +19,7 @@ def read(name: str) -> str:
 
 
 def test_the_version_is_one() -> None:
-    """What setup.py says before the first tag, the newest of the changelog and what is cited."""
+    """setup.py before the first tag, the changelog and the citation say the same."""
     (first,) = re.findall(r'^FIRST = "([\d.]+)"', read("setup.py"), re.MULTILINE)
     newest, *_ = re.findall(r"^## ([\d.]+)$", read("CHANGELOG.md"), re.MULTILINE)
     (cited,) = re.findall(r"^version: ([\d.]+)$", read("CITATION.cff"), re.MULTILINE)
