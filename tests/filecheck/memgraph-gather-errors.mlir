@@ -78,3 +78,23 @@ func.func @scratch(%x: tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e
   %s = memgraph.add %c, %x rounding<tflm_double> : (tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>, tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
   func.return %s : tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
 }
+// -----
+// A row that adds up all there is, though it is one: no reader can make it.
+// expected-error@unknown {{memgraph.alias: rows of memgraph.fully_connected are no rows of its operands}}
+func.func @sum(%x: tensor<1x1x2xf32>, %z: tensor<1x1x3xf32>) -> tensor<1x1x3xf32> {
+  %f = memgraph.row_kernel (%a: tensor<1x1x2xf32>) {
+    %w = memgraph.constant dense<1.0> : tensor<3x2xf32>
+    %r = memgraph.fully_connected %a, %w keep_dims : (tensor<1x1x2xf32>, tensor<3x2xf32>) -> tensor<1x1x3xf32>
+    memgraph.yield %r : tensor<1x1x3xf32>
+  }
+  %g = memgraph.row_kernel (%a: tensor<1x1x3xf32>, %b: tensor<1x1x3xf32>) {
+    %r = memgraph.add %a, %b : (tensor<1x1x3xf32>, tensor<1x1x3xf32>) -> tensor<1x1x3xf32>
+    memgraph.yield %r : tensor<1x1x3xf32>
+  }
+  %x0 = memgraph.split_rows %x : tensor<1x1x2xf32>
+  %z0 = memgraph.split_rows %z : tensor<1x1x3xf32>
+  %f0 = memgraph.row %f[0] (%x0) {memgraph.alias = [[#memgraph.alias<operand = 1, kind = virtual>]]} : (tensor<1x1x2xf32>) -> tensor<1x1x3xf32>
+  %g0 = memgraph.row %g[0] (%f0, %z0) : (tensor<1x1x3xf32>, tensor<1x1x3xf32>) -> tensor<1x1x3xf32>
+  %y = memgraph.join %g0 : tensor<1x1x3xf32>
+  func.return %y : tensor<1x1x3xf32>
+}

@@ -1,18 +1,11 @@
 /* Reset, traps and the counter of instructions of a RISC-V of 32 bits. No vendor file is needed. */
 #include <stdint.h>
 
-#include "platform.h"
 #include "startup.h"
 
-extern uint32_t link_stack_bottom[];
-extern uint32_t link_data_load[], link_data_begin[], link_data_end[];
-extern uint32_t link_bss_begin[], link_bss_end[];
-
-int main(void);
 void reset(void);
 void start(void);
 void fault(void);
-void fault_report(void);
 
 #define CSR ".option arch, +zicsr\n" /* registers of control, which -march need not name */
 #define THREAD_WORDS 4 /* of what the C library keeps per thread, errno; the linker checks it */
@@ -35,17 +28,9 @@ void startup_ticks_start(void) { counted = read_counter(); }
 
 uint64_t startup_ticks(void) { return read_counter() - counted; }
 
-uint32_t *startup_stack_bottom(void) { return link_stack_bottom; }
-
 /* Below the stack there is no memory, so that its overflow ends here, with a fresh stack. */
 __attribute__((naked, aligned(4))) void fault(void) {
-  __asm__ volatile("la sp, link_stack_top\n call fault_report");
-}
-
-/* Called by assembly, of which builds that see all files at once (-flto) know nothing. */
-__attribute__((used)) void fault_report(void) {
-  platform_print("fault: the stack may have overflowed\n");
-  startup_exit(3);
+  __asm__ volatile("la sp, link_stack_top\n call startup_fault");
 }
 
 __attribute__((naked, section(".vectors"))) void reset(void) {
@@ -60,14 +45,6 @@ __attribute__((naked, section(".vectors"))) void reset(void) {
 }
 
 __attribute__((used)) void start(void) {
-  uint32_t *to = link_data_begin;
-  const uint32_t *from = link_data_load;
-  while (to != link_data_end) {
-    *to++ = *from++;
-  }
-  for (to = link_bss_begin; to != link_bss_end; ++to) {
-    *to = 0u;
-  }
   __asm__ volatile("mv tp, %0" ::"r"(thread));
-  startup_exit(main());
+  startup_run();
 }

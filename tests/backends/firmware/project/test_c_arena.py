@@ -66,7 +66,7 @@ def test_in_place_is_in_place(resnet8: Path, lab: Any) -> None:
     assert len(adds) == 3 and over
 
 
-@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55"])
+@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55", "riscv32"])
 def test_a_stack_overflow_is_reported(target: str, resnet8: Path, tmp_path: Path, lab: Any) -> None:
     lab.need_tools(target)
     module = lab.plan(lab.read_model(resnet8))
