@@ -3,6 +3,8 @@
 
 #include "startup.h"
 
+extern uint32_t link_stack_bottom[];
+
 void reset(void);
 void start(void);
 void fault(void);
@@ -27,6 +29,8 @@ static uint64_t read_counter(void) {
 void startup_ticks_start(void) { counted = read_counter(); }
 
 uint64_t startup_ticks(void) { return read_counter() - counted; }
+
+uint32_t *startup_stack_bottom(void) { return link_stack_bottom; }
 
 /* Below the stack there is no memory, so that its overflow ends here, with a fresh stack. */
 __attribute__((naked, aligned(4))) void fault(void) {
