@@ -36,12 +36,7 @@ from memopt.dialects.attributes.input_range import declared_ranges
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
-from memopt.dialects.memgraph.tensors import (
-    AnyTensor,
-    channel_axis,
-    encoding_of,
-    shape_of,
-)
+from memopt.dialects.memgraph.tensors import AnyTensor, channel_axis, encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, Range
 from memopt.dialects.operators.real_bounds import outwards
 

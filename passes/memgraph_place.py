@@ -21,17 +21,8 @@ from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.plan import share
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import chosen_by
-from memopt.passes.plan.joint import (
-    find_order,
-    restore_order,
-    write_other_order,
-    write_tried,
-)
-from memopt.passes.plan.option import (
-    method_options,
-    option,
-    with_options,
-)
+from memopt.passes.plan.joint import find_order, restore_order, write_other_order, write_tried
+from memopt.passes.plan.option import method_options, option, with_options
 from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan
 from memopt.passes.plan.write_placement import write_placement
 from memopt.solvers import clock, joint, placement

@@ -38,21 +38,11 @@ from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import Chosen, decline, only_chosen, write_inplace
 from memopt.passes.plan.moves import drop_moves
 from memopt.passes.plan.notes import note
-from memopt.passes.plan.option import (
-    method_options,
-    option,
-    with_options,
-)
+from memopt.passes.plan.option import method_options, option, with_options
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.passes.plan.reorder import inline_hyper_nodes, reorder
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import (
-    ProblemError,
-    Profile,
-    Proof,
-    Schedule,
-    profile,
-)
+from memopt.solvers.problems.memory_graph import ProblemError, Profile, Proof, Schedule, profile
 from memopt.solvers.scheduling import METHODS, options, partitioned, schedule
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion import Sides

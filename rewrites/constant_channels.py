@@ -254,24 +254,13 @@ Left alone:
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    IntegerAttr,
-    IntegerType,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, TensorType, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from memopt.analysis.channels import (
-    Gone,
-    claims,
-    filters_of,
-    removable,
-)
+from memopt.analysis.channels import Gone, claims, filters_of, removable
 from memopt.analysis.constants import Constants, constants_beside
 from memopt.analysis.intervals import Intervals, intervals
 from memopt.dialects.arithmetic.scalars import float32

@@ -186,14 +186,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from xdsl.dialects.builtin import (
-    Float32Type,
-    FloatAttr,
-    StringAttr,
-    TensorType,
-    UnitAttr,
-    f32,
-)
+from xdsl.dialects.builtin import Float32Type, FloatAttr, StringAttr, TensorType, UnitAttr, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter

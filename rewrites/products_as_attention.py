@@ -142,13 +142,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    Float32Type,
-    FloatAttr,
-    NoneAttr,
-    TensorType,
-    f32,
-)
+from xdsl.dialects.builtin import Float32Type, FloatAttr, NoneAttr, TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter

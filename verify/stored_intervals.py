@@ -40,14 +40,7 @@ from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import UnaryOp
-from memopt.verify.real_intervals import (
-    clamped,
-    function_of,
-    is_real,
-    mean_of,
-    of_two,
-    unbounded,
-)
+from memopt.verify.real_intervals import clamped, function_of, is_real, mean_of, of_two, unbounded
 
 
 @dataclass(frozen=True)

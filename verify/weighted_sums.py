@@ -23,12 +23,7 @@ from memopt.dialects.operators.constants import FoldIntoBiasOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.verify.real_intervals import are_finite, clamped, is_real, rounded_sum
 from memopt.verify.requantizing import even_range, even_requantizer, requantizers
-from memopt.verify.stored_intervals import (
-    Known,
-    Reading,
-    has_integers,
-    type_limits,
-)
+from memopt.verify.stored_intervals import Known, Reading, has_integers, type_limits
 
 ROOM = 1 << 31  # what a sum must stay below
 

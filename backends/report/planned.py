@@ -14,12 +14,7 @@ from memopt.backends.report.operators import in_rows
 from memopt.backends.report.timeline import INPUT, Lane, Rect, Step, Timeline, bytes_held
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.names import name_of, operator_kind
-from memopt.dialects.memgraph.plan import (
-    arena_offset,
-    model_of,
-    places_of,
-    scratch_list,
-)
+from memopt.dialects.memgraph.plan import arena_offset, model_of, places_of, scratch_list
 
 
 def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:

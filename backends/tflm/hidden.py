@@ -20,12 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.dialects.attributes.placement import UnplacedAttr
 from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.functions import body_of, run_by
-from memopt.dialects.memgraph.plan import (
-    model_of,
-    places_of,
-    plan_of,
-    set_places,
-)
+from memopt.dialects.memgraph.plan import model_of, places_of, plan_of, set_places
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.write_plan import order_facts, write_plan
 from memopt.targets.tflm.arena import (

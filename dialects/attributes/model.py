@@ -13,10 +13,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes.operators import (
-    RecordAttr,
-    one_of,
-)
+from memopt.dialects.attributes.operators import RecordAttr, one_of
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.attributes.runtimes import scratch_words
 

@@ -13,14 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any, Literal, Self, get_args
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    Float32Type,
-    IntAttr,
-    IntegerType,
-    StringAttr,
-    f32,
-)
+from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntAttr, IntegerType, StringAttr, f32
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

@@ -21,12 +21,7 @@ from collections.abc import Callable
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    IntegerAttr,
-    TensorType,
-)
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr

@@ -3,11 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    FileLineColLoc,
-    StringAttr,
-)
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.operators import SourceAttr

@@ -6,14 +6,7 @@ Everything is a discardable, prefixed attribute, so that it may sit on any diale
 from collections.abc import Callable, Sequence
 from typing import TypeGuard, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    UnitAttr,
-    i64,
-)
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAttr, UnitAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 

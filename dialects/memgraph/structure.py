@@ -21,15 +21,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import (
-    Attribute,
-    BlockArgument,
-    ErasedSSAValue,
-    Operation,
-    OpResult,
-    Region,
-    SSAValue,
-)
+from xdsl.ir import Attribute, BlockArgument, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments as OperandSegments
 from xdsl.irdl import AttrSizedResultSegments as ResultSegments
 from xdsl.irdl import (

@@ -15,12 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic.even_rounding import (
-    dequantized,
-    multiplier,
-    quantized,
-    rounds_even,
-)
+from memopt.dialects.arithmetic.even_rounding import dequantized, multiplier, quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
     LEAST_RESULT,

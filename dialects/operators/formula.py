@@ -39,14 +39,7 @@ from memopt.dialects.operators.real_functions import (
     SquareOp,
 )
 from memopt.dialects.operators.traits import Elementwise, RealsOnly
-from memopt.dialects.operators.unary import (
-    FunctionOp,
-    LogisticOp,
-    Relu6Op,
-    ReluOp,
-    TanhOp,
-    UnaryOp,
-)
+from memopt.dialects.operators.unary import FunctionOp, LogisticOp, Relu6Op, ReluOp, TanhOp, UnaryOp
 
 _CALLS = (
     *(AddOp, SubOp, MulOp, DivOp, MinimumOp, MaximumOp, PowOp),

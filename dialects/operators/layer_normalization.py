@@ -4,14 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    I64,
-    Float32Type,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-)
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,

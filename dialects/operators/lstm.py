@@ -5,13 +5,7 @@ from functools import partial
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, var_operand_def
 
 from memopt.dialects.arithmetic import int16_tables
 from memopt.dialects.arithmetic.fixed_point import by_table, rescale, rescale_wide

@@ -7,10 +7,7 @@ build(ops.SoftmaxOp, [x], [type_], {"axis": number(3), "beta": real(1.0)})
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import (
-    FloatAttr,
-    f32,
-)
+from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Attribute, Operation
 
 

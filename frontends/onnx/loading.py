@@ -14,14 +14,7 @@ import onnx.inliner
 import onnx.numpy_helper
 import onnx.shape_inference
 import onnx.version_converter
-from onnx import (
-    GraphProto,
-    ModelProto,
-    NodeProto,
-    TensorProto,
-    TypeProto,
-    ValueInfoProto,
-)
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.onnx_weights import array_of, constant_tensor, files_hash

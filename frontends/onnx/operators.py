@@ -18,9 +18,7 @@ from memopt.dialects.operators import operations
 from memopt.dialects.operators.binary import BinaryOp, DivOp
 from memopt.dialects.operators.powers import RealBentOp
 from memopt.dialects.operators.prelu import PreluOp
-from memopt.dialects.operators.unary import (
-    FunctionOp,
-)
+from memopt.dialects.operators.unary import FunctionOp
 from memopt.frontends.core.node import Entry, short_name
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization

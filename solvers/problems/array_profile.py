@@ -13,13 +13,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from memopt.solvers.problems.memory_graph import (
-    InPlace,
-    MemoryGraph,
-    Profile,
-    check_order,
-    follow,
-)
+from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, Profile, check_order, follow
 
 LARGEST = 2**62  # bytes of all groups whose sums are surely numbers of 64 bits
 

@@ -33,12 +33,7 @@ from memopt.solvers.theory.fusion import (
 )
 from memopt.solvers.theory.ideals import Sides, renumber
 from memopt.solvers.theory.merge import merged, parallel_parts
-from memopt.solvers.theory.module_candidates import (
-    Counted,
-    adjacent,
-    candidates,
-    smallest_first,
-)
+from memopt.solvers.theory.module_candidates import Counted, adjacent, candidates, smallest_first
 from memopt.solvers.theory.near_changes import adjacent_near, candidates_near, runs_near
 from memopt.solvers.theory.segments import (
     ALL_CHAIN_RULES,

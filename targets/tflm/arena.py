@@ -27,13 +27,7 @@ from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, run_by, subgraph_of
 from memopt.dialects.memgraph.names import place_of
-from memopt.dialects.memgraph.plan import (
-    SCRATCH,
-    bytes_offset,
-    model_of,
-    places_of,
-    scratch_list,
-)
+from memopt.dialects.memgraph.plan import SCRATCH, bytes_offset, model_of, places_of, scratch_list
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.memgraph.variables import VariableOp

@@ -16,20 +16,10 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    Float32Type,
-    IntegerAttr,
-    IntegerType,
-)
+from xdsl.dialects.builtin import ArrayAttr, Float32Type, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.arithmetic.stored import (
-    element_of,
-    integer_type,
-    is_small_integer,
-    is_stored,
-)
+from memopt.dialects.arithmetic.stored import element_of, integer_type, is_small_integer, is_stored
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.memgraph.custom import IN_FILE

@@ -26,12 +26,7 @@ from memopt.backends.c.emit.calls import Source, add_parameters
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.emit.lowering import lower, lower_rows
 from memopt.backends.c.inline.inlined_producers import MOST_OPERANDS
-from memopt.backends.c.inline.inlined_rows import (
-    columns_of,
-    made_for,
-    made_sums,
-    slots_of,
-)
+from memopt.backends.c.inline.inlined_rows import columns_of, made_for, made_sums, slots_of
 from memopt.backends.c.rows.row_calls import ConstantRows, RowCall
 from memopt.backends.c.rows.row_places import Places, numbered
 from memopt.dialects.memgraph.plan import is_virtual, reads_virtual

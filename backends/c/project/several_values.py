@@ -5,13 +5,7 @@ from collections.abc import Sequence
 from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.emit.sections import ARENA
 from memopt.backends.c.project.build_values import called_values, target_values
-from memopt.backends.c.project.program import (
-    arena_section,
-    buffers,
-    feed,
-    memory_arrays,
-    transfer,
-)
+from memopt.backends.c.project.program import arena_section, buffers, feed, memory_arrays, transfer
 from memopt.backends.c.project.project_files import Project, fill
 
 ARRAY = """\

@@ -18,11 +18,7 @@ from memopt.backends.c.rows.paired_rows import RowsCalled
 from memopt.backends.c.rows.row_calls import ConstantRows
 from memopt.backends.c.rows.row_numbers import Numbers, numbers_of
 from memopt.backends.c.rows.row_places import Places, places_of
-from memopt.backends.c.rows.row_program import (
-    Move,
-    RowOperator,
-    received_in_order,
-)
+from memopt.backends.c.rows.row_program import Move, RowOperator, received_in_order
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.names import name_of

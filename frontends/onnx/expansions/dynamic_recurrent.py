@@ -4,12 +4,7 @@ onnxruntime's dynamic quantization writes them."""
 from collections.abc import Callable
 
 from memopt.frontends.onnx.expansions import expands
-from memopt.frontends.onnx.expansions.recurrent import (
-    Unrolled,
-    are_few,
-    directions,
-    lstm_in_steps,
-)
+from memopt.frontends.onnx.expansions.recurrent import Unrolled, are_few, directions, lstm_in_steps
 from memopt.frontends.onnx.scope import FLOAT, Scope
 
 

@@ -36,12 +36,7 @@ from memopt.compile.stages import plan as make_plan
 from memopt.dialects.attributes.plan import Family, PlanAttr
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.names import name_of
-from memopt.dialects.memgraph.plan import (
-    bytes_offset,
-    memory_at,
-    model_of,
-    places_of,
-)
+from memopt.dialects.memgraph.plan import bytes_offset, memory_at, model_of, places_of
 from memopt.dialects.rows.operations import RowOp
 from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS

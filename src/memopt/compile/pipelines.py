@@ -9,13 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    Float64Type,
-    IntegerType,
-    ModuleOp,
-    Signedness,
-    TensorType,
-)
+from xdsl.dialects.builtin import Float64Type, IntegerType, ModuleOp, Signedness, TensorType
 from xdsl.passes import ModulePass
 
 from memopt.compile.options import PlanOptions, described

@@ -14,19 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    FunctionType,
-    UnitAttr,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import FunctionType, UnitAttr, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 

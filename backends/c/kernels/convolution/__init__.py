@@ -30,12 +30,7 @@ from memopt.backends.c.emit.int16 import wide_sums
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.inline.sums import part_of, real_part
-from memopt.backends.c.rows.row_calls import (
-    is_one_pixel,
-    reached_rows,
-    rows_in_turn,
-    window_rows,
-)
+from memopt.backends.c.rows.row_calls import is_one_pixel, reached_rows, rows_in_turn, window_rows
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp

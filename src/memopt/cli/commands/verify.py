@@ -8,12 +8,7 @@ from typing import Any
 from memopt.analysis.weights import Weights
 from memopt.api.certified import is_proven, optimality_of
 from memopt.cli.arguments import add_model_path
-from memopt.cli.claims import (
-    channel_claims,
-    off_chip_claims,
-    off_chip_lines,
-    optimality_line,
-)
+from memopt.cli.claims import channel_claims, off_chip_claims, off_chip_lines, optimality_line
 from memopt.compile.driver import IR, check_module, load_text, new_context, set_model_path
 from memopt.dialects.attributes.plan import FAMILIES
 from memopt.dialects.memgraph.errors import MemoptError, printable
