@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import integer_type, numpy_dtype
@@ -210,11 +210,6 @@ def weights_of(func: FuncOp) -> Weights:
     """Return the weights of the module that a function stands in; without one, of no file."""
     module = func.parent_op()
     return Weights.of(module) if isinstance(module, ModuleOp) else Weights({})
-
-
-def constant_of(value: SSAValue) -> ConstantOp | None:
-    """The constant that makes `value`, None for anything else."""
-    return value.op if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) else None
 
 
 def _elements(op: Operation) -> Attribute | None:

@@ -160,7 +160,7 @@ def table_4(run: Run) -> Table:
 
 
 def _parts(run: Run, name: str, title: str, parts: tuple[int, ...]) -> Table:
-    from memopt.solvers.partitioning.tables import table as partition_table
+    from benchmarks.partition_table import table as partition_table
 
     table = Table(
         name,

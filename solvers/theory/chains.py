@@ -29,7 +29,6 @@ from memopt.solvers.theory.fusion import (
     ends_differ,
     in_order,
     inside,
-    separable,
 )
 from memopt.solvers.theory.ideals import Sides, renumber
 from memopt.solvers.theory.merge import merged, parallel_parts
@@ -79,30 +78,6 @@ def chain_of(
     segments = merged(chains) if rules.liu else [s for chain in chains for s in chain]
     order = [v for s in segments for v in s.operators]
     return canonical(linked(sub, [order]), rules, states)
-
-
-def merge_parallel(
-    graph: MemoryGraph, parts: Sequence[int], rules: ChainRules = ALL_CHAIN_RULES
-) -> Chain | None:
-    """The chain of separable modules (masks) that run side by side; None where T4 forbids it.
-
-    `graph` is numbered topologically. The chain runs all of them one after the other in segments.
-    """
-    sides = Sides.of(graph)
-    union = 0
-    for part in parts:
-        if part & union or not separable(graph, part, sides):
-            return None
-        union |= part
-    if any(sides.down[v] & union & ~part for part in parts for v in bits(part)):
-        return None  # not side by side
-    if rules.union and not separable(graph, union, sides):
-        return None
-    sub, operators = inside(graph, union, sides)
-    segments = chain_of(sub, rules)
-    if segments is None:
-        return None
-    return _chain([s.operators for s in segments], {i: (v,) for i, v in enumerate(operators)})
 
 
 def _chain(blocks: Sequence[Sequence[int]], members: Mapping[int, Sequence[int]]) -> Chain:

@@ -9,10 +9,11 @@ from firmware_helpers import load
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from memopt.analysis.weights import Weights, constant_of
+from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import dtype_of
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.operators.base import ComputeOp
 
 lab, forge = load("lab"), load("forge")
@@ -40,9 +41,8 @@ def compared(module: ModuleOp, path: Path, oracle: str, work: Path) -> Counter[s
             known |= {v: want[t][0] for v, t in zip(op.results, results_of(op), strict=False)}
             continue
         for v in op.operands:
-            constant = constant_of(v)
-            if constant is not None:
-                known[v] = weights.array(constant)
+            if isinstance(v.owner, ConstantOp):
+                known[v] = weights.array(v.owner)
         found = op.evaluate([known[v] for v in op.operands])
         known.update(zip(op.results, found, strict=True))
         for value, array, tensor in zip(op.results, found, results_of(op), strict=False):

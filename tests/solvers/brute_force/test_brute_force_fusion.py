@@ -10,13 +10,14 @@ from collections.abc import Callable
 import pytest
 from contexts import contracted, module_in, surrounded
 from oracles import optimum, optimum_in_blocks, random_graph, random_order
+from parallel_modules import merge_parallel
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling import in_parts
 from memopt.solvers.scheduling.methods import greedy
 from memopt.solvers.theory.bounds import flow_bound
-from memopt.solvers.theory.chains import chains, merge_parallel
+from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.fusion import contract, expand, modules
 from memopt.solvers.theory.splits import parts, splits
 

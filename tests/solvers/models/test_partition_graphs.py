@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 
 import pytest
+from benchmarks.partition_table import table
 from graphs import load, optima
 
 from memopt.solvers.partitioning import partition
 from memopt.solvers.partitioning.parts import price
-from memopt.solvers.partitioning.tables import table
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph
 from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling import partitioned

@@ -8,12 +8,12 @@ import pytest
 from contexts import contracted_differs, surrounded
 from mutants import first_difference, is_caught
 from oracles import optimum, random_graph, random_order
+from parallel_modules import merge_parallel
 
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph
 from memopt.solvers.published.fusion import zhong
 from memopt.solvers.theory import chains as chains_module
 from memopt.solvers.theory import splits
-from memopt.solvers.theory.chains import merge_parallel
 from memopt.solvers.theory.fusion import contract
 from memopt.solvers.theory.segments import ALL_CHAIN_RULES, ChainRules, Segment
 from memopt.solvers.theory.splits import ALL_SPLIT_RULES, Part, SplitRules, parts

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from cases import liberis_figure_1, make
 from oracles import optimum, optimum_in_blocks
+from parallel_modules import merge_parallel
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
 from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling.kill_moves import KillMoves
 from memopt.solvers.scheduling.methods import search
-from memopt.solvers.theory.chains import chain_of, chains, contract_chains, merge_parallel, reduced
+from memopt.solvers.theory.chains import chain_of, chains, contract_chains, reduced
 from memopt.solvers.theory.fusion import Sides, contract, inside, separable
 from memopt.solvers.theory.fusion_check import is_safe_chain
 from memopt.solvers.theory.segments import ALL_CHAIN_RULES, Segment, canonical, cut_into_segments
