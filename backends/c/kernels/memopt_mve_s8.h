@@ -105,36 +105,6 @@ static inline void memopt_sum_line_mve(const int8_t *a, int32x4_t a_multiplier, 
                    : "q0", "q1", "lr", "memory");
 }
 
-/* out = what memopt_fused makes of a_added + b_added, words of tables by the bytes a and b, of n elements,
- * low .. high. */
-static inline void memopt_sum_tables_mve(const uint8_t *a, const int32_t *a_added,
-                                         const uint8_t *b, const int32_t *b_added,
-                                         int32x4_t multiplier, int32_t base, int32_t shift1,
-                                         int32_t n, int32x4_t low, int32x4_t high, int8_t *out) {
-  __asm__ volatile("wlstp.32 lr, %[n], 2f\n"
-                   "1:\n"
-                   "vldrb.u32 q0, [%[a]], #4\n"
-                   "vldrw.u32 q1, [%[a_added], q0, uxtw #2]\n"
-                   "vldrb.u32 q0, [%[b]], #4\n"
-                   "vldrw.u32 q2, [%[b_added], q0, uxtw #2]\n"
-                   "vadd.i32 q1, q1, q2\n"
-                   "vshr.s32 q2, q1, #31\n"
-                   "vrmulh.s32 q1, q1, %q[m]\n"
-                   "vadd.i32 q2, q2, %[base]\n"
-                   "vadd.i32 q1, q1, q2\n"
-                   "vshl.s32 q1, %[left]\n"
-                   "vmax.s32 q1, q1, %q[low]\n"
-                   "vmin.s32 q1, q1, %q[high]\n"
-                   "vstrb.32 q1, [%[out]], #4\n"
-                   "letp lr, 1b\n"
-                   "2:\n"
-                   : [a] "+l"(a), [b] "+l"(b), [out] "+l"(out)
-                   : [n] "r"(n), [a_added] "r"(a_added), [b_added] "r"(b_added),
-                     [m] "w"(multiplier), [base] "r"(base), [left] "r"(-1 - shift1),
-                     [low] "w"(low), [high] "w"(high)
-                   : "q0", "q1", "q2", "lr", "memory");
-}
-
 /* Whether one of n <= 16 codes of memopt_requantize is at least `least`. */
 static inline int32_t memopt_any_code_mve(const int8_t *code, int32_t n, int8_t least) {
   const mve_pred16_t lanes = vctp8q((uint32_t)n);

@@ -3,14 +3,11 @@
 import math
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from memopt.backends.c.emit.broadcast import broadcast_call
 from memopt.backends.c.emit.call import (
     Constants,
     KernelCall,
     Rows,
-    Table,
     activation_of,
     element_kind,
     per_tensor,
@@ -23,11 +20,14 @@ from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.kernels import functions_of_two
-from memopt.backends.c.kernels.binary.even_lines import product_fields, sum_fields
+from memopt.backends.c.kernels.binary.even_lines import (
+    product_fields,
+    sum_fields,
+    tflm_sum_fields,
+)
 from memopt.backends.c.rows.row_calls import Lowered, RowCall, is_one_pixel, own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
-from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.arithmetic.scalars import multiply_all, quantize_multiplier
+from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import is_stored, need_same_numbers
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import REAL_RANGES, ComputeOp
@@ -105,7 +105,7 @@ def _even_call(
     if is_product and (line := product_fields(op)):
         return binary_call(op, constants, "product_even_s8", (*line, *_zero_points(op)))
     if not is_product and (line := sum_fields(op, sign)):
-        return binary_call(op, constants, "sum_even_s8", line)
+        return binary_call(op, constants, "sum_line_s8", line)
     a, b, output = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     scales = (("a_scale", a), ("b_scale", sign * b), ("output_scale", output))
     rule = (*scales, ("is_product", int(is_product)))
@@ -114,10 +114,7 @@ def _even_call(
 
 
 def _sum(op: SumOp, constants: Constants) -> KernelCall:
-    """Return the call of one of two kernels, each with a sign of its own, or ONNX's, which takes
-    any."""
-    if rounds_even(op):
-        return _even_call(op, constants, sign=op.SIGN)
+    """Return the call of one of two kernels, each with a sign of its own."""
     left_shift, numbers = op.common_scale(bits=16 if element_kind(op.result) == "s16" else 8)
     names = ("a", "b", "output")
     fields = (
@@ -143,43 +140,18 @@ def _rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list
 
 
 @kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, rows=_rows_in_turn)
+def sum_s8(op: SumOp, constants: Constants) -> KernelCall:
+    if rounds_even(op):
+        return _even_call(op, constants, sign=op.SIGN)
+    line = tflm_sum_fields(op)
+    return binary_call(op, constants, "sum_line_s8", line) if line else _sum(op, constants)
+
+
 @kernel((AddOp, SubOp), "u8, s16", rounding="tflm_double", rows=own_rows)
 def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
     if element_kind(op.result) == "s16":
         need_zero_points_of_zero(op, op.lhs, op.rhs, op.result)
     return _sum(op, constants)
-
-
-@kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, isa="dsp", rows=_rows_in_turn)
-def table_sum_s8(op: SumOp, constants: Constants) -> KernelCall:
-    """By tables of what each operand adds, where the rounding can be one: the sum of two numbers
-    below 2**28 is small, and the last shift is to the right unless the scales are far apart."""
-    left_shift, (a, b, output) = op.common_scale(bits=8)
-    ends = int8_range(op, op.result)
-    zero_point = per_tensor(op, op.result)[1]
-    base = (2 * zero_point + 1) << max(0, -output[1] - 1)
-    if rounds_even(op) or output[1] >= 0 or abs(base) >= 1 << 30:
-        return _sum(op, constants)
-    fields = (
-        ("multiplier", output[0]),
-        ("shift", -output[1] - 1),
-        ("base", base),
-        *ends,
-        ("full", int([end for _, end in ends] == [-128, 127])),
-        ("a", _added(op.lhs, op, left_shift, a, 1)),
-        ("b", _added(op.rhs, op, left_shift, b, op.SIGN)),
-    )
-    return binary_call(op, constants, "table_sum_s8", fields)
-
-
-def _added(
-    value: SSAValue, op: SumOp, left_shift: int, number: tuple[int, int], sign: int
-) -> Table:
-    """Twice what each stored value adds, the bytes of the negative ones last."""
-    zero_point = per_tensor(op, value)[1]
-    stored = [*range(128), *range(-128, 0)]
-    added = multiply_all([(x - zero_point) << left_shift for x in stored], *number)
-    return Table("int32_t", np.array([2 * sign * x for x in added], np.int64).astype(np.int32))
 
 
 @kernel(MulOp, "s8", rounding=ROUNDINGS, rows=_rows_in_turn)

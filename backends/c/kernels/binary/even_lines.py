@@ -1,5 +1,4 @@
-"""Sums and products of two bytes that are rounded as ONNX rounds them, by integers that are right
-for all 65,536 pairs."""
+"""Sums and products of two bytes by integers that are right for all 65,536 pairs."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +7,7 @@ from memopt.backends.c.emit.call import Array, per_tensor
 from memopt.backends.c.emit.even_sums import Changes, product_line
 from memopt.backends.c.emit.int8 import Fields, int8_range
 from memopt.dialects.arithmetic.lazy_numpy import np
-from memopt.dialects.operators.binary import BinaryOp
+from memopt.dialects.operators.binary import BinaryOp, SumOp
 
 NUDGES = sorted(range(-3, 4), key=abs)
 
@@ -23,26 +22,48 @@ class Sides:
 
 
 def sum_fields(op: BinaryOp, sign: int) -> Fields | None:
-    """Return the fields of memopt_sum_even_s8, None where no line is right for all pairs."""
+    """Return the fields of memopt_sum_line_s8 for a sum that rounds as ONNX's, None where no line
+    is right for all pairs."""
     a, b, output = (per_tensor(op, v) for v in (op.lhs, op.rhs, op.result))
     ends = int8_range(op, op.result)
-    line = _sum_line(Sides(a, (sign * b[0], b[1]), output), *(end for _, end in ends))
+    sides = Sides(a, (sign * b[0], b[1]), output)
+    return _line_fields(sides, ends, _results(sides, *(end for _, end in ends), product=False))
+
+
+def tflm_sum_fields(op: SumOp) -> Fields | None:
+    """Return the same for a sum that rounds twice, as TensorFlow Lite Micro's. Raises MemoptError
+    for scales that it does not have."""
+    a, b, output = (per_tensor(op, v) for v in (op.lhs, op.rhs, op.result))
+    every = np.arange(-128, 128, dtype=np.int64)
+    results = op.stored(op.of_stored(every[:, None], every[None, :], bits=8))
+    return _line_fields(
+        Sides(a, (op.SIGN * b[0], b[1]), output),
+        int8_range(op, op.result),
+        results.astype(np.int64),
+    )
+
+
+def _line_fields(sides: Sides, ends: Fields, want: Array) -> Fields | None:
+    low, high = (end for _, end in ends)
+    ratios = tuple(scale / sides.output[0] for scale, _ in (sides.a, sides.b))
+    line = _sum_line(ratios, want.astype(np.int8).tobytes(), low, high)
     if line is None:
         return None
     names = ("a_multiplier", "b_multiplier", "base", "shift")
-    full = int([end for _, end in ends] == [-128, 127])
-    return (*zip(names, line, strict=True), *ends, ("full", full))
+    return (*zip(names, line, strict=True), *ends, ("full", int((low, high) == (-128, 127))))
 
 
 @cache
-def _sum_line(sides: Sides, low: int, high: int) -> tuple[int, int, int, int] | None:
+def _sum_line(
+    ratios: tuple[float, ...], results: bytes, low: int, high: int
+) -> tuple[int, int, int, int] | None:
     """Return multipliers, base and shift with which `(a * a_multiplier + b * b_multiplier + base)
-    >> shift`, clamped, is what ONNX makes of all pairs, and no sum needs more than 32 bits."""
-    want = _results(sides, low, high, product=False)
-    largest = 129 + sum(abs(s / sides.output[0]) * 256 for s, _ in (sides.a, sides.b))
+    >> shift`, clamped, is what `results` say of all pairs, and no sum needs more than 32 bits."""
+    want = np.frombuffer(results, np.int8).reshape(256, 256).astype(np.int64)
+    largest = 129 + sum(abs(ratio) * 256 for ratio in ratios)
     most_bits = min(31 - int(np.frexp(largest)[1]), 28)
     for shift in range(most_bits + 1, max(most_bits - 2, 0), -1):
-        reals = [s / sides.output[0] * (1 << shift) for s, _ in (sides.a, sides.b)]
+        reals = [ratio * (1 << shift) for ratio in ratios]
         for a in NUDGES:
             for b in NUDGES:
                 multipliers = round(reals[0]) + a, round(reals[1]) + b

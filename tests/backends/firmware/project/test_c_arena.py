@@ -75,7 +75,7 @@ def test_a_stack_overflow_is_reported(target: str, resnet8: Path, tmp_path: Path
     text = script.read_text()
     assert ". += 8192;" in text
     # by so much that the frame of the exception is all below the RAM: QEMU 7.2 locks up if half is
-    script.write_text(text.replace(". += 8192;", ". += 1180;"))
+    script.write_text(text.replace(". += 8192;", ". += 1148;"))
     run = lab.run_project(directory, lab.random_inputs(module, 1, seed=3), trace=False)
     assert "the stack may have overflowed" in run.messages
     assert "Error 3" in run.messages
