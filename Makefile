@@ -107,8 +107,10 @@ lint: $(VENV)/installed
 lines: $(VENV)/installed
 	$(BIN)/python tests/lines.py
 
-$(VENV)/installed: pyproject.toml
-	@.ci/packages python
+NATIVE = setup.py $(wildcard solvers/native/*.[ch]pp)
+
+$(VENV)/installed: pyproject.toml $(NATIVE)
+	@.ci/packages python build
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -e ".[dev]"
 	@touch $@

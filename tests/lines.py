@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KINDS = (".py", ".c", ".h", ".S", ".ld", ".in")
+KINDS = (".py", ".c", ".h", ".cpp", ".hpp", ".S", ".ld", ".in")
 
 
 def count_lines(root: Path) -> Counter[str]:

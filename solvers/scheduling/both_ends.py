@@ -7,7 +7,10 @@ the one to go on with: on real networks they differ by up to seventy times, and 
 smaller cannot be told before.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling.best_first import ALL_ON, Search, Switches
@@ -15,6 +18,7 @@ from memopt.solvers.theory.reversal import backward, forward_order, reversible
 
 # States that one end takes before it is asked again which end is next.
 TURN = 256
+NATIVE = "memopt.solvers.scheduling.native_search"  # loaded when something is searched
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,13 @@ class BothEnds:
     @staticmethod
     def of(graph: MemoryGraph, floor: int, ceiling: int, switches: Switches = ALL_ON) -> "BothEnds":
         """`floor` in bytes must be proven; `graph` is numbered topologically."""
-        forward = Search(graph, floor, ceiling, switches)
+        native: Any = import_module(NATIVE)
+        start: Callable[..., Search] = native.search_of  # in Python where there is no library
+        forward = start(graph, floor, ceiling, switches)
         if switches.backward and reversible(graph):
             mirrored = backward(graph)
             if mirrored.level(0) <= max(floor, forward.lower_bound):  # else it may count too much
-                return BothEnds((forward, Search(mirrored, floor, ceiling, switches)))
+                return BothEnds((forward, start(mirrored, floor, ceiling, switches)))
         return BothEnds((forward,))
 
     def again(self, floor: int, ceiling: int) -> "BothEnds":

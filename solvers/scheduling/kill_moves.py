@@ -155,6 +155,11 @@ class KillMoves:
                 result[b].append(e)
         return result
 
+    @property
+    def tables(self) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...], list[list[int]]]:
+        """Events, in-place candidates behind them, and per one of both the events that block it."""
+        return self._events, self._inplace, self._blocked_by
+
     def start(self) -> Frontier:
         """Return the events that nothing blocks before any operator has run."""
         return tuple(e for e, blockers in enumerate(self._blocked_by) if not blockers)
@@ -213,11 +218,12 @@ FEW = 100
 
 
 def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
-    """Return those masks of `sets` that contain no other one, smallest first. Raises
-    TimeIsOverError: of thousands that end apart each is compared with all."""
+    """Return those masks of `sets` that contain no other one, smallest first, as numbers where
+    they are alike. Raises TimeIsOverError: of thousands that end apart each is compared with
+    all."""
     minimal: list[int] = []
     if len(sets) <= FEW:
-        for need in sorted(sets, key=int.bit_count):
+        for need in sorted(sorted(sets), key=int.bit_count):
             for other in minimal:  # a generator would take longer to make than most lists are long
                 if other & need == other:
                     break

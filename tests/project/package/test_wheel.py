@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,7 @@ from places import ROOT
 # Every package below memopt, to which its link leads.
 CHECKOUT = "benchmarks"  # a package of the checkout alone
 ROOMS = {p.parent.name for p in ROOT.glob("*/__init__.py")} - {CHECKOUT}
+NATIVE = "memopt/solvers/native"
 FIGURE = (ROOT / "tests/filecheck/figure1.mlir").read_text()
 
 
@@ -71,11 +73,36 @@ def test_every_file_is_inside(built: tuple[Path, Path, set[str]]) -> None:
         inside = {i.filename for i in archive.infolist()}
     missing = needed - inside
     assert not missing
+    assert re.search(r"-py3-none-(?!any)\w+\.whl$", wheel.name)  # for any Python of this platform
+    assert f"{NATIVE}/core.native" in inside
+    assert not [n for n in inside if n.endswith((".cpp", ".hpp"))]
     assert not [n for n in inside if n.split("/")[0] in (*ROOMS, "tests")]
     assert not [n for n in inside if CHECKOUT in n.split("/")[:2]]
     with tarfile.open(sdist) as archive:
         names = {"/".join(m.name.split("/")[1:]) for m in archive.getmembers()}
-    assert {f"src/{n}" for n in needed} <= names
+    sources = {f"{NATIVE}/{p.name}" for p in (ROOT / "solvers/native").glob("*.[ch]pp")}
+    assert sources and {f"src/{n}" for n in needed | sources} <= names
+
+
+@pytest.mark.deep
+def test_without_a_compiler_the_library_is_left_out_in_one_line(
+    built: tuple[Path, Path, set[str]], tmp_path: Path
+) -> None:
+    with tarfile.open(built[1]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", str(tmp_path)],
+        env=os.environ | {"CC": "no-such-compiler", "CXX": "no-such-compiler"},
+        capture_output=True, text=True, check=False, cwd=source,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "compiler" in line]
+    assert len(lines) == 1 and lines[0].startswith("memopt: without its native library")
+    (wheel,) = tmp_path.glob("*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert f"{NATIVE}/library.py" in archive.namelist()
+        assert f"{NATIVE}/core.native" not in archive.namelist()
 
 
 @pytest.mark.deep
@@ -96,6 +123,8 @@ def test_the_wheel_runs_outside_the_checkout(
     assert "peak = 4960, lower_bound = 4960" in (work / "out.mlir").read_text()
     universe = "from xdsl.universe import Universe as U; print(*U.get_multiverse().all_passes)"
     assert "memgraph-schedule" in run([*python, universe], work, site)
+    native = "from memopt.solvers.native.library import library; print(library())"
+    assert str(site) in run([*python, native], work, site)
     kernels = "from memopt.backends.c import kernels; print(kernels.__file__)"
     assert run([*python, kernels], work, site).startswith(str(site))
 

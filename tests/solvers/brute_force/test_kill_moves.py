@@ -16,6 +16,12 @@ from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, renumber
 
 
+@pytest.fixture(autouse=True)
+def _in_python(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """The mutants are of the reference."""
+    monkeypatch.setenv("MEMOPT_NATIVE", "0")
+
+
 def some_answer_is_wrong(rng: random.Random) -> bool:
     graph = random_graph(rng, 7)
     found = search.solve(graph, bound=0, incumbent=random_order(rng, graph), backward=False)

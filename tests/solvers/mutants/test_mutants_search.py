@@ -76,6 +76,7 @@ def first_path_counts(patch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _turns(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     monkeypatch.setattr(both_ends, "TURN", 1)
+    monkeypatch.setenv("MEMOPT_NATIVE", "0")  # the mutants are of the reference
 
 
 @pytest.mark.deep

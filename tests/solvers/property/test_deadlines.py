@@ -38,6 +38,12 @@ from memopt.solvers.theory.ideals import renumber
 LIMITS = (0.05, 0.4)
 
 
+@pytest.fixture(autouse=True)
+def _in_python(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """The clock counts calls of Python."""
+    monkeypatch.setenv("MEMOPT_NATIVE", "0")
+
+
 def butterfly(stages: int) -> MemoryGraph:
     """As of a Fourier transform of 2**stages points: all that is wide stays so."""
     points = 1 << stages

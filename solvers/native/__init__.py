@@ -1,0 +1,1 @@
+"""The inner loops of two searches in C++, where a compiler was there; `library.py` loads them."""

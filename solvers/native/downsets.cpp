@@ -1,0 +1,542 @@
+// Best-first search over downsets on the peak: the loop of solvers/scheduling/best_first.py and
+// kill_moves.py, which explain it and are the reference. The same states are taken in the same
+// order.
+//
+// Stream: operators n, bytes of the empty downset, lower bound to begin at, bytes of inputs that
+// nobody touches, bytes that a state counts for, commits that a state may follow, then whether
+// branches are kill-moves, whether T1 commits, whether dominance drops states. Per operator:
+// workspace; groups that it may bring into being (bytes, writers), that may end with it (bytes,
+// touchers), that it may overwrite (bytes saved, touchers); predecessors. Events: sets of
+// operators. In-place candidates: set of operators, the last one. Per event and candidate: the
+// events that block it. Lists begin with their length.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "interface.hpp"
+#include "masks.hpp"
+#include "stream.hpp"
+
+namespace memopt {
+namespace {
+
+using Bytes = std::int64_t;
+using Index = std::uint32_t;
+using Indices = std::vector<Index>;
+using Frontier = std::shared_ptr<const Indices>;
+
+constexpr Index NONE = std::numeric_limits<Index>::max();
+constexpr std::int64_t MOST_OPERATORS = 1 << 20;
+
+struct Group {
+    Bytes size;
+    Indices operators;
+};
+
+struct Operator {
+    Bytes extra;
+    std::vector<Group> fresh, freed, overwritten;
+    Indices predecessors;
+};
+
+struct Problem {
+    std::size_t n;
+    Bytes start, lower, unread, state_bytes;
+    int chain;
+    bool by_kills, commits, dominance;
+    std::vector<Operator> operators;
+    std::vector<Word> events;  // rows, those of in-place candidates behind
+    std::size_t event_count;
+    Indices last;  // per in-place candidate
+    std::vector<Indices> blockers, unblocks;
+    double weight;
+};
+
+std::vector<Group> read_groups(Stream& stream, std::size_t n) {
+    std::vector<Group> groups(stream.count());
+    for (auto& group : groups) {
+        group.size = stream.bytes();
+        group.operators = stream.indices(n);
+    }
+    return groups;
+}
+
+Problem read_problem(Stream& stream, double weight) {
+    Problem p{};
+    p.weight = weight;
+    if (!std::isfinite(weight)) throw Refused("a weight that is no number");
+    p.n = static_cast<std::size_t>(stream.next(0, MOST_OPERATORS));
+    p.start = stream.bytes(-LARGEST_SUM);
+    p.lower = stream.bytes(-LARGEST_SUM);
+    p.unread = stream.bytes();
+    p.state_bytes = stream.next(0, 1 << 30);
+    p.chain = static_cast<int>(stream.next(0, 1 << 20));
+    p.by_kills = stream.next(0, 1);
+    p.commits = stream.next(0, 1);
+    p.dominance = stream.next(0, 1);
+    for (std::size_t v = 0; v < p.n; ++v) {
+        Operator op{};
+        op.extra = stream.bytes(-LARGEST_SUM);
+        op.fresh = read_groups(stream, p.n);
+        op.freed = read_groups(stream, p.n);
+        op.overwritten = read_groups(stream, p.n);
+        op.predecessors = stream.indices(p.n);
+        p.operators.push_back(std::move(op));
+    }
+    p.event_count = stream.count();
+    for (std::size_t e = 0; e < p.event_count; ++e) stream.row(p.events, p.n);
+    const std::size_t candidates = stream.count();
+    const std::size_t words = words_for(p.n);
+    for (std::size_t c = 0; c < candidates; ++c) {
+        stream.row(p.events, p.n);
+        p.last.push_back(static_cast<Index>(stream.next(0, static_cast<std::int64_t>(p.n) - 1)));
+        if (!has(&p.events[(p.event_count + c) * words], p.last.back()))
+            throw Refused("a candidate without its last operator");
+    }
+    const std::size_t total = p.event_count + candidates;
+    p.unblocks.resize(total);
+    for (std::size_t e = 0; e < total; ++e) {
+        p.blockers.push_back(stream.indices(total));
+        for (Index b : p.blockers.back()) p.unblocks[b].push_back(static_cast<Index>(e));
+    }
+    stream.finish();
+    return p;
+}
+
+class Search {
+  public:
+    virtual ~Search() = default;
+    virtual void advance(std::int64_t states, Bytes memory, Bytes floor, Bytes ceiling) = 0;
+    virtual void order(std::int64_t* operators) const = 0;
+    virtual std::int64_t waiting() const = 0;
+
+    std::int64_t states = 0;
+    Bytes memory = 0, lower = 0;
+    bool exhausted = false;
+    Index goal = NONE;
+};
+
+template <std::size_t Fixed>
+class Downsets final : public Search {
+  public:
+    explicit Downsets(Problem problem)
+        : p_(std::move(problem)),
+          width_(words_for(p_.n)),
+          floor_(std::numeric_limits<Bytes>::min()) {
+        lower = p_.lower;
+        memory = p_.state_bytes;
+        full_.assign(width_.words(), 0);
+        for (std::size_t v = 0; v < p_.n; ++v) put(full_.data(), v);
+        done_ = child_ = move_ = std::vector<Word>(width_.words(), 0);
+        seen_.assign(p_.blockers.size(), 0);
+        table_.assign(1 << 10, NONE);
+        Indices free;
+        for (Index e = 0; p_.by_kills && e < p_.blockers.size(); ++e)
+            if (p_.blockers[e].empty()) free.push_back(e);
+        const Index root = find_or_add(done_.data());
+        states_[root].best = lower;
+        heap_.push_back(
+            {lower, 0.0, 0, root, p_.start, std::make_shared<const Indices>(std::move(free))});
+    }
+
+    void advance(std::int64_t count, Bytes most_memory, Bytes floor, Bytes ceiling) override {
+        if (exhausted) return;
+        raise(floor);
+        const auto later = [this](const Entry& a, const Entry& b) { return is_later(a, b); };
+        for (std::int64_t taken = 0; !heap_.empty(); ++taken) {
+            if (taken >= count || memory > most_memory) return;
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            const Entry entry = std::move(heap_.back());
+            heap_.pop_back();
+            if (entry.peak >= ceiling) break;
+            if (states_[entry.state].closed && p_.dominance) {
+                --taken;
+                continue;
+            }
+            lower = entry.peak;
+            ++states;
+            if (follow(entry, ceiling)) return;
+        }
+        exhausted = true;
+        lower = ceiling;
+    }
+
+    void order(std::int64_t* operators) const override {
+        if (goal == NONE) return;
+        std::vector<Index> path;
+        for (Index s = goal; states_[s].from != NONE && path.size() <= p_.n; s = states_[s].from)
+            path.push_back(s);
+        std::vector<Word> move(width_.words());
+        std::size_t place = 0;
+        for (auto s = path.rbegin(); s != path.rend(); ++s) {
+            const Index last = states_[*s].last;
+            width_.subtract(move.data(), row(*s), row(states_[*s].from));
+            width_.each(move.data(), [&](std::size_t v) {
+                if (v != last) operators[place++] = static_cast<std::int64_t>(v);
+            });
+            if (last != NONE) operators[place++] = last;
+        }
+    }
+
+    std::int64_t waiting() const override { return static_cast<std::int64_t>(heap_.size()); }
+
+  private:
+    struct State {
+        Bytes best = std::numeric_limits<Bytes>::max();
+        Index from = NONE, last = NONE;
+        bool closed = false;
+    };
+    struct Entry {
+        Bytes peak;
+        double preference;
+        std::int64_t serial;
+        Index state;
+        Bytes level;
+        Frontier frontier;
+    };
+    struct Branch {
+        Bytes step, after;
+        Index last;
+    };
+
+    const Word* row(Index state) const { return &rows_[state * width_.words()]; }
+
+    // Entries are taken as tuples are in Python: by peak, preference, serial number, then the set
+    // as a number.
+    bool is_later(const Entry& a, const Entry& b) const {
+        if (a.peak != b.peak) return a.peak > b.peak;
+        if (a.preference != b.preference) return a.preference > b.preference;
+        if (a.serial != b.serial) return a.serial > b.serial;
+        return a.state != b.state && width_.less(row(b.state), row(a.state));
+    }
+
+    void raise(Bytes floor) {
+        if (floor <= floor_) return;
+        floor_ = floor;
+        lower = std::max(lower, floor);
+        if (heap_.empty() || heap_.front().peak >= floor) return;
+        for (auto& entry : heap_) entry.peak = std::max(entry.peak, floor);
+        std::make_heap(heap_.begin(), heap_.end(),
+                       [this](const Entry& a, const Entry& b) { return is_later(a, b); });
+    }
+
+    Index find_or_add(const Word* set) {
+        const std::size_t mask = table_.size() - 1;
+        std::size_t at = width_.hash(set) & mask;
+        for (; table_[at] != NONE; at = (at + 1) & mask)
+            if (width_.equal(row(table_[at]), set)) return table_[at];
+        if (states_.size() >= NONE - 1) throw std::bad_alloc();
+        const Index added = static_cast<Index>(states_.size());
+        rows_.insert(rows_.end(), set, set + width_.words());
+        states_.emplace_back();
+        table_[at] = added;
+        if (states_.size() * 2 > table_.size()) rehash();
+        return added;
+    }
+
+    void rehash() {
+        table_.assign(table_.size() * 2, NONE);
+        const std::size_t mask = table_.size() - 1;
+        for (Index s = 0; s < states_.size(); ++s) {
+            std::size_t at = width_.hash(row(s)) & mask;
+            while (table_[at] != NONE) at = (at + 1) & mask;
+            table_[at] = s;
+        }
+    }
+
+    bool is_over(Index e, const Word* done) const {
+        if (e >= p_.event_count) return has(done, p_.last[e - p_.event_count]);
+        return width_.within(&p_.events[e * width_.words()], done);
+    }
+
+    // Events that nothing blocks at `done`, from the frontier of a set within it.
+    Frontier advance_frontier(const Frontier& frontier, const Word* done) {
+        over_.clear();
+        for (Index e : *frontier)
+            if (is_over(e, done)) over_.push_back(e);
+        if (over_.empty()) return frontier;
+        Indices pending;
+        pending.reserve(frontier->size() + 4);
+        for (Index e : *frontier)
+            if (!is_over(e, done)) pending.push_back(e);
+        ++stamp_;
+        while (!over_.empty()) {
+            const Index ended = over_.back();
+            over_.pop_back();
+            for (Index e : p_.unblocks[ended]) {
+                if (seen_[e] == stamp_) continue;
+                const auto& blockers = p_.blockers[e];
+                if (!std::all_of(blockers.begin(), blockers.end(),
+                                 [&](Index b) { return is_over(b, done); }))
+                    continue;
+                seen_[e] = stamp_;
+                (is_over(e, done) ? over_ : pending).push_back(e);
+            }
+        }
+        return std::make_shared<const Indices>(std::move(pending));
+    }
+
+    static bool any_in(const Indices& operators, const Word* done) {
+        return std::any_of(operators.begin(), operators.end(),
+                           [&](Index v) { return has(done, v); });
+    }
+
+    static bool all_in(const Indices& operators, const Word* done) {
+        return std::all_of(operators.begin(), operators.end(),
+                           [&](Index v) { return has(done, v); });
+    }
+
+    // Run operator v after `done`, which it joins: the bytes of its step; `level` becomes that
+    // after it.
+    Bytes run(Word* done, Bytes& level, std::size_t v) const {
+        const Operator& op = p_.operators[v];
+        const bool first = p_.unread && width_.empty(done);
+        Bytes fresh = 0, freed = 0;
+        for (const auto& group : op.fresh)
+            if (!any_in(group.operators, done)) fresh += group.size;
+        put(done, v);
+        Bytes step = level + fresh + op.extra;
+        for (const auto& group : op.overwritten)
+            if (all_in(group.operators, done)) {
+                step -= group.size;
+                break;
+            }
+        for (const auto& group : op.freed)
+            if (all_in(group.operators, done)) freed += group.size;
+        level += fresh - freed;
+        return first ? step + p_.unread : step;
+    }
+
+    // Add the branch that runs `move`, `last` at the end, if it is an operator. Return whether T1
+    // commits to it.
+    bool consider(const Word* done, Bytes level, Bytes limit, const Word* move, Index last,
+                  bool minimal) {
+        width_.copy(child_.data(), done);
+        Bytes after = level, step = std::numeric_limits<Bytes>::min();
+        bool alone = true;
+        width_.each(move, [&](std::size_t v) {
+            if (v == last) return;
+            step = std::max(step, run(child_.data(), after, v));
+            alone = false;
+        });
+        if (last != NONE) {
+            const Bytes top = run(child_.data(), after, last);
+            step = std::max(alone ? Bytes{0} : step, top);
+        }
+        const bool commits = p_.commits && minimal && step <= limit && after <= level;
+        if (commits) {
+            branches_.clear();
+            children_.clear();
+        }
+        branches_.push_back({step, after, last});
+        children_.insert(children_.end(), child_.begin(), child_.end());
+        return commits;
+    }
+
+    void expand(const Word* done, Bytes level, Bytes limit, const Indices& frontier) {
+        branches_.clear();
+        children_.clear();
+        if (p_.by_kills && !(p_.unread && width_.empty(done)))
+            expand_kills(done, level, limit, frontier);
+        else
+            expand_operators(done, level, limit);
+    }
+
+    void expand_operators(const Word* done, Bytes level, Bytes limit) {
+        for (std::size_t v = 0; v < p_.n; ++v) {
+            if (has(done, v) || !all_in(p_.operators[v].predecessors, done)) continue;
+            std::fill(move_.begin(), move_.end(), 0);
+            put(move_.data(), v);
+            if (consider(done, level, limit, move_.data(), NONE, true)) return;
+        }
+    }
+
+    struct Set {
+        int count;
+        std::size_t at;  // in needs_
+    };
+
+    void expand_kills(const Word* done, Bytes level, Bytes limit, const Indices& frontier) {
+        const std::size_t words = width_.words();
+        needs_.clear();
+        sets_.clear();
+        minimal_.clear();
+        candidates_.clear();
+        for (Index e : frontier) {
+            if (e >= p_.event_count) {
+                candidates_.push_back(e);
+                continue;
+            }
+            const std::size_t at = needs_.size();
+            needs_.resize(at + words);
+            width_.subtract(&needs_[at], &p_.events[e * words], done);
+            sets_.push_back({width_.count(&needs_[at]), at});
+        }
+        std::sort(sets_.begin(), sets_.end(), [this](const Set& a, const Set& b) {
+            return a.count != b.count ? a.count < b.count
+                                      : width_.less(&needs_[a.at], &needs_[b.at]);
+        });
+        for (const Set& set : sets_) {
+            const Word* need = &needs_[set.at];
+            if (holds_minimal(need)) continue;
+            minimal_.push_back({first_of(need), set.at});
+            if (consider(done, level, limit, need, NONE, true)) return;
+        }
+        std::sort(candidates_.begin(), candidates_.end());
+        for (Index e : candidates_) {
+            const Index last = p_.last[e - p_.event_count];
+            width_.subtract(move_.data(), &p_.events[e * words], done);
+            before_ = move_;
+            before_[last >> 6] &= ~(Word{1} << (last & 63));
+            if (holds_minimal(before_.data())) continue;
+            const bool minimal = std::any_of(
+                minimal_.begin(), minimal_.end(),
+                [&](const Minimal& m) { return width_.equal(&needs_[m.at], move_.data()); });
+            if (consider(done, level, limit, move_.data(), last, minimal)) return;
+        }
+        if (!branches_.empty()) return;
+        width_.subtract(move_.data(), full_.data(), done);
+        if (!width_.empty(move_.data())) consider(done, level, limit, move_.data(), NONE, true);
+    }
+
+    struct Minimal {
+        std::size_t first, at;
+    };
+
+    std::size_t first_of(const Word* row) const {
+        for (std::size_t i = 0; i < width_.words(); ++i)
+            if (row[i]) return i * 64 + static_cast<std::size_t>(std::countr_zero(row[i]));
+        return 0;
+    }
+
+    bool holds_minimal(const Word* need) const {
+        return std::any_of(minimal_.begin(), minimal_.end(), [&](const Minimal& m) {
+            return has(need, m.first) && width_.within(&needs_[m.at], need);
+        });
+    }
+
+    // Take one state and what it commits to; put the branches aside. True at the end.
+    bool follow(const Entry& entry, Bytes ceiling) {
+        const std::size_t words = width_.words();
+        Index state = entry.state;
+        const Bytes peak = entry.peak;
+        Bytes level = entry.level;
+        Frontier frontier = entry.frontier;
+        states_[state].closed = true;
+        width_.copy(done_.data(), row(state));
+        for (int taken = 0;; ++taken) {
+            frontier = advance_frontier(frontier, done_.data());
+            expand(done_.data(), level, peak, *frontier);
+            if (taken == p_.chain || branches_.size() != 1 || branches_[0].step > peak) break;
+            width_.copy(done_.data(), children_.data());
+            level = branches_[0].after;
+            const Index child = find_or_add(done_.data());
+            if (!states_[child].closed)
+                link(child, state, branches_[0].last);
+            else if (p_.dominance)
+                return false;
+            states_[child].closed = true;
+            state = child;
+            memory += p_.state_bytes;
+        }
+        if (width_.equal(done_.data(), full_.data())) {
+            goal = state;
+            exhausted = true;
+            return true;
+        }
+        memory += 8 * static_cast<Bytes>(frontier->size());
+        for (std::size_t b = 0; b < branches_.size(); ++b) {
+            const Bytes reached = std::max(branches_[b].step, peak);
+            if (reached >= ceiling) continue;
+            const Word* set = &children_[b * words];
+            const Index child = find_or_add(set);
+            const bool closed = states_[child].closed, better = reached < states_[child].best;
+            if (p_.dominance && (closed || !better)) continue;
+            if (!closed && better) {
+                states_[child].best = reached;
+                link(child, state, branches_[b].last);
+            }
+            memory += p_.state_bytes;
+            const double depth = static_cast<double>(width_.count(set)) * p_.weight;
+            const double preference = static_cast<double>(branches_[b].after) - depth;
+            heap_.push_back({reached, preference, linked_, child, branches_[b].after, frontier});
+            std::push_heap(heap_.begin(), heap_.end(),
+                           [this](const Entry& x, const Entry& y) { return is_later(x, y); });
+        }
+        return false;
+    }
+
+    void link(Index child, Index from, Index last) {
+        linked_ += states_[child].from == NONE;
+        states_[child].from = from;
+        states_[child].last = last;
+    }
+
+    const Problem p_;
+    const Width<Fixed> width_;
+    Bytes floor_;
+    std::int64_t linked_ = 0;
+    std::vector<Word> full_, rows_;
+    std::vector<State> states_;
+    Indices table_;
+    std::vector<Entry> heap_;
+    // scratch of one expansion
+    std::vector<Word> done_, child_, move_, before_, children_, needs_;
+    std::vector<Branch> branches_;
+    std::vector<Set> sets_;
+    std::vector<Minimal> minimal_;
+    Indices over_, candidates_;
+    std::vector<std::uint64_t> seen_;
+    std::uint64_t stamp_ = 0;
+};
+
+std::unique_ptr<Search> make(Problem problem) {
+    switch (words_for(problem.n)) {
+        case 1:
+            return std::make_unique<Downsets<1>>(std::move(problem));
+        case 2:
+            return std::make_unique<Downsets<2>>(std::move(problem));
+        default:
+            return std::make_unique<Downsets<0>>(std::move(problem));
+    }
+}
+
+}  // namespace
+}  // namespace memopt
+
+using memopt::Search;
+
+std::int32_t memopt_interface() {
+    return MEMOPT_INTERFACE;
+}
+
+void* memopt_downsets_create(const std::int64_t* numbers, std::int64_t count, double weight) try {
+    memopt::Stream stream(numbers, count);
+    return memopt::make(memopt::read_problem(stream, weight)).release();
+} catch (const std::exception&) {
+    return nullptr;
+}
+
+std::int32_t memopt_downsets_advance(void* search, std::int64_t states, std::int64_t memory,
+                                     std::int64_t floor, std::int64_t ceiling,
+                                     std::int64_t* outcome) try {
+    Search& s = *static_cast<Search*>(search);
+    s.advance(states, memory, floor, ceiling);
+    const std::int64_t values[] = {s.states, s.waiting(), s.memory,
+                                   s.lower,  s.exhausted, s.goal != memopt::NONE};
+    std::copy(std::begin(values), std::end(values), outcome);
+    return 0;
+} catch (const std::exception&) {
+    return 1;
+}
+
+void memopt_downsets_order(const void* search, std::int64_t* operators) {
+    static_cast<const Search*>(search)->order(operators);
+}
+
+void memopt_downsets_destroy(void* search) {
+    delete static_cast<Search*>(search);
+}

@@ -1,0 +1,35 @@
+// The C interface of the library: a search is made of a stream of numbers, goes on for so many
+// nodes, and is destroyed. No exception leaves it, and nothing is kept between searches.
+#pragma once
+
+#include <cstdint>
+
+#if defined(_WIN32)
+#define MEMOPT_API extern "C" __declspec(dllexport)
+#else
+#define MEMOPT_API extern "C" __attribute__((visibility("default")))
+#endif
+
+// Raised with every change of this interface or of a stream; solvers/native/library.py has the same
+// number.
+constexpr std::int32_t MEMOPT_INTERFACE = 1;
+
+MEMOPT_API std::int32_t memopt_interface();
+
+// The search over downsets of solvers/scheduling/best_first.py; downsets.cpp describes the stream.
+// Null if the stream is malformed, its sums overflow, or there is no memory.
+MEMOPT_API void* memopt_downsets_create(const std::int64_t* numbers, std::int64_t count,
+                                        double weight);
+
+// Go on for at most `states` states, until those known take more than `memory` bytes, or to the
+// end. `floor` and `ceiling` are as in Python. `outcome`: states, waiting, memory, lower bound,
+// exhausted, order found. Return 0, or 1 where memory ran out, after which the search can only be
+// destroyed.
+MEMOPT_API std::int32_t memopt_downsets_advance(void* search, std::int64_t states,
+                                                std::int64_t memory, std::int64_t floor,
+                                                std::int64_t ceiling, std::int64_t* outcome);
+
+// Write the order that was found: as many numbers as there are operators.
+MEMOPT_API void memopt_downsets_order(const void* search, std::int64_t* operators);
+
+MEMOPT_API void memopt_downsets_destroy(void* search);

@@ -1,0 +1,96 @@
+// Runs the native library over streams, as they are and broken: `driver SEED MUTATIONS < streams`,
+// where a stream is its kind, its length and its numbers, 8 bytes each. Built with sanitizers,
+// which end it at what is undefined.
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include "interface.hpp"
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+using Random = std::mt19937_64;
+
+constexpr std::int64_t ODD[] = {0,
+                                1,
+                                -1,
+                                2,
+                                63,
+                                64,
+                                65,
+                                1 << 20,
+                                std::int64_t{1} << 32,
+                                std::int64_t{1} << 60,
+                                INT64_MAX,
+                                INT64_MIN,
+                                INT64_MIN + 1};
+
+std::int64_t odd(Random& random) {
+    const auto choice = random() % (std::size(ODD) + 2);
+    if (choice < std::size(ODD)) return ODD[choice];
+    return static_cast<std::int64_t>(choice % 2 ? random() : random() % 1000);
+}
+
+Numbers broken(Numbers numbers, Random& random) {
+    for (auto changes = 1 + random() % 3; changes && !numbers.empty(); --changes) {
+        const auto at = random() % numbers.size();
+        switch (random() % 5) {
+            case 0:
+                numbers.resize(at);
+                break;
+            case 1:
+                numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(at), odd(random));
+                break;
+            case 2:
+                numbers[at] ^= std::int64_t{1} << random() % 63;
+                break;
+            default:
+                numbers[at] = odd(random);
+        }
+    }
+    return numbers;
+}
+
+bool search_downsets(const Numbers& numbers, Random& random, bool hostile) {
+    const double weight = hostile && random() % 8 == 0 ? 1e308 * 10 : 3.5;
+    void* search =
+        memopt_downsets_create(numbers.data(), static_cast<std::int64_t>(numbers.size()), weight);
+    if (search == nullptr) return false;
+    std::int64_t outcome[6] = {};
+    for (int turn = 0; turn < 4 && !outcome[4]; ++turn) {
+        const auto states = hostile ? odd(random) % 200 : 200;
+        const auto floor = hostile ? odd(random) : turn,
+                   ceiling = hostile ? odd(random) : INT64_MAX;
+        if (memopt_downsets_advance(search, states, std::int64_t{1} << 24, floor, ceiling, outcome))
+            break;
+    }
+    if (outcome[5]) {
+        std::vector<std::int64_t> order(static_cast<std::size_t>(numbers[0]));
+        memopt_downsets_order(search, order.data());
+    }
+    memopt_downsets_destroy(search);
+    return true;
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+    Random random(std::strtoull(arguments[1], nullptr, 10));
+    const auto mutations = std::strtoull(arguments[2], nullptr, 10);
+    long accepted = 0, refused = 0;
+    if (memopt_downsets_create(nullptr, 5, 1.0) || memopt_downsets_create(nullptr, 0, 1.0))
+        return 1;
+    if (memopt_downsets_create(ODD, -1, 1.0)) return 1;
+    std::int64_t head[2];
+    while (std::fread(head, sizeof head, 1, stdin)) {
+        Numbers numbers(static_cast<std::size_t>(head[1]));
+        if (std::fread(numbers.data(), 8, numbers.size(), stdin) != numbers.size()) return 1;
+        if (!search_downsets(numbers, random, false)) return 1;
+        for (auto i = mutations; i; --i) {
+            const bool was = search_downsets(broken(numbers, random), random, true);
+            (was ? accepted : refused) += 1;
+        }
+    }
+    std::printf("%ld %ld\n", accepted, refused);
+}

@@ -1,0 +1,60 @@
+"""The native library, built with sanitizers, over hostile inputs."""
+
+import random
+import shutil
+import subprocess
+from array import array
+from pathlib import Path
+
+import pytest
+from native import SOURCES
+from oracles import random_graph, random_order
+
+from memopt.solvers.problems.memory_graph import profile
+from memopt.solvers.scheduling.best_first import Switches
+from memopt.solvers.scheduling.native_search import NativeSearch
+from memopt.solvers.theory.ideals import renumber
+
+DRIVER = Path(__file__).with_name("native_driver.cpp")
+FLAGS = ("-std=c++20", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
+MUTATIONS = 20_000
+DOWNSETS = 0
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The driver and the library in one program."""
+    compiler = shutil.which("g++")
+    assert compiler, "`.ci/packages build` installs it"
+    program = tmp_path_factory.mktemp("native") / "driver"
+    sources = [DRIVER, *sorted(SOURCES.glob("*.cpp"))]
+    command = [compiler, *FLAGS, *SANITIZE, f"-I{SOURCES}", *map(str, sources), "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def downsets() -> list["array[int]"]:
+    """Problems of 0 to 130 operators, by kill-moves and by single operators."""
+    rng, streams = random.Random(1), list["array[int]"]()
+    for most in (1, 4, 8, 12, 70, 130):
+        graph, _ = renumber(random_graph(rng, most))
+        peak = profile(graph, random_order(rng, graph)).peak
+        switches = Switches(rng.random() < 0.7, rng.random() < 0.8, rng.random() < 0.8)
+        streams.append(NativeSearch(graph, 0, peak, switches).problem())
+    return streams
+
+
+@pytest.mark.deep
+def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) -> None:
+    data = b"".join(
+        array("q", (kind, len(stream))).tobytes() + stream.tobytes()
+        for kind, streams in ((DOWNSETS, downsets()),)
+        for stream in streams
+    )
+    command = [str(driver), "1", str(max(1_000, int(MUTATIONS * fuzz)))]
+    done = subprocess.run(command, input=data, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    accepted, refused = map(int, done.stdout.split())
+    assert accepted > 100 and refused > 100
