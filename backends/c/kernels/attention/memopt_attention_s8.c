@@ -200,9 +200,36 @@ static int32_t attention_s8_scores(const memopt_attention_s8_params *p, const in
   return (int32_t)(four.most >> 16) > most ? (int32_t)(four.most >> 16) : most;
 }
 
-/* The scores become their softmax, in steps above zero, whose sum is returned. A product with what
- * is one over the divisors, with 16 bits behind the point, is off by less than ATTENTION_NEAR: where that
- * may matter, they divide, and always where so many steps are no integer. */
+/* Steps above zero of a probability, whose exponential is `each`, all of which sum up to `sum`. `product` has
+ * them with 16 bits behind the point, a half and `near` added, and is off by less than `near`: where that
+ * may matter, they divide. */
+static inline int32_t attention_s8_steps(const memopt_attention_s8_params *p, float each,
+                                         float sum, uint32_t product, uint32_t near) {
+  int32_t steps = (int32_t)(product >> 16);
+  if ((product & 0xffffu) < 2u * near) {
+    steps = memopt_round_even(each / sum / p->part_scale);
+  }
+  return steps < p->part_most ? steps : p->part_most;
+}
+
+#if ATTENTION_FLOAT
+/* How far two scores are below the largest, which `most` has twice. */
+static inline uint32_t attention_s8_below(uint32_t most, const uint16_t *scores) {
+  uint32_t two;
+  memcpy(&two, scores, sizeof two);
+  return (uint32_t)__usub16((uint16x2_t)most, (uint16x2_t)two);
+}
+
+/* The smaller one of both halves. */
+static inline uint32_t attention_s8_least(uint32_t two, uint32_t most) {
+  uint32_t least;
+  __asm__("usub16 %0, %1, %2\n sel %0, %2, %1" : "=&r"(least) : "r"(two), "r"(most) : "cc");
+  return least;
+}
+#endif
+
+/* The scores become their softmax, in steps above zero, whose sum is returned. Where so many steps are no
+ * integer all of them divide. */
 static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, int32_t most,
                                            int32_t keys, uint16_t *scores) {
   const float *const exponential = p->exponential;
@@ -210,23 +237,53 @@ static inline int32_t attention_s8_softmax(const memopt_attention_s8_params *p, 
   const uint32_t near = fits ? ATTENTION_NEAR : 0x8000u;
   float sum = 0.0f, factor;
   int32_t total = 0;
-  int32_t j;
-  for (j = 0; j + 1 < keys; j += 2) {
+  int32_t j = 0;
+#if ATTENTION_FLOAT
+  const uint32_t most_twice = (uint32_t)most * 0x10001u;
+  const uint32_t part_most = (uint32_t)p->part_most * 0x10001u;
+  for (; j + 1 < keys; j += 2) {
+    const uint32_t below = attention_s8_below(most_twice, scores + j);
+    sum += exponential[below & 0xffffu];
+    sum += exponential[below >> 16];
+  }
+#else
+  for (; j + 1 < keys; j += 2) {
     sum += exponential[most - scores[j]];
     sum += exponential[most - scores[j + 1]];
   }
+#endif
   if (j < keys) {
     sum += exponential[most - scores[j]];
   }
   factor = fits ? 65536.0f / (sum * p->part_scale) : 0.0f;
-  for (j = 0; j < keys; ++j) {
+  j = 0;
+#if ATTENTION_FLOAT
+  for (; j + 1 < keys; j += 2) {
+    const uint32_t below = attention_s8_below(most_twice, scores + j);
+    const float a = exponential[below & 0xffffu], b = exponential[below >> 16];
+    uint32_t first, second, steps;
+    float a_steps, b_steps;
+    __asm__("vmul.f32 %2, %4, %6\n vmul.f32 %3, %5, %6\n vcvt.s32.f32 %2, %2\n"
+            "vcvt.s32.f32 %3, %3\n vmov %0, %2\n vmov %1, %3"
+            : "=r"(first), "=r"(second), "=&t"(a_steps), "=&t"(b_steps)
+            : "t"(a), "t"(b), "t"(factor));
+    first += 0x8000u + near;
+    second += 0x8000u + near;
+    if ((first & 0xffffu) < 2u * near || (second & 0xffffu) < 2u * near) {
+      steps = (uint32_t)attention_s8_steps(p, b, sum, second, near) << 16;
+      steps |= (uint32_t)attention_s8_steps(p, a, sum, first, near);
+    } else {
+      __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(steps) : "r"(second), "r"(first));
+      steps = attention_s8_least(steps, part_most);
+    }
+    total = __smlad((int16x2_t)steps, 0x00010001, total);
+    memcpy(scores + j, &steps, sizeof steps);
+  }
+#endif
+  for (; j < keys; ++j) {
     const float each = exponential[most - scores[j]];
     const uint32_t product = (uint32_t)(int32_t)(each * factor) + 0x8000u + near;
-    int32_t steps = (int32_t)(product >> 16);
-    if ((product & 0xffffu) < 2u * near) {
-      steps = memopt_round_even(each / sum / p->part_scale);
-    }
-    steps = steps < p->part_most ? steps : p->part_most;
+    const int32_t steps = attention_s8_steps(p, each, sum, product, near);
     total += steps;
     scores[j] = (uint16_t)steps;
   }
