@@ -91,8 +91,8 @@ from memopt.dialects.operators.binary import AddOp
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.rewrites import Rule, erase_unread
-from memopt.rewrites.mask_as_causal import FAR
-from memopt.rewrites.products_as_attention import is_mask, is_over_last
+from memopt.rewrites.mask_as_causal import FAR, is_mask, masked_by
+from memopt.rewrites.products_as_attention import is_over_last
 from memopt.rewrites.stored_products_as_attention import function_of
 
 
@@ -148,14 +148,17 @@ def scalar(value: float) -> ConstantOp:
 
 def is_product(value: SSAValue, constants: Constants) -> bool:
     """Return whether a value of float32 is a product of matrices, or element by element a function
-    of one, that nothing else reads."""
+    of one, or one plus a known mask, that nothing else reads."""
     if not isinstance(element_of(value), Float32Type):
         return False
     while value.has_one_use() and not isinstance(value.owner, BatchMatmulOp):
-        source = function_of(value, constants)
-        if source is None:
+        source, masked = function_of(value, constants), masked_by(value, constants)
+        if source is not None:
+            value = source.value
+        elif masked is not None and constants(masked[1]) is not None:
+            value = masked[0]
+        else:
             return False
-        value = source.value
     return value.has_one_use()
 
 

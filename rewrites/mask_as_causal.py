@@ -21,6 +21,20 @@ After:
       func.return %1, %2 : !x, !x
     }
 
+Before:
+    !x = tensor<1x2x4xf32>
+    !m = tensor<1x2x4xf32>
+    func.func @main(%x: !x) -> !x {
+      %m = memgraph.constant dense<[[[0.0, -1.0e+09, 0.0, -1.0e+09], [0.0, 0.0, 0.0, 0.0]]]> : !m
+      %1 = memgraph.attention %x, %x, %x, %m heads 2 scale 0.25 : (!x, !x, !x, !m) -> !x
+      func.return %1 : !x
+    }
+After:
+    func.func @main(%x: !x) -> !x {
+      %1 = memgraph.attention %x, %x, %x heads 2 scale 0.25 causal 0 : (!x, !x, !x) -> !x
+      func.return %1 : !x
+    }
+
 Half of the products, and the mask of as many numbers as queries and keys in flash, are gone. Exact
 but for the order of sums, where what is hidden is minus infinity, whose power of e is 0; a finite
 number of at most -10,000 instead makes float32's 0 where scores of a query differ by less than
@@ -49,14 +63,21 @@ Left alone:
     }
 """
 
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from memopt.analysis.constants import constants_beside
+from memopt.analysis.constants import Constants, constants_beside
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.quick import number
+from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.attention import AttentionOp
+from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.operators.binary import AddOp
 from memopt.rewrites import Rule, erase_unread
 
 FAR = -1e4
@@ -72,10 +93,13 @@ class MaskAsCausal(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AttentionOp, rewriter: PatternRewriter) -> None:
-        if op.mask is None or op.has_mask_by_head:
+        if op.mask is None:
             return
         queries, keys, *_ = op.sizes
-        causal = causal_of(constants_beside(op)(op.mask), queries, keys)
+        mask = constants_beside(op)(op.mask)
+        if mask is not None and op.has_mask_by_head:
+            mask = of_all_heads(mask.reshape(-1, op.heads.value.data, keys))
+        causal = causal_of(mask, queries, keys)
         if causal is None:
             return
         properties = dict(op.properties)
@@ -91,6 +115,11 @@ class MaskAsCausal(Rule):
         erase_unread(before, rewriter.erase)
 
 
+def of_all_heads(mask: Array) -> Array | None:
+    """Return the mask of each head where [rows, heads, keys] are the same for all."""
+    return mask[:, 0] if (mask == mask[:, :1]).all() else None
+
+
 def causal_of(mask: Array | None, queries: int, keys: int) -> int | None:
     """Return how many keys behind the first one query 0 reads, each next query one more; None
     where a mask that is added says something else, or nobody knows."""
@@ -102,3 +131,39 @@ def causal_of(mask: Array | None, queries: int, keys: int) -> int | None:
     expected = np.arange(keys) <= np.arange(queries)[:, None] + causal
     is_causal = causal >= 0 and bool((read == expected).all() and (mask[~read] <= FAR).all())
     return causal if is_causal else None
+
+
+def masked_by(value: SSAValue, constants: Constants) -> tuple[SSAValue, SSAValue] | None:
+    """Return scores, and the mask that is added to them; None where nothing is."""
+    op = value.owner
+    if not isinstance(op, AddOp) or op.activation is not None:
+        return None
+    shape = shape_of(value)
+    for scores, mask in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        fits = shape_of(scores) == shape and (
+            is_mask(mask, shape) or is_mask_by_head(mask, shape, constants)
+        )
+        if fits and not is_constant_expression(scores, GENERIC):
+            return scores, mask
+    return None
+
+
+def is_mask(value: SSAValue, shape: Sequence[int]) -> bool:
+    """Return whether a value has a number for each key, be it of each query, that all heads of
+    scores of that shape share."""
+    own = of_rank(value, len(shape))
+    shared = all(size == 1 for size in own[:-2])
+    return shared and own[-1] == shape[-1]
+
+
+def is_mask_by_head(value: SSAValue, shape: Sequence[int], constants: Constants) -> bool:
+    """Return whether a value that is known has numbers for each key and each head."""
+    own = of_rank(value, len(shape))
+    fits = own[:-2] == tuple(shape[:-2]) and own[-1] == shape[-1]
+    return fits and constants(value) is not None
+
+
+def of_rank(value: SSAValue, rank: int) -> tuple[int, ...]:
+    """Return a value's shape with ones before it."""
+    shape = shape_of(value)
+    return (*(1,) * (rank - len(shape)), *shape)

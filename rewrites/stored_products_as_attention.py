@@ -181,7 +181,7 @@ from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.quantization import QuantizeOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.traits import Pointwise
-from memopt.rewrites.mask_as_causal import causal_of
+from memopt.rewrites.mask_as_causal import causal_of, is_mask, masked_by
 from memopt.rewrites.products_as_attention import (
     Heads,
     Parts,
@@ -191,7 +191,6 @@ from memopt.rewrites.products_as_attention import (
     is_over_last,
     known_number,
     like,
-    masked_by,
     parts_of,
     scaled_by,
 )
@@ -237,14 +236,14 @@ def stored_scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
         return None
     names = zip(("scores", "scaled"), stored, strict=False)
     types: dict[str, Attribute] = {name: like(v, ()) for name, v in (*names, ("parts", parts))}
-    return Scores(product, factor, None, parts, types | more | {"rounding": EVEN})
+    return Scores(product, factor, (), parts, types | more | {"rounding": EVEN})
 
 
 def read_scores(value: SSAValue, constants: Constants) -> tuple[SSAValue, dict[str, Attribute]]:
     """Return scores without a mask that hides later keys, and what the attention says of it."""
     is_real = value.has_one_use() and not is_stored(value)
-    masked = masked_by(value) if is_real else None
-    if masked is None:
+    masked = masked_by(value, constants) if is_real else None
+    if masked is None or not is_mask(masked[1], shape_of(value)):
         return value, {}
     scores, mask = masked
     queries, keys = shape_of(value)[-2:]

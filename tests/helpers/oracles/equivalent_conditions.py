@@ -55,7 +55,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "products-as-attention": {
         "moves: isinstance(op, ComputeOp)": OURS,
         "together: isinstance(reader, ComputeOp)": OURS,
-        "rewrite_function: not softmaxes": FASTER,
     },
     "stored-products-as-attention": {"parts: scores is None": NARROWS},
     "mask-as-causal": {

@@ -25,7 +25,7 @@ class Model:
 
     def __init__(self, seed: int):
         self.rng = np.random.default_rng(seed)
-        self.is_causal = False
+        self.is_causal, self.is_biased = False, False
         self.nodes: list[Any] = []
         self.constants: dict[str, Any] = {}
         self.heads, self.places, self.depth = (int(n) for n in self.rng.integers(1, 6, 3))
@@ -103,10 +103,13 @@ def joined(m: Model, product: str) -> list[str]:
 
 def masked(m: Model, scores: str) -> str:
     """Return scores with a mask of some shape: of keys, or of queries and keys, later ones far
-    below."""
-    n, kind = m.places, int(m.rng.integers(5))
+    below; with a bias of each head before or behind it."""
+    scores = by_head_biased(m, scores) if m.rng.random() < 0.3 else scores
+    n, kind = m.places, int(m.rng.integers(6))
     if kind == 0:
         return scores
+    if kind == 5:
+        return by_head_biased(m, scores)
     if kind == 4:
         return chosen(m, scores)
     m.is_causal = kind == 1
@@ -118,6 +121,16 @@ def masked(m: Model, scores: str) -> str:
     return m.add("Add", *(operands if m.rng.random() < 0.5 else operands[::-1]))
 
 
+def by_head_biased(m: Model, scores: str) -> str:
+    """Return scores with a bias of each head: of relative positions, or ALiBi's, of each key."""
+    m.is_biased = True
+    bias = m.rng.normal(size=(1, m.heads, m.places, m.places))
+    bias = bias[:, :, -1:] if m.rng.random() < 0.3 else bias
+    bias = bias[0] if m.rng.random() < 0.5 else bias
+    operands = [scores, m.const(bias.astype(np.float32))]
+    return m.add("Add", *(operands if m.rng.random() < 0.5 else operands[::-1]))
+
+
 def chosen(m: Model, scores: str) -> str:
     """Return scores of which a choice hides some: later ones, as nanoGPT, GPT-2 and exporters of
     masked_fill have it, or any."""
@@ -125,7 +138,8 @@ def chosen(m: Model, scores: str) -> str:
     m.is_causal = m.rng.random() < 0.7
     shown = np.tril(np.ones((n, n), bool)) if m.is_causal else m.rng.random((n, n)) < 0.5
     shown[:, 0] |= not m.is_causal
-    m.is_causal = m.is_causal or bool((shown == np.tril(shown | True)).all())
+    triangles = (np.tril(np.ones((n, n), bool), k) for k in range(n - 1))
+    m.is_causal = any(np.array_equal(shown, one) for one in triangles)
     shown = shown.reshape((1,) * int(m.rng.integers(3)) + shown.shape)
     if m.rng.random() < 0.5:
         return m.add("Where", m.const(shown), scores, far)
@@ -166,7 +180,8 @@ def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float
         assert apply_rules(module, RULES), seed
         module.verify()
         (found,) = [op for op in module.walk() if isinstance(op, AttentionOp)]
-        assert (found.causal is not None and found.mask is None) == m.is_causal, seed
+        is_causal = m.is_causal and not m.is_biased
+        assert (found.causal is not None and found.mask is None) == is_causal, seed
         kinds = [op.name.removeprefix("memgraph.") for op in module.walk()]
         assert kinds.count("attention") == 1, seed
         assert not {"softmax", "batch_matmul"} & set(kinds), seed
