@@ -17,6 +17,7 @@ from memopt.backends.c.emit.c_text import array, float_literal, int_literal, pla
 from memopt.backends.c.emit.call import Constants, KernelCall, Table
 from memopt.backends.c.emit.layout import Address, Layout
 from memopt.backends.c.kernels import field_order
+from memopt.backends.c.weights.blob import Blob
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.names import name_of
 
@@ -25,7 +26,7 @@ from memopt.dialects.memgraph.names import name_of
 class Source:
     """The parts of the C file while it is written; `tables` finds equal arrays again, `pointers` is
     how many operands a call has at most, `needed` as Form has it, `operators` by number, `weights`
-    by the names of their arrays."""
+    by the names of their arrays, or in a `blob`."""
 
     layout: Layout
     constants: Constants
@@ -40,12 +41,18 @@ class Source:
     needed: set[str] = field(default_factory=set[str])
     operators: list[Operation] = field(default_factory=list[Operation])
     weights: dict[str, Table] = field(default_factory=dict[str, Table])
+    blob: Blob | None = None
 
 
 def table_name(out: Source, table: Table, name: str) -> str:
-    """The name of a constant array, `name` if there is no equal one yet."""
-    key = (table.c_type, table.values.tobytes())
-    if key not in out.tables:
+    """The name of a constant array, `name` if there is no equal one yet, or its place in the
+    blob."""
+    in_blob = out.blob is not None and not table.is_looked_up
+    key = (table.c_type + " in the blob" * in_blob, table.values.tobytes())
+    if out.blob is not None and in_blob:
+        if key not in out.tables:
+            out.tables[key] = out.blob.add(table)
+    elif key not in out.tables:
         out.tables[key] = name
         if not table.is_looked_up:
             out.weights[name] = table
@@ -56,11 +63,14 @@ def table_name(out: Source, table: Table, name: str) -> str:
 
 def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     """The constants of a call, `<prefix>_params`."""
-    texts: dict[str, str] = {}
+    texts, constant = dict[str, str](), "const "
     for key, value in call.fields:
         if isinstance(value, Table):
             out.needed.update(value.needs)
             text = table_name(out, value, f"{prefix}_{key.replace('.', '_')}")
+            if out.blob is not None and not value.is_looked_up:
+                out.blob.point(f"{prefix}_params.{key}", value.c_type, text)
+                text, constant = "NULL", ""
         elif isinstance(value, KernelCall):
             add_parameters(out, value, f"{prefix}_{key}")
             out.made.append(value)
@@ -75,7 +85,7 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     order = field_order(call.kernel)
     fields = [(key, texts[key]) for key in sorted(texts, key=order.__getitem__)]
     out.data.append(
-        f"static const memopt_{call.kernel}_params {prefix}_params = "
+        f"static {constant}memopt_{call.kernel}_params {prefix}_params = "
         f"{{\n{initialisers(fields, '    ')}}};\n"
     )
 

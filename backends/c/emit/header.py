@@ -20,6 +20,7 @@ from memopt.backends.c.emit.custom import custom_declarations, custom_types
 from memopt.backends.c.emit.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.emit.objects import declare_objects, object_sizes
 from memopt.backends.c.emit.sections import ARENA, attribute
+from memopt.backends.c.weights.blob import Blob
 from memopt.backends.c.weights.stored import check_declaration
 from memopt.dialects.attributes.input_range import declared_range
 from memopt.dialects.memgraph.errors import MemoptError
@@ -261,8 +262,9 @@ def _quantised(values: Sequence[SSAValue]) -> dict[int, str]:
     return {i: t for i, t in types.items() if has_conversion(values[i], t)}
 
 
-def header(layout: Layout, name: str, streamed: str = "") -> str:
-    """The text of `<name>.h`; `streamed` declares what feeds the model row by row."""
+def header(layout: Layout, name: str, streamed: str = "", blob: Blob | None = None) -> str:
+    """The text of `<name>.h`; `streamed` declares what feeds the model row by row; the `blob` has
+    its weights."""
     upper, sliding = name.upper(), layout.sliding
     parts = [
         f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <stddef.h>\n#include <stdint.h>\n",
@@ -280,6 +282,8 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
     if layout.variables:
         stays = sum(bytes_in(op.result) for op in layout.variables)
         parts.append(f"#define {upper}_VARIABLE_BYTES {stays}u /* static: they stay */\n")
+    if blob is not None:
+        parts.append(blob.sizes(name))
     parts.append(fits(name, bool(layout.variables)))
     if layout.is_custom:
         parts.append(custom_types())
@@ -295,6 +299,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         + (declare_objects(name) if layout.objects else "")
         + (_reset(name) if layout.variables else "")
         + (check_declaration(name) if layout.storage.has_check else "")
+        + ("" if blob is None else blob.declaration(name))
         + (custom_declarations(layout) if layout.is_custom else "")
         + streamed
         + (run if sliding is None else "")

@@ -73,11 +73,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class ArrayStorage:
-    """How arrays are written: the `sections` of kinds of them (sections.py), and whether a function
-    checks the weights."""
+    """How arrays are written: the `sections` of kinds of them (sections.py), whether a function
+    checks the weights, and whether these are a file of their own (weights/blob.py)."""
 
     sections: Mapping[str, str] = field(default_factory=dict[str, str])
     has_check: bool = False
+    in_file: bool = False
 
 
 @dataclass(frozen=True)

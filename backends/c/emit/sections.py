@@ -28,10 +28,14 @@ TAKEN = re.compile(
 )
 
 
-def storage_of(sections: str | None, has_check: bool) -> ArrayStorage:
-    """Return how arrays are written by the words of --section and by --check-weights; weights in a
-    section are checked too. Raises ValueError."""
+def storage_of(sections: str | None, has_check: bool, in_file: bool = False) -> ArrayStorage:
+    """Return how arrays are written by the words of --section, by --check-weights and by
+    --weights=file; weights in a section are checked too. Raises ValueError."""
     parsed = {} if sections is None else parse_sections(sections)
+    if in_file:
+        if WEIGHTS in parsed:
+            raise ValueError("weights in a file are in no section of the program")
+        return ArrayStorage(parsed, in_file=True)
     return ArrayStorage(parsed, has_check or WEIGHTS in parsed)
 
 

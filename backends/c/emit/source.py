@@ -30,6 +30,7 @@ from memopt.backends.c.emit.operators import add_operators
 from memopt.backends.c.emit.sections import section_macros
 from memopt.backends.c.kernels import Form, declarations, inlined
 from memopt.backends.c.stream.streaming import Parts, stream_functions, stream_header
+from memopt.backends.c.weights.blob import ALIGNMENT, BASE, NOT_SET, Blob
 from memopt.backends.c.weights.stored import check_function
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -46,7 +47,7 @@ WRITTEN = "/* Written by memopt: do not edit. */\n"
 class Emitted:
     """`header` of a model, `source` without the kernels and what declares them, the names of those
     that it calls, in order of first use, and the form of their texts. `operators` by the numbers
-    that the source gives them."""
+    that the source gives them; the `blob` is what it leaves to a file of weights."""
 
     header: str
     source: str
@@ -54,6 +55,7 @@ class Emitted:
     layout: Layout
     form: Form
     operators: tuple[Operation, ...] = ()
+    blob: Blob | None = None
 
 
 def _checks(layout: Layout, name: str) -> str:
@@ -70,6 +72,8 @@ def _checks(layout: Layout, name: str) -> str:
         if pointers:
             test = " || ".join(f"{p} == NULL" for p in pointers)
             lines.append(f"  if ({test}) {{\n    return 2;\n  }}\n")
+    if layout.storage.in_file:
+        lines.append(f"  if (weights == NULL) {{\n    return {NOT_SET};\n  }}\n")
     return "".join(lines)
 
 
@@ -163,7 +167,7 @@ def emit(
     isa = with_called(board, layout.model).isa
     weights = weights or Weights.of(module)
     constants = constants_of(weights, layout.model)
-    out = Source(layout, constants, name, isa)
+    out = Source(layout, constants, name, isa, blob=Blob() if layout.storage.in_file else None)
     live = live_groups(layout)
     program = add_operators(out, live)
     after = _copies_out(out)
@@ -192,15 +196,18 @@ def emit(
     variables = define_variables(layout)
     if layout.storage.has_check:
         functions = check_function(out.weights, name) + functions
+    if out.blob is not None:
+        out.blob.data += bytes(0 if out.blob.data else ALIGNMENT)  # no array of C is empty
+        functions, variables = out.blob.definition(name) + functions, BASE + variables
     sections = layout.storage.sections
     macros = section_macros(ARRAYS, sections) if sections else ARRAYS
     source = macros + TRACE + objects + variables + "\n".join(out.data) + reset + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     even = any(rounds_even(op) for op in module.walk())
     form = Form(even, needed=frozenset(out.needed))
-    declared_header = header(layout, name, streamed)
+    declared_header = header(layout, name, streamed, out.blob)
     operators = tuple(out.operators)
-    return Emitted(declared_header, source, tuple(kernels), layout, form, operators)
+    return Emitted(declared_header, source, tuple(kernels), layout, form, operators, out.blob)
 
 
 def _pointers(layout: Layout) -> list[str]:
@@ -275,6 +282,8 @@ def define_reset(out: Source, weights: Weights) -> str:
             lines.append(f"  memcpy(variable_{k}, {table}, {size}u);\n")
     if not lines:
         return ""
+    if any("(weights + " in line for line in lines):
+        lines.insert(0, "  is_set = 0u;\n  if (weights == NULL) {\n    return;\n  }\n")
     return f"\nvoid {out.name}_reset(void) {{\n{''.join(lines)}  is_set = 1u;\n}}\n"
 
 

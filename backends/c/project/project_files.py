@@ -14,6 +14,7 @@ from memopt.backends.c.emit.source import Emitted, emit_files
 from memopt.backends.c.kernels import Form, names_of, needed_files, text_of
 from memopt.backends.c.project.build_values import called_values, target_values
 from memopt.backends.c.project.program import buffers, example, feed, memory_values, transfer
+from memopt.backends.c.weights.blob import GIVE, IN_CMAKE, MAPPED, MAPPED_AS, RULE, Blob
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.targets.core.target import Target
@@ -49,13 +50,17 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
     platform_sources = [f"platform/{p}" for p in target.platform if p.endswith(".c")]
     sections = layout.storage.sections
     memory, called = memory_values(layout, name), called_values([layout], name, [name])
+    blob = blob_values(emitted.blob, name)
+    if emitted.blob is not None:
+        platform_sources.append(f"{name}_weights.c")
     program = f"{name}.elf" if target.has_memories else name
     cmake = (
         f"\n# Only here: a project that adds this folder gets the library alone.\n"
         f"if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
         f"  add_executable({name}_main main.c {' '.join(platform_sources)})\n"
         f"  target_include_directories({name}_main PRIVATE platform)\n"
-        f"  target_link_libraries({name}_main PRIVATE {name})\n{memory['cmake_guard']}endif()\n"
+        f"  target_link_libraries({name}_main PRIVATE {name})\n{memory['cmake_guard']}"
+        f"{blob['cmake_weights']}endif()\n"
         if not target.has_memories
         else ""
     )
@@ -79,6 +84,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "buffers": buffers(layout, name),
         "feed": feed(layout, name),
         "write_outputs": transfer(layout, name, "output"),
+        **blob,
         "tools": (FIRMWARE / "main_tools.c").read_text(),
         "example": example(layout, name),
         "tensors": _tensor_lines(layout),
@@ -138,8 +144,25 @@ def kernel_texts(kernels: Iterable[str], form: Form, names: str = "") -> Files:
 
 
 def program_files(project: Project) -> Files:
-    """`main.c` and the platform below it."""
-    return {"main.c": project.filled("main.c.in")} | platform_files(project)
+    """`main.c`, the platform below it, and what maps weights that are a file."""
+    blob, main = project.emitted.blob, project.filled("main.c.in")
+    mapped = {} if blob is None else {f"{project.name}_weights.c": project.text(MAPPED)}
+    return {"main.c": main} | mapped | platform_files(project)
+
+
+def blob_values(blob: Blob | None, name: str) -> dict[str, str]:
+    """Return the templates' values for weights that are a file, if they are."""
+    if blob is None:
+        return dict.fromkeys(
+            ("give_weights", "weights_rule", "extern_weights", "cmake_weights"), ""
+        )
+    values = blob.values(name)
+    return {
+        "give_weights": filled(GIVE, values),
+        "weights_rule": filled(RULE, values),
+        "extern_weights": filled(f"{MAPPED_AS}\n", values),
+        "cmake_weights": filled(IN_CMAKE, values),
+    }
 
 
 def platform_files(project: Project) -> Files:

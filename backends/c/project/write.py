@@ -71,6 +71,14 @@ def write_files(project: Project, directory: Path, layout: str) -> None:
     """Write the files of a layout into `directory`, which is made if missing; files of the same
     name are replaced, others stay. Raises MemoptError for what cannot be written."""
     write_texts(layout_named(layout)(project), directory)
+    for file, data in weight_files(project).items():
+        (directory / file).write_bytes(data)
+
+
+def weight_files(project: Project) -> dict[str, bytes]:
+    """Return the file of weights, if they are one: path -> bytes."""
+    blob = project.emitted.blob
+    return {} if blob is None else {f"{project.name}.weights.bin": bytes(blob.data)}
 
 
 def write_texts(files: Files, directory: Path) -> None:

@@ -8,6 +8,7 @@ run_rows(..., 0, 231);
 """
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from memopt.backends.c.emit.c_text import array, filled, int_literal, plain
 from memopt.backends.c.emit.call import Table
@@ -295,7 +296,10 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, used: Set[str]) -> str
     constants = [("NULL", "0")] * len(o.operands)
     for k, operand in enumerate(o.operands):
         if isinstance(operand, ConstantRows):
-            name = table_name(out, operand.table, f"{o.prefix}_operand_{k}")
+            constant = (
+                operand.table if out.blob is None else replace(operand.table, is_looked_up=True)
+            )
+            name = table_name(out, constant, f"{o.prefix}_operand_{k}")
             constants[k] = name, str(operand.row_bytes)
             operands.append("NULL")
         else:

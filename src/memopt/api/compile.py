@@ -32,6 +32,7 @@ class CompileKeywords(PlanKeywords):
     specialise: bool | None = None
     section: str | None = None
     check_weights: bool = False
+    weights: str = "source"
     startup: bool = True
     force: bool = False
 
@@ -47,6 +48,7 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     for which the C is written, `specialise=False` makes kernels smaller and slower, and with
     `shared_kernels` they keep names that several models share. `section` says where arrays lie, as
     "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them; with
+    `weights="file"` they are a file that the program gives the model when it runs; with
     `startup=False` there is no program around the model. `force`
     overwrites what was edited in `out`. The other keywords are those of `memopt.plan`:
 
@@ -98,6 +100,7 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
 def _storage(options: CompileKeywords) -> ArrayStorage:
     """Return how arrays are written. Raises UsageError."""
     try:
-        return storage_of(options.section, options.check_weights)
+        chosen("weights", options.weights, ("source", "file"))
+        return storage_of(options.section, options.check_weights, options.weights == "file")
     except ValueError as error:
         raise UsageError(f"section={options.section!r}: {error}") from None

@@ -9,7 +9,7 @@ from typing import Any
 from memopt.analysis.persistent import kept_bytes
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
-from memopt.backends.c.project.write import make_project, write_files
+from memopt.backends.c.project.write import make_project, weight_files, write_files
 from memopt.compile.compare import Task, task_of
 from memopt.compile.measure import Measured, faster_within
 from memopt.compile.plan import Built, Planned, check_arena, planned_by
@@ -61,7 +61,8 @@ class C:
                 storage=how.storage,
             )
             project = replace(project, has_startup=how.has_startup)
-            return Built(planned, layout_named(how.layout or MAKE)(project), project)
+            files = layout_named(how.layout or MAKE)(project) | weight_files(project)
+            return Built(planned, files, project)
 
     def measure(self, built: Built) -> Measured:
         """Return the build with its figures, or a faster one that the board has room for too."""
@@ -89,6 +90,8 @@ def facts_of(built: Built) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
         write_files(replace(project, has_startup=True), Path(folder), MAKE)
         measured = measure_project(Path(folder), project.target.name)
+    if project.emitted.blob is not None and measured["flash"] is not None:
+        measured["flash"] -= len(project.emitted.blob.data)  # which may lie anywhere
     return c_facts(planned.after, project.target.name, planned.known.plan.arena, measured)
 
 

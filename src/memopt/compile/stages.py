@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memopt.backends.c.emit.sections import ARENA
-from memopt.backends.c.project.layouts import WITH_STARTUP
+from memopt.backends.c.project.layouts import WITH_FILES, WITH_STARTUP
 from memopt.backends.c.project.write import write_texts
 from memopt.compile.c import C
 from memopt.compile.driver import model_files, relative_files
@@ -74,6 +74,8 @@ def check(request: Request) -> None:
     if ARENA in request.building.storage.sections and request.options.memory is not None:
         raise UsageError("--section=arena is of one arena; --memory has a section for each memory")
     layout = request.building.layout
+    if request.building.storage.in_file and layout not in (None, *WITH_FILES):
+        raise UsageError(f"--weights=file: --layout={layout} takes no files beside its sources")
     if not request.building.has_startup and layout not in (None, *WITH_STARTUP):
         raise UsageError(f"--no-startup: --layout={layout} has no start-up code")
     _runtime(request).check(request)

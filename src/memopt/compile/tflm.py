@@ -31,6 +31,7 @@ REFUSED: tuple[tuple[Callable[[Request], bool], str], ...] = (
     (lambda r: r.building.specialised is not None, "--specialise"),
     (lambda r: bool(r.building.storage.sections), "--section"),
     (lambda r: r.building.storage.has_check, "--check-weights"),
+    (lambda r: r.building.storage.in_file, "--weights"),
     (lambda r: not r.building.has_startup, "--no-startup"),
 )
 

@@ -13,6 +13,7 @@ from memopt.modules import load, modules_in
 
 MAKE = "make"  # the default, and the one that is measured
 WITH_STARTUP = (MAKE, "cmake")  # that may have a program around the model
+WITH_FILES = (*WITH_STARTUP, "single-file")  # beside sources: a file of weights
 _FOUND = modules_in(__name__)
 
 

@@ -96,6 +96,13 @@ def add_arguments(commands: Any) -> None:
         "have it (C targets)",
     )
     parser.add_argument(
+        "--weights",
+        choices=("source", "file"),
+        default="source",
+        help="file: they are no arrays of the C but NET.weights.bin, which the program gives the "
+        "model when it runs, by net_set_weights; what is not that file is refused (C targets)",
+    )
+    parser.add_argument(
         "--share-arena",
         action="store_true",
         help="several models that never run together: one arena, as large as the largest of theirs "
@@ -129,8 +136,8 @@ def run(args: argparse.Namespace) -> None:
 def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
     sections = None if args.section is None else ",".join(args.section)
     try:
-        is_given = sections is not None or args.check_weights
-        storage = storage_of(sections, args.check_weights) if is_given else ArrayStorage()
+        words = sections, args.check_weights, args.weights == "file"
+        storage = storage_of(*words) if words != (None, False, False) else ArrayStorage()
     except ValueError as error:
         raise UsageError(f"--section={sections}: {error}") from None
     building = Building(
