@@ -38,6 +38,8 @@ _ALLOCATORS = (
     Struct("pppppbppp r" + "rrr" * 8),  # MicroAllocator, or the one that records
     Struct("pp"),  # MicroBuiltinDataAllocator
 )
+# PersistentArenaBufferAllocator (16 bytes) and NonPersistentArenaBufferAllocator (32), not 36.
+_TWO_ALLOCATORS = 12
 _SUBGRAPH = Struct("pp r")  # SubgraphAllocations
 _TENSOR = Struct("ep ii ppp eeb")
 _QUANTIZATION = Struct("ppi")
@@ -53,11 +55,12 @@ _REQUESTS_PER_OPERATOR = 12
 @dataclass(frozen=True)
 class InterpreterArena:
     """Bytes of TFLM's arena. `head` and `tail` stay; `planning` is the most that is in use before
-    the plan is made."""
+    the plan is made, of it `lists` on top of the tail of that time."""
 
     head: int
     tail: int
     planning: int
+    lists: int
 
     @property
     def total(self) -> int:
@@ -73,6 +76,18 @@ class InterpreterArena:
     def tensor_arena(self) -> int:
         """The number to write as kTensorArenaSize: what is needed, and MARGIN."""
         return self.needed + MARGIN
+
+    @property
+    def persistent(self) -> int:
+        """The number to write for the first of two arenas, which holds the structures, and two
+        allocators in place of one."""
+        return _up(self.tail + _TWO_ALLOCATORS, ALIGNMENT) + MARGIN
+
+    @property
+    def non_persistent(self) -> int:
+        """The number to write for the second of two arenas: tensors and scratch, and, before, the
+        lists."""
+        return _up(max(self.head, self.lists), ALIGNMENT) + ALIGNMENT
 
 
 def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
@@ -125,8 +140,7 @@ def interpreter_arena(
             site = Site(graph.operators[index], graph.tensors, op)
             steps.append(_Step(site, KERNELS[site.operator.name], len(scratches)))
     arena = tflm_arena(func, planned=planned, source_order=not planned, hold_unread=False)
-    tail, planning = _tail(model, steps, _held(func, model), build)
-    return InterpreterArena(arena.head, tail, planning)
+    return InterpreterArena(arena.head, *_tail(model, steps, _held(func, model), build))
 
 
 def _held(func: FuncOp, model: Model) -> list[int]:
@@ -152,9 +166,10 @@ class _Step:
 
 def _tail(
     model: Model, steps: Sequence[_Step], held: Sequence[int], build: Build
-) -> tuple[int, int]:
-    """(bytes of the tail, most bytes in use before the plan is made), operators in order, those of
-    the first subgraph first; `held` are the bytes of variables that are found by name."""
+) -> tuple[int, int, int]:
+    """(bytes of the tail, most bytes in use before the plan is made, most of them without a tail),
+    operators in order, those of the first subgraph first; `held` are the bytes of variables that
+    are found by name."""
     graph = model.subgraphs[0]
     tensors = [t for g in model.subgraphs for t in g.tensors]
     tail = _Tail(build)
@@ -172,7 +187,7 @@ def _tail(
         tail.add(step.kernel.params)
     for step in steps:
         tail.aligned(step.kernel.data.size(build))
-    preparing, requests = 0, _REQUEST.size(build) * _REQUESTS_PER_OPERATOR
+    preparing, lists, requests = 0, 0, _REQUEST.size(build) * _REQUESTS_PER_OPERATOR
     for step in steps:
         operator, listed = step.site.operator, step.site.tensors
         for size in step.kernel.buffers(step.site):
@@ -183,15 +198,16 @@ def _tail(
             held = ()
         copies = sum(_copy(listed[i], build) for i in operator.inputs if i >= 0)
         copies += sum(_copy(listed[i], build) for i in operator.outputs)
-        preparing = max(preparing, tail.bytes + requests + step.kernel.copies * copies)
+        prepared = requests + step.kernel.copies * copies
+        preparing, lists = max(preparing, tail.bytes + prepared), max(lists, prepared)
         requests += _REQUEST.size(build) * step.scratches
     scratches = sum(step.scratches for step in steps)
     tail.add(Struct("p"), scratches)
     for tensor in tensors:
         if tensor.is_variable:
             tail.aligned(tensor.size or 0)
-    planning = _up(tail.bytes, ALIGNMENT)
-    planning += _planning(tensors, len(model.subgraphs), requests, scratches, build)
+    planned = _planning(tensors, len(model.subgraphs), requests, scratches, build)
+    planning, lists = _up(tail.bytes, ALIGNMENT) + planned, max(lists, planned)
     for side in (graph.inputs, graph.outputs):
         tail.aligned(build.pointer * len(side))
         for index in side:
@@ -200,7 +216,7 @@ def _tail(
             if channels:
                 tail.add(_QUANTIZATION)
                 tail.add(Struct("i"), 1 + channels)
-    return tail.bytes, max(preparing, planning)
+    return tail.bytes, max(preparing, planning), lists
 
 
 def _planning(

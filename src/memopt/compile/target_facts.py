@@ -71,6 +71,9 @@ def tflm_facts(
         "tail": need.tail,
         "planning": need.planning,
         "margin": MARGIN,
+        "persistent": need.persistent,
+        "non_persistent": need.non_persistent,
+        "before": interpreter_arena(func, model, planned=False).tensor_arena,
     }
     return facts
 
@@ -205,6 +208,11 @@ def target_lines(facts: dict[str, Any]) -> list[str]:
         lines.append(
             f"TFLM      kTensorArenaSize {sizes(facts['tensor_arena'])}: {ram_parts(facts)}; "
             "reference kernels, 32 bits"
+        )
+        parts = facts["interpreter"]
+        two = f"persistent {parts['persistent']:,} B, the other {parts['non_persistent']:,} B"
+        lines.append(
+            f"TFLM      of the file as it is {sizes(parts['before'])}; in two arenas {two}"
         )
     elif facts["ram"] is not None:
         lines.append(f"RAM       {sizes(facts['ram'])}: {ram_parts(facts)}")

@@ -9,6 +9,8 @@ from typing import Any
 
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.weights import Weights
+from memopt.backends.report.records import records_html
+from memopt.backends.report.wording import xml
 from memopt.compile.plan import Built
 from memopt.compile.read import Imported, read
 from memopt.compile.request import Request
@@ -62,6 +64,14 @@ class Validation:
     labelled: Labelled = field(default_factory=Labelled)
     agree: tuple[str, ...] = ()
     layers: tuple[Layer, ...] | None = None
+
+    def _repr_html_(self) -> str:
+        head = f"<b>{xml(self.model)}</b> for {xml(self.target)}, {self.samples:,} samples, against"
+        known = {key: one for key, one in asdict(self.labelled).items() if key != "confusion"}
+        labelled = [{k: f"{v:.4g}" for k, v in known.items() if v is not None}]
+        differing = [asdict(one) for one in self.layers or () if one.different]
+        tables = [asdict(one) for one in self.outputs], [r for r in labelled if r], differing
+        return "\n".join([f"{head} {xml(self.against)}", *map(records_html, filter(None, tables))])
 
     @property
     def first_difference(self) -> str | None:

@@ -95,6 +95,8 @@ def test_arrays_and_files_are_validated_alike(tmp_path: Path) -> None:
     assert of_file.outputs == of_arrays.outputs and of_file.labelled == of_arrays.labelled
     assert of_file.samples == 2 and of_file.labelled.accuracy is not None
     assert of_file.outputs[0].different == 0
+    shown = texts(of_file._repr_html_())  # pyright: ignore[reportPrivateUsage]
+    assert {"net.tflite", of_file.outputs[0].name, "accuracy"} <= set(shown)
 
 
 def test_what_is_wrong_is_said_by_its_keyword(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ def test_tflm_is_given_its_whole_arena(
     target = compiled(model, tmp_path / "out", "--target=tflm")["target"]
     assert target["arena"] == 49_152
     assert target["tensor_arena"] == target["ram"] == 54_400  # 49,152 + 5,188, rounded, + 48
-    assert target["interpreter"] == {"head": 49_152, "tail": 5_188, "planning": 6_808, "margin": 48}
+    parts = {"head": 49_152, "tail": 5_188, "planning": 6_808, "margin": 48, "before": 54_400}
+    assert target["interpreter"] == parts | {"persistent": 5_248, "non_persistent": 49_168}
     assert "kTensorArenaSize 54,400 B" in capsys.readouterr().out
     compiled(model, tmp_path / "fits", "--target=tflm", "--ram=54400")
     error = refusal(model, tmp_path / "no", capsys, "--target=tflm", "--ram=54399")
