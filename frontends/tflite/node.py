@@ -2,13 +2,13 @@
 generated classes, and what many kinds of operators say in them."""
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.arithmetic.stored import integer_type
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
@@ -16,18 +16,25 @@ from memopt.dialects.memgraph.custom import OPTIONS, PREFIX
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import Operator, litert_schema
 from memopt.frontends.core import node as core
-from memopt.frontends.core.typed import need
+from memopt.frontends.core.typed import NotTyped, need
 from memopt.frontends.core.types import is_quantized
 
 BAD_BYTES = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError)
 ACTIVATIONS = {1: "relu", 2: "relu_n1_to_1", 3: "relu6", 4: "tanh", 5: "sign_bit"}
 
 
+def no_variable(element: Attribute, shape: Sequence[int]) -> SSAValue:
+    """Refuse a variable where an operator is built for its shapes alone."""
+    raise NotTyped("a variable that no tensor of the file is")
+
+
 @dataclass(frozen=True)
 class Node(core.Node):
-    """One operator on its way into the IR. `constant(i)` is operand i as integers, or NotTyped."""
+    """One operator on its way into the IR. `constant(i)` is operand i as integers, or NotTyped;
+    `variable(element, shape)` is a new one of the operator's own, of zeros at first."""
 
     constant: Callable[[int], list[int]]
+    variable: Callable[[Attribute, Sequence[int]], SSAValue] = no_variable
 
 
 Kind = type[Operation]

@@ -14,7 +14,16 @@ from memopt.dialects.attributes.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
-from memopt.frontends.tflite import custom_ops, elementwise, indices, moves, picks, products, rare
+from memopt.frontends.tflite import (
+    custom_ops,
+    elementwise,
+    indices,
+    moves,
+    picks,
+    products,
+    rare,
+    signal_ops,
+)
 from memopt.frontends.tflite.functions import (
     entries,
     function,
@@ -102,6 +111,24 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     ),
     "CUSTOM:MaxPoolingWithArgmax2D": Entry(custom_ops.max_pool_places, "max_pool_places"),
     "CUSTOM:MaxUnpooling2D": Entry(custom_ops.max_unpool, "max_unpool"),
+    "CUSTOM:SignalDelay": Entry(signal_ops.delay, "signal_delay"),
+    "CUSTOM:SignalEnergy": Entry(signal_ops.energy, "signal_energy"),
+    "CUSTOM:SignalFftAutoScale": Entry(signal_ops.fft_auto_scale, "signal_fft_auto_scale"),
+    "CUSTOM:SignalFilterBank": Entry(signal_ops.filter_bank, "signal_filter_bank"),
+    "CUSTOM:SignalFilterBankLog": Entry(signal_ops.log, "signal_filter_bank_log"),
+    "CUSTOM:SignalFilterBankSpectralSubtraction": Entry(
+        signal_ops.spectral_subtraction, "signal_filter_bank_spectral_subtraction"
+    ),
+    "CUSTOM:SignalFilterBankSquareRoot": Entry(
+        signal_ops.square_root, "signal_filter_bank_square_root"
+    ),
+    "CUSTOM:SignalFramer": Entry(signal_ops.framer, "signal_framer"),
+    "CUSTOM:SignalIrfft": Entry(signal_ops.transform, "signal_irfft"),
+    "CUSTOM:SignalOverlapAdd": Entry(signal_ops.overlap_add, "signal_overlap_add"),
+    "CUSTOM:SignalPCAN": Entry(signal_ops.pcan, "signal_pcan"),
+    "CUSTOM:SignalRfft": Entry(signal_ops.transform, "signal_rfft"),
+    "CUSTOM:SignalStacker": Entry(signal_ops.stacker, "signal_stacker"),
+    "CUSTOM:SignalWindow": Entry(signal_ops.window, "signal_window"),
     "CUSTOM:TransformLandmarks": Entry(custom_ops.transformed, "transform_landmarks"),
     "CUSTOM:TransformTensorBilinear": Entry(custom_ops.transformed, "transform_bilinear"),
     "CUSTOM:TFLite_Detection_PostProcess": Entry(

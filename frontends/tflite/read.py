@@ -267,6 +267,13 @@ class Importer:
         op.attributes["memgraph.source"] = SourceAttr(self.index, -1, (*handles, handle))
         return variable
 
+    def _own_variable(self, operator: Operator, type_: TensorType[Attribute]) -> SSAValue:
+        """A new variable of an operator, which no tensor of the file is."""
+        name = f"{self.name(operator.outputs[0])} state"
+        op = VariableOp(name.encode("ascii", "backslashreplace").decode(), type_)
+        self.draft.head.append(op)
+        return op.result
+
     def _typed(
         self, operator: Operator, results: Sequence[TensorType[Attribute]], options: dict[str, Any]
     ) -> Operation | str:
@@ -284,6 +291,7 @@ class Importer:
             results,
             lambda i: self.value(inputs[i]),
             lambda i: self.integers(inputs[i] if i < len(inputs) else -1),
+            lambda element, shape: self._own_variable(operator, TensorType(element, shape)),
         )
         return typed(OPERATORS, node)
 

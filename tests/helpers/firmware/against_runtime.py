@@ -27,9 +27,10 @@ def compared(
     change: Callable[[Sequence[Any]], None] | None = None,
     runs: int = 2,
     close: float = CLOSE,
+    stays: bool = False,
 ) -> Tensors:
     """Compare all tensors with the runtime's, integers bit for bit, with inputs that `change` may
-    change; return those of the runtime by their number."""
+    change; return those of the runtime by their number. If `stays`, TFLM keeps its state."""
     work = tmp_path / str(seed)
     path = forge.save(tmp_path / f"{seed}.tflite")
     module = lab.plan(lab.read_model(path), schedule="source", target="host")
@@ -37,7 +38,7 @@ def compared(
     if change is not None:
         change(inputs)
     known = evaluated(lab, module, inputs)
-    want = known if oracle == EVALUATE else lab.golden(oracle, path, inputs, tensors, work)
+    want = known if oracle == EVALUATE else lab.golden(oracle, path, inputs, tensors, work, stays)
     assert set(want) == set(tensors)
     for tensor, array in want.items():
         assert alike(known[tensor], array, close), f"seed {seed}: evaluate, tensor {tensor}"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from operator_cases_rare import RARE
+from operator_cases_signal import SIGNAL
 from operator_parts import KINDS as KINDS
 from operator_parts import Rng, filters, image, made, tensor, value
 from xdsl.dialects.builtin import (
@@ -407,6 +408,7 @@ def space_to_depth(name: str, rng: Rng) -> Any:
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **RARE,
+    **SIGNAL,
     **{name: binary for name, op in KINDS.items() if issubclass(op, BinaryOp)},
     **{name: truth for name, op in KINDS.items() if issubclass(op, TruthOp | LogicalNotOp)},
     "choose": choose,

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.__main__ import build_parser as benchmark_parser
+from forge_signal import preprocessor
 from onnx import TensorProto, helper
 from places import ROOT
 
@@ -72,6 +73,7 @@ def here(tmp_path: Path, shared: Path, firmware: Path, monkeypatch: pytest.Monke
     for name in ("net", "model", "wake"):
         shutil.copy(models / "hello_world_int8.tflite", f"{name}.tflite")
     shutil.copy(models / "hello_world_int8.tflite", "words.tflite")
+    Path("preprocessor.tflite").write_bytes(preprocessor())
     shutil.copy(models / "tinymaix_mnist_resnet_int8.tflite", "camera.tflite")
     shutil.copy(models / "streaming_wakeword_int8.tflite", "audio.tflite")
     shutil.copy(ROOT / "docs/examples/branches.mlir", "in.mlir")
