@@ -21,6 +21,7 @@ smaller than the result.
 """
 
 from bisect import bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -51,16 +52,36 @@ class KillMoves:
         return ancestors(self.graph)
 
     @cached_property
-    def _events(self) -> tuple[int, ...]:
-        """Masks of all that must have run for one event to be over, smallest first."""
+    def _ends(self) -> dict[int, Sequence[int]]:
+        """Masks of all that must have run for one event to be over, smallest first, and operators
+        that have run last by then, among others."""
         graph, up = self.graph, self._ancestors
+        ends: dict[int, Sequence[int]] = {}
         needs: set[int] = set()
         for g, group in enumerate(graph.groups):
-            touchers = {*group.writers, *group.readers}
+            touchers = graph.touchers[g]
             if graph.sizes[g] and touchers and not group.is_output:
-                needs.add(_closure(up, touchers))
-        needs.update(up[v] | 1 << v for v in range(len(graph)) if graph.extra[v])
-        return tuple(sorted(needs, key=int.bit_count))
+                needs.add(need := _closure(up, touchers))
+                ends[need] = touchers
+        needs.update(alone := [up[v] | 1 << v for v in range(len(graph)) if graph.extra[v]])
+        ends |= {need: (need.bit_length() - 1,) for need in alone}
+        return {need: ends[need] for need in sorted(needs, key=int.bit_count)}
+
+    @cached_property
+    def _ending(self) -> list[int]:
+        """Per operator the events, as a mask, whose last operator has run once it has."""
+        ending = [0] * len(self.graph)
+        for e, need in enumerate(self._events):
+            ending[need.bit_length() - 1] |= 1 << e
+        for v, before in enumerate(self.graph.predecessors):
+            for p in before:
+                ending[v] |= ending[p]
+        return ending
+
+    @cached_property
+    def _events(self) -> tuple[int, ...]:
+        """Masks of all that must have run for one event to be over, smallest first."""
+        return tuple(self._ends)
 
     @cached_property
     def _inplace(self) -> tuple[tuple[int, int], ...]:
@@ -114,15 +135,19 @@ class KillMoves:
     def _blockers(self) -> list[list[int]]:
         """Per event the largest events within it: while one of them is not over, it is no branch.
 
-        Only so many smaller ones are looked at; those left out cost time, not correctness.
+        Only so many smaller ones are looked at, and of them those whose last operator is in it;
+        those left out cost time, not correctness.
         """
-        events = self._events
+        events, ends, ending = self._events, self._ends, self._ending
         reach = min(BLOCKERS, COMPARISONS // max(1, len(events)))
         within: list[int] = []
         result: list[list[int]] = []
         for e, need in enumerate(events):
             first = max(0, e - reach)
-            rest = (1 << e) - (1 << first)
+            rest = 0
+            for v in ends[need]:
+                rest |= ending[v]
+            rest &= (1 << e) - (1 << first)
             mine = 0
             direct: list[int] = []
             while rest:
@@ -206,7 +231,7 @@ class KillMoves:
         return result
 
 
-def _closure(up: list[int], operators: set[int]) -> int:
+def _closure(up: list[int], operators: Collection[int]) -> int:
     mask = 0
     for v in operators:
         mask |= up[v] | 1 << v

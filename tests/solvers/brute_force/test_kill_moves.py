@@ -140,3 +140,38 @@ def test_many_minimal_sets_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_minimal_sets_of_thousands_are_left_when_time_is_over() -> None:
     with pytest.raises(clock.TimeIsOverError):
         kill_moves.minimal_sets({1 << i for i in range(kill_moves.FEW + 1)}, clock.now())
+
+
+def test_events_of_other_rows_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rows that have nothing in common an event is compared with those before it in its own
+    row alone, however many rows there are; of random graphs the answer is that of all pairs."""
+    compared = 0
+
+    class Counted(int):
+        def __and__(self, other: int) -> int:
+            nonlocal compared
+            compared += 1
+            return int(self) & other
+
+    rows, length = 40, 5
+    number = range(rows * length)
+    before = tuple((v - 1,) if v % length else () for v in number)
+    groups = tuple(Group("t", 4, (v,), (v + 1,) if (v + 1) % length else ()) for v in number)
+    graph = MemoryGraph(("v",) * len(number), before, groups)
+    events = KillMoves(graph)._events  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(KillMoves, "_events", tuple(map(Counted, events)))
+    assert len(KillMoves(graph).start()) == rows
+    assert compared <= 4 * len(events)
+
+
+def test_blockers_are_the_largest_events_within_an_event(fuzz: float) -> None:
+    rng = random.Random(9)
+    for _ in range(int(2_000 * fuzz) + 50):
+        moves = KillMoves(renumber(random_graph(rng, 9))[0])
+        events = moves._events  # pyright: ignore[reportPrivateUsage]
+        for e, blockers in enumerate(moves._blockers):  # pyright: ignore[reportPrivateUsage]
+            within = [b for b in range(e) if events[b] & events[e] == events[b]]
+            largest = {
+                b for b in within if not any(b != c and not events[b] & ~events[c] for c in within)
+            }
+            assert set(blockers) == largest
