@@ -10,8 +10,9 @@ gone through until nothing gets better. What is found depends on what a byte nea
 so that is varied.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
@@ -68,23 +69,26 @@ def _settled(
     current, looked = list(order), 0
     max_states = UNLIMITED if deadline is None else STATES
     profiled = profile(graph, current)
+    known: dict[tuple[_Stretch, int], _Best] = {}
     for turn in range(ROUNDS):
         levels, steps = list(profiled.levels), profiled.steps
-        place = {v: i for i, v in enumerate(current)}
+        passed = _Passed(graph)
         for first in range(turn % 2 * (LENGTH // 4), len(current) - 1, LENGTH // 2):
             last = min(first + LENGTH, len(current))
             if clock.late(deadline) or looked > max_states:
                 return tuple(current)
             if not any(map(cost.of, steps[first:last])):
                 continue
-            stretch = _Stretch(graph, current, first, last, place)
-            try:
-                path, states = stretch.best(levels[first], cost, deadline)
+            passed.advance(current, first)
+            stretch = passed.stretch(current[first:last])
+            question = stretch, levels[first]
+            try:  # of rows most are alike
+                path, states = known.get(question) or stretch.best(levels[first], cost, deadline)
             except clock.TimeIsOverError:
                 return tuple(current)
+            known[question] = path, states
             looked += states
             current[first:last] = [current[first + i] for i, _ in path]
-            place.update((v, first + i) for i, v in enumerate(current[first:last]))
             levels[first + 1 : last + 1] = [level for _, level in path]
         profiled = profile(graph, current)
         if sum(map(cost.of, profiled.steps)) >= sum(map(cost.of, steps)):
@@ -92,77 +96,88 @@ def _settled(
     return tuple(current)
 
 
-def _reaching(
-    graph: MemoryGraph,
-    touching: Iterable[int],
-    inside: Container[int],
-    first: int,
-    place: Mapping[int, int],
-) -> tuple[set[int], set[int]]:
-    """The groups that are there before the stretch of operators `inside`, which begins at `first`,
-    and those that are there behind it."""
-    earlier, later = set[int](), set[int]()
-    for g in touching:
-        group = graph.groups[g]
-        if group.is_input or any(v not in inside and place[v] < first for v in group.writers):
-            earlier.add(g)
-        if group.is_output or any(v not in inside and place[v] >= first for v in graph.touchers[g]):
-            later.add(g)
-    return earlier, later
+class _Passed:
+    """The operators before a stretch: groups that are there by then, and how often each was
+    touched."""
+
+    def __init__(self, graph: MemoryGraph) -> None:
+        self.graph, self.end = graph, 0
+        self.touched = [0] * len(graph.groups)
+        self.is_there = [g.is_input for g in graph.groups]
+
+    def advance(self, order: Sequence[int], first: int) -> None:
+        """Take in what `order` has from the end of what was passed up to `first`."""
+        for v in order[self.end : first]:
+            for g in self.graph.touches[v]:
+                self.touched[g] += 1
+            for g in self.graph.writes[v]:
+                self.is_there[g] = True
+        self.end = first
+
+    def stretch(self, inside: Sequence[int]) -> "_Stretch":
+        """Return the operators `inside`, which come next in some order, in numbers."""
+        graph, sizes, bit = self.graph, self.graph.sizes, {v: 1 << i for i, v in enumerate(inside)}
+        touchers: dict[int, int] = {}
+        writers: dict[int, int] = {}
+        for v, mine in bit.items():
+            for g in graph.touches[v]:
+                touchers[g] = touchers.get(g, 0) | mine
+            for g in graph.writes[v]:
+                writers[g] = 0 if self.is_there[g] else writers.get(g, 0) | mine
+        stays = {g for g, mask in touchers.items() if self._stays(g, mask)}
+        fresh = [[(writers[g], sizes[g]) for g in graph.writes[v] if writers[g]] for v in inside]
+        dying = [
+            [(touchers[g], sizes[g]) for g in graph.touches[v] if g not in stays] for v in inside
+        ]
+        over = [[c for c in graph.candidates[v] if c.operand not in stays] for v in inside]
+        return _Stretch(
+            0 if self.end else graph.unread_inputs,
+            tuple([sum([bit.get(p, 0) for p in set(graph.predecessors[v])]) for v in inside]),
+            tuple([graph.extra[v] for v in inside]),
+            tuple(map(tuple, fresh)),
+            tuple(map(tuple, dying)),
+            tuple([tuple([(touchers[c.operand], sizes[c.result]) for c in cs]) for cs in over]),
+        )
+
+    def _stays(self, g: int, mask: int) -> bool:
+        """Return whether a group is there behind the operators of a stretch that touch it."""
+        touched = self.touched[g] + mask.bit_count()
+        return self.graph.groups[g].is_output or touched < len(self.graph.touchers[g])
 
 
+_Touching = tuple[tuple[tuple[int, int], ...], ...]
+"""Of each operator pairs of operators, as a mask, and bytes."""
+
+_Best = tuple[list[tuple[int, int]], int]
+
+
+@dataclass(frozen=True)
 class _Stretch:
-    """The operators at [first, last) of an order, as numbers from 0, and what they do to memory.
+    """Consecutive operators of an order, as numbers from 0, and what they do to memory.
 
     Masks are over them. `leaves` are the bytes of inputs that nobody reads, which are gone after
-    step 0. `place` is that of each operator in the order.
+    step 0. `needs` are those that each needs, `fresh` who writes what it writes first, `dying` who
+    touches what is gone after them, `over` who touches what its result may lie in place of.
     """
 
-    def __init__(
-        self,
-        graph: MemoryGraph,
-        order: Sequence[int],
-        first: int,
-        last: int,
-        place: Mapping[int, int],
-    ) -> None:
-        inside = order[first:last]
-        bit = {v: 1 << i for i, v in enumerate(inside)}
-        touching = {g for v in inside for g in graph.touches[v]}
-        self.count = len(inside)
-        self.leaves = graph.unread_inputs if first == 0 else 0
-        self.needs = [sum(bit.get(p, 0) for p in set(graph.predecessors[v])) for v in inside]
-        self.needed_by = [
+    leaves: int
+    needs: tuple[int, ...]
+    extra: tuple[int, ...]
+    fresh: _Touching
+    dying: _Touching
+    over: _Touching
+
+    @property
+    def count(self) -> int:
+        return len(self.needs)
+
+    @cached_property
+    def needed_by(self) -> list[list[int]]:
+        return [
             [w for w, needs in enumerate(self.needs) if needs >> v & 1] for v in range(self.count)
         ]
-        self.extra = [graph.extra[v] for v in inside]
-        touchers = {g: sum(bit.get(v, 0) for v in graph.touchers[g]) for g in touching}
-        earlier, later = _reaching(graph, touching, bit, first, place)
-        # (who writes it, bytes), (who touches it, bytes), (who touches the operand, bytes)
-        self.fresh = [
-            [
-                (sum(bit.get(w, 0) for w in set(graph.groups[g].writers)), graph.sizes[g])
-                for g in graph.writes[v]
-                if g not in earlier
-            ]
-            for v in inside
-        ]
-        self.dying = [
-            [(touchers[g], graph.sizes[g]) for g in graph.touches[v] if g not in later]
-            for v in inside
-        ]
-        self.over = [
-            [
-                (touchers[c.operand], graph.sizes[c.result])
-                for c in graph.candidates[v]
-                if c.operand not in later
-            ]
-            for v in inside
-        ]
 
-    def best(
-        self, level: int, cost: _Cost, deadline: float | None
-    ) -> tuple[list[tuple[int, int]], int]:
+    def best(self, level: int, cost: _Cost, deadline: float | None) -> _Best:
         """The operators in the best order found, each with the level after it, and how many
         downsets were looked at; `level` in bytes before the first. Raises TimeIsOverError."""
         ready = sum(1 << i for i, needs in enumerate(self.needs) if not needs)

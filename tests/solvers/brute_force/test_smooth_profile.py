@@ -2,14 +2,17 @@
 
 from itertools import permutations
 from random import Random
+from typing import Any
 
 import pytest
 from oracles import random_graph
 
 from memopt.solvers import clock, joint
+from memopt.solvers.joint import smooth_profile
 from memopt.solvers.joint.smooth_profile import COSTS, LENGTH, smoother_orders
 from memopt.solvers.placement import coarse
 from memopt.solvers.problems.memory_graph import (
+    Group,
     MemoryGraph,
     ProblemError,
     profile,
@@ -144,3 +147,28 @@ def test_without_a_time_limit_questions_are_counted(monkeypatch: pytest.MonkeyPa
     joint.solve(graph, start.order, start.lower_bound, calm_first=True)
     cost = sum(n**2 for n in asked[:-1])
     assert asked and cost <= 5_000 < cost + asked[-1] ** 2 * 6
+
+
+def test_stretches_that_are_alike_are_put_in_order_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds of rows, each of which is done with before the next, the first few are asked
+    about."""
+    rows, asked = 300, 0
+    number = range(4 * rows)  # a and b of the row before, c of both, d of c
+    ahead = ((1,), (2,), (2, 1), (1,))
+    before = tuple(tuple(v - k for k in ahead[v % 4] if v >= k) for v in number)
+    groups = [Group("x", 8, (), (0,), is_input=True, is_output=True)]
+    for v in range(0, 4 * rows, 4):
+        groups += [Group("a", 40, (v,), (v + 2,)), Group("b", 8, (v + 1,), (v + 2,))]
+        groups += [Group("c", 40, (v + 2,), (v + 3,)), Group("d", 1, (v + 3,))]
+    graph = MemoryGraph(("v",) * len(number), before, tuple(groups))
+    best = smooth_profile._Stretch.best  # pyright: ignore[reportPrivateUsage]
+
+    def counted(self: Any, level: int, *rest: Any) -> object:
+        nonlocal asked
+        asked += 1
+        return best(self, level, *rest)
+
+    monkeypatch.setattr(smooth_profile._Stretch, "best", counted)  # pyright: ignore[reportPrivateUsage]
+    order = tuple(number)
+    list(smoother_orders(graph, order, profile(graph, order).peak))
+    assert 0 < asked < 12 * len(COSTS) < 4 * rows // LENGTH * len(COSTS)
