@@ -323,8 +323,8 @@ def _few_rows(cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | Non
     if len(rows.graph) <= MANY_CALLS:
         return None
     few = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls=0)[-1]
-    small = cuts.of_until(few.positions, deadline)
-    if small is None or not _pays_to_ask(len(rows.graph) - few.calls, len(rows.graph)):
+    pays = _pays_to_ask(len(rows.graph) - few.calls, len(rows.graph))
+    if not pays or (small := cuts.of_until(few.positions, deadline)) is None:
         return None
     return _standing(small, _proven(small.graph, few.order, clock.left(deadline)), deadline)
 

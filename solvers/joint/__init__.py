@@ -186,7 +186,7 @@ def _among_calm(
             windows.height = height
             answer = repair.fitting(graph, order, windows)
             return _better(best, order, answer if isinstance(answer, Placement) else None)
-        problem, fine = live_ranges(graph, order), work > EAGER
+        problem, fine = windows.problem(graph, order), work > EAGER
         placed = coarse.fits(problem, height, work, clock.left(deadline), fine)
         spent += (1 + fine) * len(problem.items) ** 2 * work / EAGER
         return _better(best, order, placed)
@@ -196,7 +196,8 @@ def _among_calm(
         if order != own:
             calm.append(order)
             best = replace(best, schedules=best.schedules + 1)
-            quick = _without_search(live_ranges(graph, order), clock.left(deadline))
+            problem = windows.problems[order] = live_ranges(graph, order)
+            quick = _without_search(problem, clock.left(deadline))
             best = _better(best, order, quick)
         if best.placement.arena > peak and not windowed:
             best = asked(best, order, peak)
@@ -209,7 +210,10 @@ def _among_calm(
         if not calm or best.placement.arena <= peak:  # no other order is as low
             return best
         above = None if thorough else repair.LEFT
-        asking = windows if windowed else repair.Asking(peak, deadline=end, left=above)
+        asking = windows
+        if not windowed:
+            known = windows.problems
+            asking = repair.Asking(peak, deadline=end, left=above, problems=known)
         mended = repair.repaired(graph, [*calm, own], asking)
         return _better(best, *mended) if mended else best
 

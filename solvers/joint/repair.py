@@ -12,7 +12,7 @@ That finds, and proves nothing: who is told that something does not fit just tri
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memopt.solvers import clock
 from memopt.solvers.placement import coarse
@@ -39,7 +39,8 @@ class Asking:
     """Questions to CP-SAT whether what is live fits below `height` bytes, at multiples of a
     `unit`, that of an order: until `deadline` (`clock.now`), and while there is something `left` of
     the seconds that all are worth, if these are limited. Each may take `work` in CP-SAT's
-    deterministic time; `questions` counts them."""
+    deterministic time; `questions` counts them. `problems` are those of orders that are asked about
+    more than once."""
 
     height: int
     unit: int = 1
@@ -47,14 +48,17 @@ class Asking:
     left: float | None = None
     work: float = PATIENCE[0]
     questions: int = 0
+    problems: dict[tuple[int, ...], PlacementProblem] = field(
+        default_factory=dict[tuple[int, ...], PlacementProblem]
+    )
 
     @property
     def ended(self) -> bool:
         return clock.late(self.deadline) or (self.left is not None and self.left <= 0)
 
-    def live(self, problem: PlacementProblem, lower: int, upper: int) -> list[Item]:
-        """Return the items with bytes in steps [lower, upper), cut to these."""
-        return clipped([i for i in problem.items if i.pieces], lower, upper)
+    def problem(self, graph: MemoryGraph, order: tuple[int, ...]) -> PlacementProblem:
+        """Return the placement problem of an order."""
+        return self.problems.get(order) or live_ranges(graph, order)
 
     def ask(
         self, items: Sequence[Item], pinned: Mapping[int, int] = coarse.ANYWHERE
@@ -93,10 +97,28 @@ def fitting(
 ) -> Placement | tuple[int, int] | None:
     """Return the order placed in the height that is asked about, or steps [lower, upper) of it that
     do not fit, as few as were found; None if neither was found."""
-    problem = live_ranges(graph, order)
+    problem = asking.problem(graph, tuple(order))
     items = [i for i in problem.items if i.pieces]
     asking.unit = coarse.widest_unit(items, asking.height)
     return _fitting(problem, len(order), asking)
+
+
+class Live:
+    """The items of a problem with bytes, by stretches of their steps: who asks for a few steps
+    after the other looks through what is live near these alone."""
+
+    def __init__(self, problem: PlacementProblem) -> None:
+        self.stretches: dict[int, list[Item]] = {}
+        for item in problem.items:
+            if item.pieces:
+                for at in range(item.lower // STRIDE, -(-item.upper // STRIDE)):
+                    self.stretches.setdefault(at, []).append(item)
+
+    def between(self, lower: int, upper: int) -> list[Item]:
+        """Return the items with bytes in steps [lower, upper), cut to these."""
+        numbers = range(lower // STRIDE, -(-upper // STRIDE))
+        near = {i.index: i for at in numbers for i in self.stretches.get(at, ())}
+        return clipped([near[index] for index in sorted(near)], lower, upper)
 
 
 def _repaired(
@@ -150,11 +172,11 @@ def _fitting(
     room, further back is asked again.
     """
     at: dict[int, int] = {}
+    live = Live(problem)
     lower, upper, back = 0, min(2 * STRIDE, steps), STRIDE
     while True:
-        items = asking.live(problem, lower, upper)
-        before = {i.index for i in problem.items if i.lower < lower}
-        pinned = {i.index: at[i.index] for i in items if i.index in before}
+        items = live.between(lower, upper)
+        pinned = {i.index: at[i.index] for i in items if problem.items[i.index].lower < lower}
         answer = asking.ask(items, pinned)
         if answer.offsets is not None:
             at |= zip([i.index for i in items], answer.offsets, strict=True)
@@ -165,7 +187,7 @@ def _fitting(
         if back == STRIDE and pinned:
             answer = asking.ask(items)
         if back == STRIDE and answer.fits is False:
-            return _shortest_misfit(problem, lower, upper, asking)
+            return _shortest_misfit(live, lower, upper, asking)
         # what is undecided is easier only where less of it is pinned
         undecided = answer.fits is None and (back == STRIDE or back >= FAR)
         if asking.ended or lower == 0 or undecided:
@@ -174,22 +196,20 @@ def _fitting(
         lower = max(0, upper - STRIDE - back)
 
 
-def _shortest_misfit(
-    problem: PlacementProblem, lower: int, upper: int, asking: Asking
-) -> tuple[int, int]:
+def _shortest_misfit(live: Live, lower: int, upper: int, asking: Asking) -> tuple[int, int]:
     """Steps that do not fit, from `lower` to `upper`, but for those that are not needed for that.
     What is not known is taken to fit, which leaves more."""
     fits = lower
     while upper - fits > 1:
         middle = (fits + upper) // 2
-        if asking.ask(asking.live(problem, lower, middle)).fits is False:
+        if asking.ask(live.between(lower, middle)).fits is False:
             upper = middle
         else:
             fits = middle
     late = upper
     while late - lower > 1:
         middle = (lower + late) // 2
-        if asking.ask(asking.live(problem, middle, upper)).fits is False:
+        if asking.ask(live.between(middle, upper)).fits is False:
             lower = middle
         else:
             late = middle
@@ -218,7 +238,8 @@ def _reordered(
             end = first + len(begun) + 1
             if profile(graph, tried).steps[end - 1] > asking.height:
                 continue
-            if asking.ask(asking.live(live_ranges(graph, tried), first, end)).fits is True:
+            items = [i for i in live_ranges(graph, tried).items if i.pieces]
+            if asking.ask(clipped(items, first, end)).fits is True:
                 complete = extended((*begun, v))
                 if complete is not None:
                     return complete

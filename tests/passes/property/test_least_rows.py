@@ -24,10 +24,12 @@ from memopt.passes.plan.extract import extract
 from memopt.passes.rows import least_arena as least_rows
 from memopt.passes.rows.expand import computing
 from memopt.passes.rows.least_arena import choose_rows
-from memopt.passes.rows.numbers import in_rows
+from memopt.passes.rows.minimise import Chosen
+from memopt.passes.rows.numbers import Cuts, in_rows
 from memopt.solvers import clock, joint
 from memopt.solvers.problems.memory_graph import live_ranges
 from memopt.solvers.programs import worker
+from memopt.solvers.scheduling import schedule
 
 FULL = 400  # networks
 QUICK = 5
@@ -300,3 +302,23 @@ def test_only_what_has_no_rows_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(run_passes, "_is_least", unbounded)
     with pytest.raises(MemoptError, match="broken"):
         arena(text, "auto", "cortex-m4")
+
+
+def test_the_fewest_rows_are_not_cut_where_they_are_hardly_fewer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What saves too few calls to be asked about gets no copy of the function of its own."""
+    module = Parser(new_context(), network(34, "i8")).parse_module()
+    plan_module(new_context(), module, SettledOptions(target="generic", rows="none"), Seconds())
+    cuts = Cuts(only_function(module))
+    rows = cuts.of(range(len(computing(cuts.func))))
+    ordered = schedule(rows.graph, "auto")
+
+    def fewer_rows(*_: object, calls: int) -> list[Chosen]:
+        return [Chosen(rows.cut - {min(rows.cut)}, ordered.order[calls + 1 :], False)]
+
+    monkeypatch.setattr(least_rows, "fewer_rows", fewer_rows)
+    monkeypatch.setattr(least_rows, "MANY_CALLS", 1)
+    few = least_rows._few_rows(cuts, rows, ordered, None)  # pyright: ignore[reportPrivateUsage]
+    assert few is None
+    assert len(cuts.made) == 1

@@ -70,17 +70,21 @@ def test_what_fits_in_another_order_is_found(fuzz: float) -> None:
     assert other > 10 * missed
 
 
-def test_what_fits_fits_at_any_time() -> None:
+def test_what_fits_fits_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window of an order that fits does: what is live in it holds its bytes, and no more."""
+    monkeypatch.setattr(repair, "STRIDE", 3)
     random = Random(6)
     for _ in range(20):
         graph = random_graph(random, 8)
         order = schedule(graph, "search").order
         problem = live_ranges(graph, order)
         asking = repair.Asking(place(problem, "exact").arena, 1)
+        everything, live = [i for i in problem.items if i.pieces], repair.Live(problem)
         for lower in range(len(graph)):
             for upper in range(lower + 1, len(graph) + 1):
-                assert asking.ask(asking.live(problem, lower, upper)).fits is not False
+                items = live.between(lower, upper)
+                assert items == repair.clipped(everything, lower, upper)
+                assert asking.ask(items).fits is not False
 
 
 def test_it_ends_with_the_time_and_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,6 +198,25 @@ def test_many_rows_are_asked_about_window_by_window(monkeypatch: pytest.MonkeyPa
         others += bool(searched)
         assert len(searched) <= 1
     assert calmer and others
+
+
+def test_rows_of_an_order_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An order that is asked about for one height after the other stays the same problem."""
+    read: list[tuple[int, ...]] = []
+
+    def counted(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
+        read.append(tuple(order))
+        return live_ranges(graph, order)
+
+    cases, asked = list(rows_of_many(monkeypatch)), 0
+    monkeypatch.setattr(joint, "live_ranges", counted)
+    monkeypatch.setattr(repair, "live_ranges", counted)
+    monkeypatch.setattr(repair, "MARGINS", ())  # no other order is tried
+    for graph, start in cases[:20]:
+        read.clear()
+        asked += solved(graph, start).schedules > 1
+        assert not [o for o in {*read} if o != start.order and read.count(o) > 1]
+    assert asked
 
 
 @pytest.mark.deep
