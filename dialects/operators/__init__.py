@@ -19,6 +19,6 @@ def operations() -> tuple[type[Operation], ...]:
         value
         for module in modules_in(__name__).values()
         for value in vars(load(module)).values()
-        if isinstance(value, type) and issubclass(value, Operation) and "name" in vars(value)
+        if isinstance(value, type) and "name" in vars(value) and Operation in value.__mro__
     }
     return tuple(sorted(kinds, key=lambda op: op.name))

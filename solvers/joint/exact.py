@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from memopt.solvers.joint.in_place_choices import Choice, restricted
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, live_ranges
 from memopt.solvers.problems.placement import Placement
 from memopt.solvers.programs.cp_solver import Limit, solve
+from memopt.solvers.programs.or_tools import cp_model
 
 WORK = 2.0  # CP-SAT's deterministic time, about as many seconds
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit
 from memopt.solvers.programs.cp_solver import CpAnswer, Limit, solve
+from memopt.solvers.programs.or_tools import cp_model
 
 Literal = cp_model.IntVar
 # (lower, upper, bytes, bytes above the offset, tenant, element, is the entry)

@@ -17,12 +17,11 @@ from itertools import accumulate
 from math import gcd, lcm
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from memopt.solvers import clock
 from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 from memopt.solvers.programs.cp_solver import Limit, solve
+from memopt.solvers.programs.or_tools import cp_model
 
 SMALL = 0.01  # of the byte-steps: what may be rounded up
 MOST = 5_000  # rectangles

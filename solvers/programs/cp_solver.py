@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from math import ceil, isfinite
 from typing import Any
 
-from ortools.sat.python import cp_model, cp_model_helper
+from ortools.sat.python import cp_model_helper
 
 from memopt.solvers import clock
 from memopt.solvers.programs import worker
 from memopt.solvers.programs.hints import fulfils
+from memopt.solvers.programs.or_tools import cp_model
 
 helper: Any = cp_model_helper  # its types leave most open
 Hint = Iterable[tuple[Any, int]]

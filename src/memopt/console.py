@@ -1,8 +1,10 @@
-"""Where the commands begin: Ctrl-C is caught before what takes half a second to be imported."""
+"""Where the commands begin: Ctrl-C is caught before what takes half a second to be imported, and
+`--version` alone imports none of it."""
 
+import sys
 from importlib import import_module
 
-from memopt.text.usage import answering
+from memopt.text.usage import answering, staying, version_line
 
 
 def memopt() -> int:
@@ -17,5 +19,10 @@ def memopt_opt() -> int:
 
 def _main(program: str, module: str) -> int:
     with answering(program) as answer:
-        answer.code = import_module(module).main()
+        if sys.argv[1:] == ["--version"]:
+            print(version_line())
+            return answer.code
+        with staying():
+            command = import_module(module)
+        answer.code = command.main()
     return answer.code

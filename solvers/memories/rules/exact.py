@@ -1,10 +1,9 @@
 """`exact`: the least traffic under the model, by CP-SAT, begun with what `belady` finds."""
 
-from ortools.sat.python import cp_model
-
 from memopt.solvers.memories.rules import belady
 from memopt.solvers.memories.traffic import Gap, Traffic, TrafficProblem, moved_bytes
 from memopt.solvers.programs import cp_solver
+from memopt.solvers.programs.or_tools import cp_model
 
 WORK = 20.0  # of CP-SAT's deterministic seconds
 

@@ -22,7 +22,7 @@ from memopt.solvers.placement.strips import is_plain
 from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Proven
 
 if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
+    from memopt.solvers.programs.or_tools import cp_model
 
 WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
 PER_SECOND = 10_000  # items that are stated, sent and read: not begun where that takes too long

@@ -16,12 +16,11 @@ from functools import reduce
 from math import gcd
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.placement import Item
 from memopt.solvers.programs.cp_solver import Limit, solve
+from memopt.solvers.programs.or_tools import cp_model
 from memopt.solvers.shared_objects.heuristics import best_greedy
 from memopt.solvers.shared_objects.profiles import cliques
 

@@ -9,12 +9,17 @@ memopt place buffers.csv --capacity=1M -o placed.csv
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from typing import cast
 
 from memopt.modules import load, modules_in
 from memopt.text.diagnostics import diagnosed
-from memopt.text.usage import Parser, answering, check_time_limit, collect_rarely
+from memopt.text.usage import (
+    Parser,
+    answering,
+    check_time_limit,
+    collect_rarely,
+    version_line,
+)
 
 COMMANDS = modules_in("memopt.cli.commands")  # name -> module
 
@@ -61,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(given)
     args.words = given
     if args.version:
-        print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
+        print(version_line())
         return 0
     if args.command is None:
         parser.print_help(sys.stderr)

@@ -44,6 +44,7 @@ from memopt.text.usage import (
     check_time_limit,
     collect_rarely,
     path_text,
+    version_line,
 )
 
 EPILOG = """examples:
@@ -152,9 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(args: argparse.Namespace) -> int:
     """Run the passes on the input and print what is asked for; return the exit code."""
     if args.version:
-        from importlib.metadata import version
-
-        print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
+        print(version_line())
         return 0
     if args.list_passes:
         return list_passes()

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from types import FrameType
 from typing import Any, NoReturn, cast
 
@@ -111,6 +112,11 @@ def staying() -> Generator[None]:
         if enabled:
             gc.enable()
         gc.freeze()
+
+
+def version_line() -> str:
+    """Return what `--version` prints."""
+    return f"memopt {version('memopt')} (xdsl {version('xdsl')})"
 
 
 class Parser(argparse.ArgumentParser):
