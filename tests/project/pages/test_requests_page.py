@@ -19,7 +19,7 @@ MODELS = {
     "digits.tflite": "tinymaix_mnist_resnet_int8.tflite",
     "sine.tflite": "hello_world_int8.tflite",
     "gru.onnx": "families/gru2.onnx",
-    "tcn.onnx": "families/tcn.onnx",
+    "tcn.onnx": "families/tcn_q.onnx",
 }
 
 
