@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 1;
+constexpr std::int32_t MEMOPT_INTERFACE = 2;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -33,3 +33,23 @@ MEMOPT_API std::int32_t memopt_downsets_advance(void* search, std::int64_t state
 MEMOPT_API void memopt_downsets_order(const void* search, std::int64_t* operators);
 
 MEMOPT_API void memopt_downsets_destroy(void* search);
+
+// The search over corners of solvers/placement/skyline_corners.py; corners.cpp describes the
+// stream. Null as above.
+MEMOPT_API void* memopt_corners_create(const std::int64_t* numbers, std::int64_t count,
+                                       double slack_costs);
+
+// Begin a run of its own, with what is known of failed states and weights: the rank of each item,
+// whether valleys go on away from their corners, and the node at which it stops.
+MEMOPT_API void memopt_corners_begin(void* search, const std::int64_t* rank,
+                                     std::int32_t interior, std::int64_t limit);
+
+// Go on to node `pause`. `outcome`: nodes of all runs; 0 paused, 1 stopped at its limit, 2 solved,
+// 3 impossible. Return 0, or 1 where memory ran out, after which it can only be destroyed.
+MEMOPT_API std::int32_t memopt_corners_advance(void* search, std::int64_t pause,
+                                               std::int64_t* outcome);
+
+// Write the offset of each item.
+MEMOPT_API void memopt_corners_offsets(const void* search, std::int64_t* offsets);
+
+MEMOPT_API void memopt_corners_destroy(void* search);

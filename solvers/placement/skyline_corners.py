@@ -21,8 +21,10 @@ the one with the fewest branches comes first. What can wait, because it has slac
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 from memopt.solvers import clock
 from memopt.solvers.placement.recursion import deep_recursion
@@ -33,6 +35,7 @@ from memopt.solvers.placement.strips import Strip
 SOLVED = -1
 REMEMBERED = 400_000  # failed states, some 600 B each
 RESTART = 1_000  # nodes of the shortest run
+NATIVE = "memopt.solvers.placement.native_corners"  # loaded when something is searched
 SECTIONS = 16_000  # of all nodes between two looks at the clock: 10,000 take milliseconds
 
 
@@ -60,26 +63,35 @@ class CornerSearch(Skyline):
         self.wasted: int = 0  # bytes per section, `digit` bits each
         self.digit = height.bit_length()
         self.failed: dict[tuple[int, int, int, int], int] = {}
+        self.native: Any = None  # its runs in the library; False: in Python
 
     def run(self, nodes: int, deadline: float | None = None) -> tuple[int, ...] | None:
         """Search on, for at most `nodes` states and until `deadline` (by `clock`)."""
         if min(self.budget, default=0) < 0:
             return ()
         self.last, self.deadline = self.nodes + nodes, deadline
-        start = (self.skyline[:], self.budget[:], self.wasted, self.left)
+        if self.native is None:
+            module: Any = import_module(NATIVE)
+            self.native = module.runs_of(self, REMEMBERED) or False
         with deep_recursion():
             while self.nodes < self.last and not clock.late(deadline):
                 self._prepare(self.turn, self.random)
                 self.turn += 1
                 share = RESTART * luby(self.turn) if self.rules.restarts else nodes
                 self.limit = min(self.last, self.nodes + share)
-                try:
-                    outcome = self._solve(0, self.strip.sections)
-                    return tuple(self.offsets) if outcome == SOLVED else ()
-                except StoppedError:
-                    self.skyline, self.budget = start[0][:], start[1][:]
-                    self.wasted, self.left = start[2], start[3]
+                is_solved = self.native.run(self) if self.native else self._attempt()
+                if is_solved is not None:
+                    return tuple(self.offsets) if is_solved else ()
         return None
+
+    def _attempt(self) -> bool | None:
+        """Return whether a run in Python finds offsets; None if it ends before that is settled."""
+        start = (self.skyline[:], self.budget[:], self.wasted, self.left)
+        try:
+            return self._solve(0, self.strip.sections) == SOLVED
+        except StoppedError:
+            self.skyline, self.budget, self.wasted, self.left = start
+            return None
 
     def _prepare(self, turn: int, random: Random) -> None:
         """The order of branches in this run: what lives long lies low, in variations."""

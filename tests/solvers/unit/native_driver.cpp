@@ -73,6 +73,31 @@ bool search_downsets(const Numbers& numbers, Random& random, bool hostile) {
     return true;
 }
 
+bool search_corners(const Numbers& numbers, Random& random, bool hostile) {
+    const double costs = hostile && random() % 8 == 0 ? -1.0 : 0.5;
+    void* search = memopt_corners_create(numbers.data(),
+                                         static_cast<std::int64_t>(numbers.size()), costs);
+    if (search == nullptr) return false;
+    std::int64_t outcome[2] = {};
+    Numbers rank(static_cast<std::size_t>(numbers[0]));
+    for (int turn = 0; turn < 4 && outcome[1] < 2; ++turn) {
+        for (auto& place : rank) place = hostile ? odd(random) % 1000 : turn;
+        memopt_corners_begin(search, rank.data(), turn % 2, outcome[0] + 100);
+        for (int slice = 0; slice < 5; ++slice) {
+            const auto pause = hostile ? odd(random) : INT64_MAX;
+            if (memopt_corners_advance(search, pause, outcome) || outcome[1]) break;
+        }
+    }
+    memopt_corners_offsets(search, rank.data());
+    memopt_corners_destroy(search);
+    return true;
+}
+
+bool search(const Numbers& numbers, Random& random, std::int64_t kind, bool hostile) {
+    return kind ? search_corners(numbers, random, hostile)
+                : search_downsets(numbers, random, hostile);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -86,9 +111,9 @@ int main(int, char** arguments) {
     while (std::fread(head, sizeof head, 1, stdin)) {
         Numbers numbers(static_cast<std::size_t>(head[1]));
         if (std::fread(numbers.data(), 8, numbers.size(), stdin) != numbers.size()) return 1;
-        if (!search_downsets(numbers, random, false)) return 1;
+        if (!search(numbers, random, head[0], false)) return 1;
         for (auto i = mutations; i; --i) {
-            const bool was = search_downsets(broken(numbers, random), random, true);
+            const bool was = search(broken(numbers, random), random, head[0], true);
             (was ? accepted : refused) += 1;
         }
     }

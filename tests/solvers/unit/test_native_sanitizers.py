@@ -7,9 +7,12 @@ from array import array
 from pathlib import Path
 
 import pytest
-from native import SOURCES
+from native import SOURCES, random_strip
 from oracles import random_graph, random_order
 
+from memopt.solvers.placement.native_corners import problem_of
+from memopt.solvers.placement.rules import Rules
+from memopt.solvers.placement.skyline_corners import CornerSearch
 from memopt.solvers.problems.memory_graph import profile
 from memopt.solvers.scheduling.best_first import Switches
 from memopt.solvers.scheduling.native_search import NativeSearch
@@ -19,7 +22,7 @@ DRIVER = Path(__file__).with_name("native_driver.cpp")
 FLAGS = ("-std=c++20", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
 MUTATIONS = 20_000
-DOWNSETS = 0
+DOWNSETS, CORNERS = 0, 1
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +49,21 @@ def downsets() -> list["array[int]"]:
     return streams
 
 
+def corners() -> list["array[int]"]:
+    """Strips of 1 to 300 items, with every rule and with some."""
+    rng, streams = random.Random(2), list["array[int]"]()
+    for items, sections in ((1, 5), (8, 5), (70, 20), (130, 30), (300, 40)):
+        strip = random_strip(rng, items, sections)
+        rules = Rules(*(rng.random() < 0.8 for _ in range(7)))
+        streams.append(problem_of(CornerSearch(strip, max(strip.loads), rules), 20))
+    return streams
+
+
 @pytest.mark.deep
 def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) -> None:
     data = b"".join(
         array("q", (kind, len(stream))).tobytes() + stream.tobytes()
-        for kind, streams in ((DOWNSETS, downsets()),)
+        for kind, streams in ((DOWNSETS, downsets()), (CORNERS, corners()))
         for stream in streams
     )
     command = [str(driver), "1", str(max(1_000, int(MUTATIONS * fuzz)))]
