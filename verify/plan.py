@@ -19,6 +19,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.dialects.memgraph.functions import body_of, has_kind, read_values, run_by
 from memopt.dialects.memgraph.names import name_of, operator_kind, operator_name, place_of
+from memopt.dialects.memgraph.old_forms import BANKS, OldMemoriesAttr, old_form
 from memopt.dialects.memgraph.plan import (
     OFFSET,
     ORDER,
@@ -99,12 +100,14 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
 
 def check_form(func: FuncOp) -> None:
     """Raise MemoptError for a function that no plan is true of, whatever it says."""
+    place = f"@{func.sym_name.data}"
+    if OldMemoriesAttr.name in func.attributes:
+        raise MemoptError(old_form(OldMemoriesAttr.name, BANKS), place)
     model_of(func)
     block = body_of(func)
     check_definitions(block)
     if has_kind(block.ops, HyperNode):
-        text = "the function has hyper-nodes; run --schedule to get a flat one"
-        raise MemoptError(text, f"@{func.sym_name.data}")
+        raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
     if has_kind(block.ops, CUT):
         check_rows(block)
 

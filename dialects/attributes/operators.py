@@ -8,10 +8,10 @@ Everything prints in one way only, so equal attributes are equal bytes.
 
 import inspect
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from typing import Any, Literal, Self, get_args
+from functools import cache, lru_cache
+from typing import Any, Literal, NoReturn, Self, get_args
 
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntAttr, IntegerType, StringAttr, f32
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.quick import fill, index, numbers
 from memopt.dialects.memgraph.errors import nearest
+from memopt.dialects.memgraph.old_forms import current_word
 
 Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
 Rounding = Literal["tflm_double", "tflite_single", "onnx_even"]
@@ -71,12 +72,16 @@ def parse_keys(
     parser: AttrParser,
     readers: dict[str, Callable[[], Any]],
     delimiter: AttrParser.Delimiter = AttrParser.Delimiter.ANGLE,
+    old: Mapping[str, Callable[[], NoReturn]] | None = None,
 ) -> dict[str, Any]:
-    """Return the `key = value` pairs inside `<...>`, each key of `readers` at most once."""
+    """`key = value` pairs inside `<...>`, each key of `readers` at most once; a key of `old`, which
+    was written once, is refused as that says."""
     values: dict[str, Any] = {}
 
     def pair() -> None:
         key = parser.parse_identifier()
+        if old is not None and key in old:
+            old[key]()
         if key not in readers:
             parser.raise_error(f"unknown key {key!r}, expected one of: {', '.join(readers)}")
         if key in values:
@@ -121,7 +126,7 @@ class WordAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return (StringAttr(parse_word(parser)),)
+            return (StringAttr(current_word(parser, cls.name, parse_word(parser))),)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -151,7 +156,10 @@ class RecordAttr(ParametrizedAttribute):
             Sequence[int]: lambda: parse_int_list(parser),
         }
         pairs = _pairs_of(cls)
-        word = partial(parse_word, parser)
+
+        def word() -> str:
+            return current_word(parser, cls.name, parse_word(parser))
+
         keys = parse_keys(parser, {p.name: readers.get(p.annotation, word) for p in pairs})
         need_keys(parser, keys, *(p.name for p in pairs if p.default is p.empty))
         return cls.of(keys).parameters

@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NoReturn, cast, get_args
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -31,6 +31,7 @@ from memopt.dialects.attributes.operators import (
     one_of,
     parse_keys,
 )
+from memopt.dialects.memgraph.old_forms import OBJECTS, old_form
 
 ProofKind = Literal["flow", "search", "ilp", "none"]
 Family = Literal["order", "rows"]
@@ -149,7 +150,12 @@ class PlanAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        start = parser.pos
         number = number_of(parser)
+
+        def old(key: str) -> NoReturn:
+            parser.raise_error(old_form(f"with {key}", OBJECTS), start)
+
         keys = parse_keys(
             parser,
             {
@@ -164,8 +170,11 @@ class PlanAttr(ParametrizedAttribute):
                 "traffic": lambda: _parse_traffic(parser),
                 "fingerprint": parser.parse_str_literal,
             },
+            old={key: lambda key=key: old(key) for key in ("objects", "objects_lower_bound")},
         )
-        need_keys(parser, keys, "peak", "lower_bound", "proof", "family", "fingerprint")
+        if "family" not in keys:
+            parser.raise_error(old_form("without a family", "--place=auto"), start)
+        need_keys(parser, keys, "peak", "lower_bound", "proof", "fingerprint")
         _take_arena(parser, keys)
         return cls(**keys).parameters
 

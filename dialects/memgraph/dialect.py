@@ -10,6 +10,7 @@ from memopt.dialects.attributes.operators import TENSOR_ATTRIBUTES
 from memopt.dialects.attributes.placement import PLACE_ATTRIBUTES
 from memopt.dialects.attributes.plan import PLAN_ATTRIBUTES
 from memopt.dialects.attributes.rewrites import REWRITE_ATTRIBUTES
+from memopt.dialects.memgraph.old_forms import OLD_FORMS
 from memopt.dialects.memgraph.structure import STRUCTURE
 from memopt.dialects.memgraph.variables import VARIABLES
 from memopt.dialects.operators import operations
@@ -28,5 +29,6 @@ MEMGRAPH = Dialect(
         *OFF_CHIP_ATTRIBUTES,
         *RANGE_ATTRIBUTES,
         *REWRITE_ATTRIBUTES,
+        *OLD_FORMS,
     ],
 )

@@ -388,6 +388,12 @@ func.func @alias_missing() attributes {a = #memgraph.alias<operand = 0>}
 // expected-error@+1 {{key 'operand' given twice}}
 func.func @alias_twice() attributes {a = #memgraph.alias<operand = 0, operand = 0, kind = view>}
 // -----
+// expected-error@+1 {{a plan in an old form (gathered in #memgraph.unplaced, now virtual): plan the model again}}
+func.func @gathered() attributes {a = #memgraph.unplaced<gathered>}
+// -----
+// expected-error@+1 {{a plan in an old form (gather in #memgraph.alias, now virtual): plan the model again}}
+func.func @gather() attributes {a = #memgraph.alias<operand = 0, kind = gather>}
+// -----
 // expected-error@+1 {{unplaced 'flash' is not one of: constant, caller, runtime}}
 func.func @unplaced() attributes {a = #memgraph.unplaced<flash>}
 // -----
@@ -554,6 +560,19 @@ func.func @rewritten_key() attributes {a = #memgraph.rewritten<"gather", flash =
 // -----
 // expected-error@+1 {{'sites' is no other key of what a rule did}}
 func.func @rewritten_twice() attributes {a = #memgraph.rewritten<"gather", sites = 1, sites = 1>}
+// -----
+func.func @renamed(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{a plan in an old form (memgraph.rows, now memgraph.split_rows): plan the model again, such as memopt-opt MODEL --schedule=auto --rows=auto --place=auto -o PLAN.mlir}}
+  %0 = memgraph.rows %x : tensor<1x8x8x4xf32>
+  func.return
+}
+// -----
+func.func @renamed_kernel(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{a plan in an old form (memgraph.row_op, now memgraph.row_kernel)}}
+  %0 = memgraph.row_op (%x: tensor<1x8x8x4xf32>) {
+  }
+  func.return
+}
 // -----
 func.func @unknown(%x: tensor<1x8x8x4xf32>) {
   // expected-error@+1 {{Operation memgraph.conv_2 is not registered (did you mean memgraph.conv_2d?)}}

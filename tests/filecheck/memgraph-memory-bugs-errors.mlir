@@ -64,6 +64,15 @@ func.func @no_memories(%x: tensor<64xi8> {memgraph.offset = #memgraph.slot<fast,
   func.return %c : tensor<16xi8>
 }
 // -----
+// expected-error@unknown {{a plan in an old form (memgraph.memories): plan the model again, such as memopt-opt MODEL --schedule=auto --memory=NAME:BYTES,NAME:BYTES -o PLAN.mlir}}
+func.func @old_form(%x: tensor<64xi8> {memgraph.offset = #memgraph.slot<fast, 0>}) -> tensor<16xi8> attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 288, lower_bound = 288, proof = flow, family = order, arena = 288, arena_lower_bound = 288, fingerprint = "180abefd78214b26a4aa204fa3dd9d19">, memgraph.memories = 1 : i64} {
+  %t = memgraph.opaque "T"(%x) {memgraph.scratch = [#memgraph.scratch<10, #memgraph.slot<fast, 64>>], memgraph.order = 0 : i64, memgraph.offset = [#memgraph.slot<slow, 128>]} : (tensor<64xi8>) -> tensor<32xi8>
+  %b = memgraph.opaque "B"(%t) {memgraph.order = 1 : i64, memgraph.offset = [#memgraph.slot<fast, 0>]} : (tensor<32xi8>) -> tensor<128xi8>
+  %k = memgraph.opaque "K"(%b) {memgraph.order = 2 : i64, memgraph.offset = [#memgraph.slot<slow, 0>]} : (tensor<128xi8>) -> tensor<128xi8>
+  %c = memgraph.opaque "C"(%k, %t) {memgraph.order = 3 : i64, memgraph.offset = [#memgraph.slot<fast, 0>]} : (tensor<128xi8>, tensor<32xi8>) -> tensor<16xi8>
+  func.return %c : tensor<16xi8>
+}
+// -----
 // expected-error@unknown {{k has an offset in an arena, but the plan has 2 memories}}
 func.func @one_arena(%x: tensor<64xi8> {memgraph.offset = #memgraph.slot<fast, 0>}) -> tensor<16xi8> attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 288, lower_bound = 288, proof = flow, family = order, arena = 288, arena_lower_bound = 288, memories = [#memgraph.memory<fast, kind = bank, bytes = 128, capacity = 128, cost = 1, moved = 356>, #memgraph.memory<slow, kind = bank, bytes = 160, capacity = 1024, cost = 2, moved = 352>], traffic = #memgraph.traffic<cost = 1060, lower_bound = 1060, proof = ilp>, fingerprint = "180abefd78214b26a4aa204fa3dd9d19">} {
   %t = memgraph.opaque "T"(%x) {memgraph.scratch = [#memgraph.scratch<10, #memgraph.slot<fast, 64>>], memgraph.order = 0 : i64, memgraph.offset = [#memgraph.slot<slow, 128>]} : (tensor<64xi8>) -> tensor<32xi8>

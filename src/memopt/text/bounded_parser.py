@@ -8,12 +8,13 @@ import re
 from math import prod
 from typing import Any, Final, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, UnregisteredAttr
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.ir import Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from memopt.dialects.memgraph.errors import nearest
+from memopt.dialects.memgraph.old_forms import RENAMED, ROWS, old_form
 
 MOST_BITS: Final = (1 << 24) - 1  # of an integer type, as in MLIR
 MOST_ELEMENTS: Final = 1 << 22  # of a dense attribute, each of which xDSL makes an object of
@@ -26,6 +27,8 @@ class BoundedParser(Parser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if operation is None and name in RENAMED:
+            self.raise_error(old_form(f"{name}, now {RENAMED[name]}", ROWS))
         if operation is None:
             known = (operation.name for operation in self.ctx.loaded_ops)
             self.raise_error(f"Operation {name} is not registered{nearest(name, known)}")
@@ -36,11 +39,9 @@ class BoundedParser(Parser):
     ) -> Any:
         context = self.ctx
         look_up = context.get_optional_type if is_type else context.get_optional_attr
-        known = look_up(attr_name) if "." in attr_name else Attribute
-        ours = attr_name.startswith("memgraph.")  # of which nothing unknown is carried along
-        if known is None or (ours and issubclass(known, UnregisteredAttr)):
+        if "." in attr_name and look_up(attr_name) is None:
             loaded = context.loaded_types if is_type else context.loaded_attrs
-            close = nearest(attr_name, (each.name for each in loaded if each is not known))
+            close = nearest(attr_name, (each.name for each in loaded))
             self.raise_error(f"'{attr_name}' is not registered{close}")
         return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, *rest, **more)
 
