@@ -70,3 +70,9 @@ func.func @itself(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = "toy.call"(%x) {callee = @itself} : (tensor<4xf32>) -> tensor<4xf32>
   func.return %a : tensor<4xf32>
 }
+// -----
+// Nothing unknown of memgraph is carried along.
+// expected-error@+1 {{'memgraph.nothing' is not registered}}
+func.func @unknown(%x: tensor<4xf32>) -> tensor<4xf32> attributes {memgraph.plan = #memgraph.nothing<a>} {
+  func.return %x : tensor<4xf32>
+}

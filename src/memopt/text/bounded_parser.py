@@ -8,8 +8,8 @@ import re
 from math import prod
 from typing import Any, Final, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
-from xdsl.ir import Operation, TypeAttribute
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, UnregisteredAttr
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -39,9 +39,11 @@ class BoundedParser(Parser):
     ) -> Any:
         context = self.ctx
         look_up = context.get_optional_type if is_type else context.get_optional_attr
-        if "." in attr_name and look_up(attr_name) is None:
+        known = look_up(attr_name) if "." in attr_name else Attribute
+        ours = attr_name.startswith("memgraph.")  # of which nothing unknown is carried along
+        if known is None or (ours and issubclass(known, UnregisteredAttr)):
             loaded = context.loaded_types if is_type else context.loaded_attrs
-            close = nearest(attr_name, (each.name for each in loaded))
+            close = nearest(attr_name, (each.name for each in loaded if each is not known))
             self.raise_error(f"'{attr_name}' is not registered{close}")
         return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, *rest, **more)
 
