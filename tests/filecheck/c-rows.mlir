@@ -20,7 +20,7 @@
 // CHECK-NEXT: /* MAX_POOL_2D y */
 // CHECK-NEXT: {memopt_max_pool_2d_s8, &op0_params, {op0_in_at_0}, op0_out_at, 1, 1, 1, 3, 3, 1, 16, 16},
 // CHECK-NEXT: /* ADD z */
-// CHECK-NEXT: {memopt_add_s8, &op1_params, {op0_out_at, op0_in_at_0}, op0_out_at, 2, 1, 0, 1, 3, 1, 16, 16},
+// CHECK-NEXT: {memopt_sum_line_s8, &op1_params, {op0_out_at, op0_in_at_0}, op0_out_at, 2, 1, 0, 1, 3, 1, 16, 16},
 // CHECK-NEXT: /* MEAN m */
 // CHECK-NEXT: {memopt_mean_s8, &op2_params, {op0_out_at, op2_in_at_1}, op2_out_at, 2, 1, 0, 1, 3, 1, 48, 4},
 // CHECK: static const uint8_t calls[9] = {
