@@ -2,7 +2,7 @@
 
 in[0] = arena + 16384;
 in[1] = arena + 32768;
-memopt_add_s8(&op3_params, &op3_rows, in, arena + 0, NULL);
+memopt_sum_line_s8(&op3_params, &op3_rows, in, arena + 0, NULL);
 
 A kernel that works in scratch gets its place instead of NULL, `arena + 512`.
 """

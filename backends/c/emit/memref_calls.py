@@ -4,7 +4,7 @@ Given `%1 = memgraph.add %0, %c ... {memgraph.order = 3, memgraph.offset = [1024
 Result `void _mlir_ciface_main_call_3(const memopt_memref *at_arena, ...) {
           uint8_t *const arena = (uint8_t *)at_arena->aligned;
           ...
-          memopt_add_s8(&op3_params, &op3_rows, in, arena + 1024, NULL);
+          memopt_sum_line_s8(&op3_params, &op3_rows, in, arena + 1024, NULL);
         }`
 
 They take what the lowered function takes: the arena, the inputs and the outputs, as MLIR's

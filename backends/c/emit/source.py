@@ -2,7 +2,7 @@
 
 Given `%1 = memgraph.add %0, %c ... {memgraph.order = 3, memgraph.offset = [1024]}`
 Result `in[0] = arena + 0; in[1] = op3_operand_1;
-        memopt_add_s8(&op3_params, &op3_rows, in, arena + 1024, NULL);`
+        memopt_sum_line_s8(&op3_params, &op3_rows, in, arena + 1024, NULL);`
 
 With shared objects there are static arrays, `object_3 + 0`, and no arena; over several memories the
 caller gives each, `arena_dtcm + 64`.
