@@ -212,7 +212,7 @@ def target_lines(facts: dict[str, Any]) -> list[str]:
         parts = facts["interpreter"]
         two = f"persistent {parts['persistent']:,} B, the other {parts['non_persistent']:,} B"
         lines.append(
-            f"TFLM      of the file as it is {sizes(parts['before'])}; in two arenas {two}"
+            f"arenas    of the file as it is {sizes(parts['before'])}; in two arenas {two}"
         )
     elif facts["ram"] is not None:
         lines.append(f"RAM       {sizes(facts['ram'])}: {ram_parts(facts)}")

@@ -8,7 +8,7 @@ typedef struct {
 } memopt_signal_filter_bank_params;
 
 static inline uint64_t bank_product(int16_t weight, uint32_t x) {
-  return weight < 0 ? 0u - (uint64_t)x * (uint32_t)-weight : (uint64_t)x * (uint32_t)weight;
+  return (uint64_t)((int64_t)x * weight); /* below 2^47 */
 }
 
 MEMOPT_FAST

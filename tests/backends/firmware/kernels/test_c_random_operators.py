@@ -35,9 +35,12 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path, all_types: bool = F
     return forge.save(path)
 
 
-def test_int8_operators_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> None:
+def test_int8_operators_equal_tflm(
+    fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab.need_tools("host")
     for seed in range(max(2, int(40 * fuzz))):
+        lab.without_lines(monkeypatch, seed)
         work = tmp_path / str(seed)
         work.mkdir()
         path = forged(lab, seed, True, work / "random.tflite")
@@ -191,7 +194,7 @@ def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) 
 @pytest.mark.deep
 @pytest.mark.parametrize("quantized", [True, False])
 def test_row_by_row_equals_the_whole_tensor(
-    quantized: bool, fuzz: float, tmp_path: Path, lab: Any
+    quantized: bool, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One output row at a time, of input rows that lie anywhere, gives the same tensors: every
     kernel that can, of some of which few seeds have rows. Of each row only what the operation says
@@ -201,6 +204,7 @@ def test_row_by_row_equals_the_whole_tensor(
     for seed in range(least + 6):
         if seed >= least and ran == every:
             break
+        lab.without_lines(monkeypatch, seed)
         work = tmp_path / str(seed)
         work.mkdir()
         path = forged(lab, 84 + seed, quantized, work / "random.tflite", all_types=True)
