@@ -69,6 +69,27 @@ def pooled(n: Layers, words: str, path: Path) -> Path:
     return saved(n, n.add("Gemm", [*last, n.constant("gb", 10)], transB=1), 10, path)
 
 
+def perceptrons(path: Path) -> Path:
+    """Tolstikhin et al. 2021, normalized as flax does it: moments are sums of all channels over
+    their number, a variance the mean square less the square of the mean, and each is repeated."""
+    n = Layers(9)
+    words = patches(n)
+    whole = n.values("whole", np.array([1, 16, 16]))
+
+    def mean(name: str) -> str:
+        total = n.add("ReduceSum", [name, n.values(f"last{len(n.nodes)}", np.array([2]))])
+        return n.add("Div", [total, n.values(f"count{len(n.nodes)}", np.float32(16))])
+
+    first = mean(words)
+    spread = n.add("Sub", [mean(n.add("Mul", [words, words])), n.add("Mul", [first, first])])
+    spread = n.add("Sqrt", [n.add("Add", [spread, n.values("least", np.float32(1e-6))])])
+    over = n.add("Reciprocal", [spread])
+    scaled = n.add("Mul", [over, n.constant("scale", 16)])
+    rest = n.add("Sub", [words, n.add("Expand", [first, whole])])
+    words = n.add("Add", [n.add("Mul", [rest, scaled]), n.constant("shift", 16)])
+    return pooled(n, n.add("MatMul", [words, n.constant("mixed", 16, 16)]), path)
+
+
 def decoder(path: Path) -> Path:
     """Radford et al. 2019, of pixels (Chen et al. 2020): scores of later words are chosen to be
     minus infinity."""
@@ -287,6 +308,7 @@ PUBLISHED: dict[str, Any] = {
     "densenet.onnx": densenet,
     "attention.onnx": attention,
     "decoder.onnx": decoder,
+    "perceptrons.onnx": perceptrons,
     "googlenet.onnx": googlenet,
     "nasnet.onnx": nasnet,
     "mobilenet.onnx": mobilenet,

@@ -25,6 +25,9 @@ SITES = {
     ),
     "attention.onnx": ("division-as-product", "layer-normalization", "power-as-square"),
     "decoder.onnx": ("choice-as-mask", "mask-as-causal"),
+    "perceptrons.onnx": (
+        *("broadcast-by-readers", "factors-in-turn", "moments-as-variance", "sum-as-mean"),
+    ),
     "googlenet.onnx": ("dead-operators", "relu-by-convention"),
     "nasnet.onnx": ("channel-wise", "equal-operators", "kernel-wise"),
     "mobilenet.onnx": ("depthwise-in-place",),
