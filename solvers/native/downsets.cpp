@@ -30,6 +30,7 @@ using Frontier = std::shared_ptr<const Indices>;
 
 constexpr Index NONE = std::numeric_limits<Index>::max();
 constexpr std::int64_t MOST_OPERATORS = 1 << 20;
+constexpr std::size_t FEW = 100;  // kill_moves.py's
 
 struct Group {
     Bytes size;
@@ -359,6 +360,25 @@ class Downsets final : public Search {
         std::size_t at;  // in needs_
     };
 
+    // Smallest first, then largest numbers first, or smallest where they are more than FEW.
+    void sort_sets() {
+        const auto larger = [this](const Set& a, const Set& b) {
+            return a.count != b.count ? a.count < b.count
+                                      : width_.less(&needs_[b.at], &needs_[a.at]);
+        };
+        std::sort(sets_.begin(), sets_.end(), larger);
+        if (sets_.size() <= FEW) return;
+        const auto same = [this](const Set& a, const Set& b) {
+            return width_.equal(&needs_[a.at], &needs_[b.at]);
+        };
+        sets_.erase(std::unique(sets_.begin(), sets_.end(), same), sets_.end());
+        if (sets_.size() <= FEW) return;
+        std::sort(sets_.begin(), sets_.end(), [this](const Set& a, const Set& b) {
+            return a.count != b.count ? a.count < b.count
+                                      : width_.less(&needs_[a.at], &needs_[b.at]);
+        });
+    }
+
     void expand_kills(const Word* done, Bytes level, Bytes limit, const Indices& frontier) {
         const std::size_t words = width_.words();
         needs_.clear();
@@ -375,10 +395,7 @@ class Downsets final : public Search {
             width_.subtract(&needs_[at], &p_.events[e * words], done);
             sets_.push_back({width_.count(&needs_[at]), at});
         }
-        std::sort(sets_.begin(), sets_.end(), [this](const Set& a, const Set& b) {
-            return a.count != b.count ? a.count < b.count
-                                      : width_.less(&needs_[a.at], &needs_[b.at]);
-        });
+        sort_sets();
         for (const Set& set : sets_) {
             const Word* need = &needs_[set.at];
             if (holds_minimal(need)) continue;

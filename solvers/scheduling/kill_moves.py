@@ -243,12 +243,12 @@ FEW = 100
 
 
 def minimal_sets(sets: set[int], deadline: float | None = None) -> list[int]:
-    """Return those masks of `sets` that contain no other one, smallest first, as numbers where
-    they are alike. Raises TimeIsOverError: of thousands that end apart each is compared with
-    all."""
+    """Return those masks of `sets` that contain no other one, smallest first, of one size in the
+    order of their numbers (falling, of many rising). Raises TimeIsOverError: of thousands that end
+    apart each is compared with all."""
     minimal: list[int] = []
     if len(sets) <= FEW:
-        for need in sorted(sorted(sets), key=int.bit_count):
+        for need in sorted(sorted(sets, reverse=True), key=int.bit_count):
             for other in minimal:  # a generator would take longer to make than most lists are long
                 if other & need == other:
                     break
