@@ -146,7 +146,7 @@ def plan(source: Source, options: PlanKeywords) -> Plan:
 
         >>> plan = memopt.plan("net.tflite", target="cortex-m4", rows="none")
         >>> plan.arena, plan.offsets["image"]
-        (70880, 18432)
+        (70880, 0)
     """
     check_words(options)
     began = Seconds()

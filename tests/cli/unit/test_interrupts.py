@@ -157,7 +157,7 @@ def test_a_signal_ends_the_command_and_writes_nothing(
 def test_a_search_in_python_ends_at_ctrl_c(
     arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMOPT_NATIVE", "0")  # which would have ended by then
+    monkeypatch.setenv("MEMOPT_NATIVE", "0")
     with command("cli.opt", [*arguments, *OPT], folder) as process:
         time.sleep(4)  # into the search, which takes longer
         os.killpg(process.pid, signal.SIGINT)
