@@ -258,10 +258,8 @@ class SignalOverlapAddOp(SamplesOp):
     def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
         """Return the results of overlap_add.cc."""
         need_numbers(self, operands[0], "int16", "float32")
-        frames, step = (
-            operands[0].reshape(self.lines, *operands[0].shape[-2:]),
-            self.step.value.data,
-        )
+        frames = operands[0].reshape(self.lines, *operands[0].shape[-2:])
+        step = self.step.value.data
         sums, results = operands[1].reshape(self.lines, -1), list[Array]()
         for i in range(frames.shape[1]):
             sums = self._sum(sums, frames[:, i])

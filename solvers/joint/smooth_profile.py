@@ -146,7 +146,7 @@ class _Passed:
 
 
 _Touching = tuple[tuple[tuple[int, int], ...], ...]
-"""Of each operator pairs of operators, as a mask, and bytes."""
+"""Pairs of each operator: operators, as a mask, and bytes."""
 
 _Best = tuple[list[tuple[int, int]], int]
 

@@ -1,4 +1,5 @@
-"""The search of `best_first.py` in the native library: the same states in the same order.
+"""The search of `best_first.py` in the native library: the same states in the same order, if its
+kill-moves of one size go by number there too (`kill_moves.BY_NUMBER`).
 
     search = search_of(graph, floor, ceiling, switches)     # in Python where there is no library
 

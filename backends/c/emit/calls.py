@@ -37,7 +37,9 @@ class Source:
     made: list[KernelCall] = field(default_factory=list[KernelCall])
     pointers: int = 0
     row_kernels: list[str] = field(default_factory=list[str])
-    tables: dict[tuple[str, bytes], str] = field(default_factory=dict[tuple[str, bytes], str])
+    tables: dict[tuple[str, bool, bytes], str] = field(
+        default_factory=dict[tuple[str, bool, bytes], str]
+    )
     needed: set[str] = field(default_factory=set[str])
     operators: list[Operation] = field(default_factory=list[Operation])
     weights: dict[str, Table] = field(default_factory=dict[str, Table])
@@ -47,12 +49,13 @@ class Source:
 def table_name(out: Source, table: Table, name: str) -> str:
     """The name of a constant array, `name` if there is no equal one yet, or its place in the
     blob."""
-    in_blob = out.blob is not None and not table.is_looked_up
-    key = (table.c_type + " in the blob" * in_blob, table.values.tobytes())
-    if out.blob is not None and in_blob:
-        if key not in out.tables:
-            out.tables[key] = out.blob.add(table)
-    elif key not in out.tables:
+    blob = None if table.is_looked_up else out.blob
+    key = (table.c_type, blob is not None, table.values.tobytes())
+    if key in out.tables:
+        return out.tables[key]
+    if blob is not None:
+        out.tables[key] = blob.add(table)
+    else:
         out.tables[key] = name
         if not table.is_looked_up:
             out.weights[name] = table

@@ -13,13 +13,7 @@ from typing import cast
 
 from memopt.modules import load, modules_in
 from memopt.text.diagnostics import diagnosed
-from memopt.text.usage import (
-    Parser,
-    answering,
-    check_time_limit,
-    collect_rarely,
-    version_line,
-)
+from memopt.text.usage import Parser, answering, check_time_limit, collect_rarely, version_line
 
 COMMANDS = modules_in("memopt.cli.commands")  # name -> module
 

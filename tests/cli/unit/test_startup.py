@@ -1,4 +1,4 @@
-"""What commands import and read before they begin, counted."""
+"""Modules that commands import and files that they read before they begin, counted."""
 
 import subprocess
 import sys

@@ -307,7 +307,7 @@ def test_only_what_has_no_rows_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_fewest_rows_are_not_cut_where_they_are_hardly_fewer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What saves too few calls to be asked about gets no copy of the function of its own."""
+    """Rows that save too few calls to be asked about get no copy of the function of their own."""
     module = Parser(new_context(), network(34, "i8")).parse_module()
     plan_module(new_context(), module, SettledOptions(target="generic", rows="none"), Seconds())
     cuts = Cuts(only_function(module))

@@ -3,10 +3,10 @@
 computes."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from drawn_network import Drawn
+from onnx import helper
 from qdq_pairs import results
 
 from memopt.analysis.evaluation import evaluate
@@ -20,27 +20,15 @@ FULL = 2000  # models
 RULES = ("choice-as-mask", "products-as-attention", "mask-as-causal")
 
 
-class Model:
-    """Nodes and constants, with random choices; values have the names of their nodes."""
+class Model(Drawn):
+    """A network with random choices of its sizes."""
 
     def __init__(self, seed: int):
-        self.rng = np.random.default_rng(seed)
+        super().__init__(seed)
         self.is_causal, self.is_biased = False, False
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Any] = {}
         self.heads, self.places, self.depth = (int(n) for n in self.rng.integers(1, 6, 3))
         self.places += 1
         self.width = self.heads * self.depth
-
-    def const(self, array: Any) -> str:
-        name = f"c{len(self.constants)}"
-        self.constants[name] = np.asarray(array)
-        return name
-
-    def add(self, kind: str, *operands: str, **attributes: Any) -> str:
-        name = f"n{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
-        return name
 
     def reshaped(self, value: str, *shape: int) -> str:
         return self.add("Reshape", value, self.const(np.array(shape, np.int64)))
@@ -57,14 +45,7 @@ class Model:
         return self.add("Add", value, bias)
 
     def data(self, last: str) -> bytes:
-        self.nodes.append(helper.make_node("Identity", [last], ["y"]))
-        shape = (1, self.places, self.width)
-        info = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
-        ends = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
-        constants = [numpy_helper.from_array(v, k) for k, v in self.constants.items()]
-        graph = helper.make_graph(self.nodes, "g", info, ends, constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        return model.SerializeToString()
+        return self.saved(last, (1, self.places, self.width), 17)
 
 
 def by_head(m: Model, value: str, turned: bool = False) -> str:

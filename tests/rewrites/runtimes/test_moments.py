@@ -3,10 +3,9 @@
 computes."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from drawn_network import Drawn
 from qdq_pairs import results
 
 from memopt.analysis.evaluation import evaluate
@@ -22,27 +21,15 @@ RULES = (
 )
 
 
-class Model:
-    """Nodes and constants, with random choices; values have the names of their nodes."""
+class Model(Drawn):
+    """A network with random choices of its sizes."""
 
     def __init__(self, seed: int):
-        self.rng = np.random.default_rng(seed)
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Any] = {}
+        super().__init__(seed)
         self.shape = (1, *(int(n) for n in self.rng.integers(2, 7, self.rng.integers(1, 3))))
         self.shape = (*self.shape, int(self.rng.integers(3, 20)))
         self.kept = (*self.shape[:-1], 1)
         self.keeps, self.sums, self.expands = (bool(self.rng.random() < 0.5) for _ in range(3))
-
-    def const(self, array: Any) -> str:
-        name = f"c{len(self.constants)}"
-        self.constants[name] = np.asarray(array)
-        return name
-
-    def add(self, kind: str, *operands: str, **attributes: Any) -> str:
-        name = f"n{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
-        return name
 
     def either(self, kind: str, one: str, other: str) -> str:
         return self.add(kind, *((one, other) if self.rng.random() < 0.5 else (other, one)))
@@ -69,13 +56,7 @@ class Model:
         )
 
     def data(self, last: str) -> bytes:
-        self.nodes.append(helper.make_node("Identity", [last], ["y"]))
-        info = [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)]
-        ends = [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.shape)]
-        constants = [numpy_helper.from_array(v, k) for k, v in self.constants.items()]
-        graph = helper.make_graph(self.nodes, "g", info, ends, constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
-        return model.SerializeToString()
+        return self.saved(last, self.shape, 18)
 
 
 def normalization(m: Model) -> bytes:

@@ -41,8 +41,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def downsets() -> list["array[int]"]:
     """Problems of 0 to 130 operators, by kill-moves and by single operators."""
     rng, streams = random.Random(1), list["array[int]"]()
-    for most in (1, 4, 8, 12, 70, 130):
-        graph, _ = renumber(random_graph(rng, most))
+    for size in (1, 4, 8, 12, 70, 130):
+        graph, _ = renumber(random_graph(rng, size))
         peak = profile(graph, random_order(rng, graph)).peak
         switches = Switches(rng.random() < 0.7, rng.random() < 0.8, rng.random() < 0.8)
         streams.append(NativeSearch(graph, 0, peak, switches).problem())

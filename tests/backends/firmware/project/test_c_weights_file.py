@@ -129,7 +129,7 @@ def test_a_file_in_ram_gives_the_same_answers(
 def test_the_report_counts_structures_and_no_weights(
     shared: Path, tmp_path: Path, lab: Any
 ) -> None:
-    """What has addresses of weights is static RAM, and the file no flash of the image."""
+    """Structures with addresses of weights are static RAM; the file is no flash of the image."""
     lab.need_tools("cortex-m4")
     sizes = list[tuple[int, int]]()
     for kind in ("source", "file"):
