@@ -32,15 +32,17 @@ from memopt.targets.tflm.scratch import requested
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little
 
+_OF_ONE_ARENA = (Struct("pp ppppp p i rrrr"),)  # SingleArenaBufferAllocator, or one that records
+_OF_TWO_ARENAS = (
+    Struct("pppp"),  # PersistentArenaBufferAllocator
+    Struct("ppppp p i b"),  # NonPersistentArenaBufferAllocator
+)
 _ALLOCATORS = (
-    Struct("pp ppppp p i rrrr"),  # SingleArenaBufferAllocator, or the one that records
     Struct("p ii pppp ii p b"),  # GreedyMemoryPlanner
     Struct("pppppbppp r" + "rrr" * 8),  # MicroAllocator, or the one that records
     Struct("pp"),  # MicroBuiltinDataAllocator
 )
-# PersistentArenaBufferAllocator (16 bytes) and NonPersistentArenaBufferAllocator (32), not 36.
-_TWO_ALLOCATORS = 12
-_SUBGRAPH = Struct("pp r")  # SubgraphAllocations
+_SUBGRAPH = Struct("pp w")  # SubgraphAllocations
 _TENSOR = Struct("ep ii ppp eeb")
 _QUANTIZATION = Struct("ppi")
 _NODE = Struct("ppppppi p")  # NodeAndRegistration
@@ -55,12 +57,14 @@ _REQUESTS_PER_OPERATOR = 12
 @dataclass(frozen=True)
 class InterpreterArena:
     """Bytes of TFLM's arena. `head` and `tail` stay; `planning` is the most that is in use before
-    the plan is made, of it `lists` on top of the tail of that time."""
+    the plan is made, of it `lists` on top of the tail of that time. `structures` is what the tail
+    is where it has an arena of its own."""
 
     head: int
     tail: int
     planning: int
     lists: int
+    structures: int
 
     @property
     def total(self) -> int:
@@ -79,14 +83,14 @@ class InterpreterArena:
 
     @property
     def persistent(self) -> int:
-        """The number to write for the first of two arenas, which holds the structures, and two
-        allocators in place of one."""
-        return _up(self.tail + _TWO_ALLOCATORS, ALIGNMENT) + MARGIN
+        """The number to write for the first of two arenas, which holds the structures: what is
+        needed, and MARGIN."""
+        return _up(self.structures, ALIGNMENT) + MARGIN
 
     @property
     def non_persistent(self) -> int:
         """The number to write for the second of two arenas: tensors and scratch, and, before, the
-        lists."""
+        lists; and ALIGNMENT as a margin."""
         return _up(max(self.head, self.lists), ALIGNMENT) + ALIGNMENT
 
 
@@ -140,7 +144,11 @@ def interpreter_arena(
             site = Site(graph.operators[index], graph.tensors, op)
             steps.append(_Step(site, KERNELS[site.operator.name], len(scratches)))
     arena = tflm_arena(func, planned=planned, source_order=not planned, hold_unread=False)
-    return InterpreterArena(arena.head, *_tail(model, steps, _held(func, model), build))
+    one, two = (
+        _tail(model, steps, _held(func, model), build, (*allocators, *_ALLOCATORS))
+        for allocators in (_OF_ONE_ARENA, _OF_TWO_ARENAS)
+    )
+    return InterpreterArena(arena.head, *one, structures=two[0])
 
 
 def _held(func: FuncOp, model: Model) -> list[int]:
@@ -165,7 +173,11 @@ class _Step:
 
 
 def _tail(
-    model: Model, steps: Sequence[_Step], held: Sequence[int], build: Build
+    model: Model,
+    steps: Sequence[_Step],
+    held: Sequence[int],
+    build: Build,
+    allocators: Sequence[Struct],
 ) -> tuple[int, int, int]:
     """(bytes of the tail, most bytes in use before the plan is made, most of them without a tail),
     operators in order, those of the first subgraph first; `held` are the bytes of variables that
@@ -173,7 +185,7 @@ def _tail(
     graph = model.subgraphs[0]
     tensors = [t for g in model.subgraphs for t in g.tensors]
     tail = _Tail(build)
-    for struct in _ALLOCATORS:
+    for struct in allocators:
         tail.add(struct)
     if held:
         tail.aligned(_VARIABLES.size(build))

@@ -23,30 +23,33 @@ from memopt.targets.tflm.scratch import flag
 
 @dataclass(frozen=True)
 class Build:
-    """How TFLM was compiled: bytes of a pointer and of an enumeration; with its tensor compression,
-    the allocator that records and the larger parameters of FULLY_CONNECTED, all as in the wheel,
-    or without."""
+    """How TFLM was compiled: bytes of a pointer and of an enumeration; with its tensor compression
+    and the larger parameters of FULLY_CONNECTED, both as in the wheel, or without; and whether the
+    allocator is the one that records."""
 
     pointer: int
     enum: int
     is_wheel: bool
+    records: bool
 
 
-DEVICE = Build(4, 1, is_wheel=False)  # arm-none-eabi-gcc packs enumerations
-WHEEL = Build(8, 4, is_wheel=True)  # PyPI's tflite-micro
+DEVICE = Build(4, 1, is_wheel=False, records=False)  # arm-none-eabi-gcc packs enumerations
+WHEEL = Build(8, 4, is_wheel=True, records=True)  # PyPI's tflite-micro
 
 
 @dataclass(frozen=True)
 class Struct:
     """Fields in their order: `b` 1 byte, `h` 2, `i` 4, `d` 8, `p` a pointer or size_t, `e` an
-    enumeration; `c` 4 bytes, `w` 8 and `r` a pointer in the wheel alone; blanks mean nothing."""
+    enumeration; `c` 4 bytes and `w` 8 in the wheel alone, `r` a pointer in an allocator that
+    records; blanks mean nothing."""
 
     fields: str
 
     def layout(self, build: Build) -> tuple[int, int]:
         """(bytes, alignment)."""
         widths = {"b": 1, "h": 2, "i": 4, "d": 8, "p": build.pointer, "e": build.enum}
-        widths |= {"c": 4, "w": 8, "r": build.pointer} if build.is_wheel else {}
+        widths |= {"c": 4, "w": 8} if build.is_wheel else {}
+        widths |= {"r": build.pointer} if build.records else {}
         at, alignment = 0, 1
         for field in self.fields:
             if field not in widths:
