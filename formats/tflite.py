@@ -106,6 +106,14 @@ class Subgraph:
     outputs: tuple[int, ...]
     operators: tuple[Operator, ...]
 
+    @property
+    def unused(self) -> list[int]:
+        """Return the tensors that take memory at run time, but that no operator touches."""
+        touched = {i for op in self.operators for i in (*op.inputs, *op.outputs)}
+        touched |= {*self.inputs, *self.outputs}
+        needs = (bool(t.size) and not t.is_constant and not t.is_variable for t in self.tensors)
+        return [i for i, needed in enumerate(needs) if needed and i not in touched]
+
 
 @dataclass(frozen=True)
 class Model:

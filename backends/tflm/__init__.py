@@ -146,10 +146,14 @@ def tensor_offsets(func: FuncOp, model: Model) -> list[int]:
 
     So for an input that nobody reads: TFLM gives its bytes away sooner than a plan may; and for
     tensors of subgraphs that only say what variables begin with, which need no bytes. Those of
-    subgraphs that an operator runs lie in what it works in, all of them.
+    subgraphs that an operator runs lie in what it works in, all of them. Tensors that no operator
+    touches all lie at 0: nobody writes them, but TFLM would lay them side by side.
     """
     starts = list(accumulate((len(g.tensors) for g in model.subgraphs), initial=0))
     offsets = [-1] * starts[-1]
+    for start, graph in zip(starts, model.subgraphs, strict=False):
+        for index in graph.unused:
+            offsets[start + index] = 0
     _fill_offsets(func, 0, starts, offsets)
     return offsets
 

@@ -42,12 +42,10 @@ def unknown_scratch(func: FuncOp) -> list[str]:
 
 
 def _inside(func: FuncOp) -> list[Operation]:
-    """Return the operators that ask for scratch in functions that operators run: TFLM lays it
-    around all tensors, and it is no part of what is counted for such a function."""
+    """Return the operators of unknown scratch in functions that operators run."""
     operations: list[Operation] = []
     for callee in (f for op in body_of(func).ops for f in run_by(op)):
-        requesters = [op for op, _ in file_operators(callee) if requested(op, model_of(func)) != ()]
-        operations += [*requesters, *_inside(callee)]
+        operations += [*_hidden(callee), *_inside(callee)]
     return operations
 
 

@@ -148,7 +148,15 @@ def interpreter_arena(
         _tail(model, steps, _held(func, model), build, (*allocators, *_ALLOCATORS))
         for allocators in (_OF_ONE_ARENA, _OF_TWO_ARENAS)
     )
-    return InterpreterArena(arena.head, *one, structures=two[0])
+    head = max(arena.head, _unused(model, planned))
+    return InterpreterArena(head, *one, structures=two[0])
+
+
+def _unused(model: Model, planned: bool) -> int:
+    """Return the bytes that TFLM lays out for tensors that no operator touches: side by side, but
+    all at the start of the head in a plan of ours."""
+    sizes = [_up(g.tensors[i].size or 0, ALIGNMENT) for g in model.subgraphs for i in g.unused]
+    return max(sizes, default=0) if planned else sum(sizes)
 
 
 def _held(func: FuncOp, model: Model) -> list[int]:

@@ -135,29 +135,33 @@ def tflm_arena(
 
 
 def write_scratch(func: FuncOp) -> int:
-    """Write every operator's scratch where TFLM will put it; returns the head in bytes."""
+    """Write every operator's scratch where TFLM will put it; returns the head in bytes, which has
+    room for what the operators work in that run other functions."""
     arena = tflm_arena(func)
     model = model_of(func)
-    wanted = [(op, requested(op, model) or ()) for op, _ in file_operators(func)]
-    at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
-    for op, sizes in wanted:
+    at, ends = len(tensor_requests(func, True, False, True)), [arena.head]
+    for op, _ in file_operators(func):
+        sizes = requested(op, model) or ()
         if sizes:
             pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
             op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, offset) for s, offset in pairs])
             at += len(sizes)
-    return arena.head
+        elif run_by(op):
+            ends += [(base_of(op) or 0) + s.bytes.data for s in scratch_list(op) or ()]
+    return max(ends)
 
 
 def tflm_requests(
     func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
 ) -> list[Request]:
     """Return the requests behind `tflm_arena`: tensors by subgraph and index, of the functions that
-    operators run too, then scratch by operator of `func`."""
+    operators run too, then scratch by subgraph and operator."""
     scopes = _Scopes.of(func, source_order)
     requests = [r for _, r in _tensors_of(scopes, planned, hold_unread)]
-    for op in scopes.operators[func]:
-        start, end = scopes.runs[op]
-        requests += [Request(size, start, end) for size in requested(op, model_of(func)) or ()]
+    for each in scopes.functions():
+        for op in scopes.operators[each]:
+            start, end = scopes.runs[op]
+            requests += [Request(size, start, end) for size in requested(op, model_of(func)) or ()]
     return requests
 
 
@@ -202,6 +206,11 @@ class _Scopes:
             self.runs[op] = first, self.now
         self.entered[func] = start, self.now
 
+    def functions(self) -> list[FuncOp]:
+        """Return the functions: the first one, then those that operators run, by number."""
+        main, *others = self.operators  # in the order in which they begin
+        return [main, *sorted(others, key=subgraph_of)]
+
 
 def base_of(op: Operation) -> int | None:
     """Return the offset in bytes of what an operator works in, None if it has no place."""
@@ -220,9 +229,9 @@ def tensor_requests(
 def _tensors_of(
     scopes: _Scopes, planned: bool, hold_unread: bool
 ) -> list[tuple[SSAValue, Request]]:
-    main, *others = scopes.operators  # in the order in which they begin
+    main, *others = scopes.functions()
     tensors = _requests_of(main, scopes, planned, hold_unread)
-    for each in sorted(others, key=subgraph_of):
+    for each in others:
         tensors += _requests_of(each, scopes, planned, None)
     return tensors
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from tflite_builder import Graph, Op, T, build
 
-KINDS = ("NEG", "ABS", "ADD", "MUL", "CONCATENATION", "IF", "WHILE")
+KINDS = ("NEG", "ABS", "ADD", "MUL", "CONCATENATION", "ADD_N", "SUM", "IF", "WHILE")
+PLAIN = -2  # of these
 TURNS = 3  # at most, of a loop
 
 
@@ -60,14 +61,19 @@ def _fill(
     for k in range(count):
         a = rng.choice(values)
         width = draft.tensors[a].shape[1]
-        kind = rng.choice(KINDS[: None if depth else 5])
+        kind = rng.choice(KINDS[: None if depth else PLAIN])
         if must and k == count - 1:
-            kind = rng.choice(KINDS[5:])
+            kind = rng.choice(KINDS[PLAIN:])
         same = rng.choice([v for v in values if draft.tensors[v].shape[1] == width])
         if kind in ("NEG", "ABS"):
             values.append(draft.run(kind, [a], draft.tensor(width)))
         elif kind in ("ADD", "MUL"):
             values.append(draft.run(kind, [a, same], draft.tensor(width)))
+        elif kind == "ADD_N":  # in scratch of a pointer per operand
+            operands = [a, same] * rng.randrange(1, 12)
+            values.append(draft.run(kind, operands, draft.tensor(width)))
+        elif kind == "SUM":
+            values.append(_sum(draft, a, width))
         elif kind == "CONCATENATION":
             b = rng.choice(values)
             wide = draft.tensor(width + draft.tensors[b].shape[1])
@@ -76,6 +82,20 @@ def _fill(
             values.append(_branch(draft, graphs, kind, condition, a, depth - 1))
     read = {i for op in draft.operators for i in op.inputs}
     return [v for v in values if v not in read and v not in inputs] or values[-1:]
+
+
+def _sum(draft: Draft, a: int, width: int) -> int:
+    """Add a sum of stored numbers, in scratch of four bytes per element; its result."""
+    axis = draft.tensor(1, "INT32", np.array([0], np.int32))
+    draft.tensors[axis] = T("axis", [1], "INT32", np.array([0], np.int32))
+    stored = [draft.tensor(width, "INT8") for _ in range(2)]
+    for i in stored:
+        draft.tensors[i] = T(f"t{i}", [1, width], "INT8", scale=(0.1,), zero=(0,))
+    draft.run("QUANTIZE", [a], stored[0])
+    draft.operators.append(
+        Op("SUM", [stored[0], axis], [stored[1]], ("Reducer", {"keepDims": True}))
+    )
+    return draft.run("DEQUANTIZE", [stored[1]], draft.tensor(width))
 
 
 def _branch(

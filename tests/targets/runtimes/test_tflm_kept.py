@@ -105,6 +105,22 @@ def test_a_file_with_variables_is_planned(tmp_path: Path) -> None:
     assert sum(len(g.tensors) for g in model.subgraphs) == 20
 
 
+def test_tensors_that_nobody_touches_take_their_bytes_once(tmp_path: Path) -> None:
+    """TFLM lays them side by side, a plan of ours all at the start."""
+    tensors = [flat("x", [1, 8]), flat("y", [1, 8])]
+    unused = [flat(f"unused {i}", [1, 1000 + i]) for i in range(3)]
+    data = build(Graph([*tensors, *unused], [Op("NEG", [0], [1])], [0], [1]))
+    module, func = planned(data)
+    result, inputs = write(module, data), random_inputs(data, 2, 1)
+    before, after = run([Job("tflm", d, inputs) for d in (data, result)], tmp_path)
+    assert (before.error, after.error) == ("", "")
+    assert np.array_equal(before.outputs, after.outputs)
+    model = read_model(data, "m")
+    for answer, head, is_planned in ((before, 3 * 4016 - 16, False), (after, 4016, True)):
+        need = interpreter_arena(func, model, WHEEL, planned=is_planned)
+        assert (need.head, need.tail) == (answer.head, answer.tail) and answer.head == head
+
+
 def branching(name: str) -> bytes:
     """An IF, or a WHILE that ends at once, of two subgraphs."""
     sides = ("then", "else") if name == "IF" else ("cond", "body")
@@ -124,7 +140,6 @@ def branching(name: str) -> bytes:
 
 @pytest.mark.parametrize("name", ["IF", "WHILE"])
 def test_the_tail_of_several_subgraphs_is_known(name: str, tmp_path: Path) -> None:
-    """Their head is not, so that such files are not planned yet."""
     data = branching(name)
     (answer,) = run([Job("tflm", data, random_inputs(data, 1, 0))], tmp_path)
     assert answer.error == ""
