@@ -237,6 +237,7 @@ from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.reordering import is_width_lost
 from memopt.dialects.operators.traits import Folds, ReadsReals, RealsOnly, View
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.weighing import WeighingOp
@@ -319,12 +320,13 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
 
 def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     """A view of real numbers that are stored then as a view of stored ones, so that what makes them
-    is next to what stores them; of what is a function's argument nothing changes."""
+    is next to what stores them; of what is a function's argument nothing changes, nor of what is
+    an image one pixel wide from then on, which sequences-as-images turns the other way."""
     source, producer = view.operands[0], view.operands[0].owner
     if not view.has_trait(View) or only_quantized(view.results[0]) is not op:
         return None
     is_made = isinstance(producer, ComputeOp) and not isinstance(producer, DequantizeOp)
-    if not is_made or source.has_more_than_one_use():
+    if not is_made or source.has_more_than_one_use() or is_width_lost(view.results[0], source):
         return None
     attributes = {k: v for k, v in op.attributes.items() if k not in NAMES}
     numbers = requantized(source, like(op.result, source), view, rewriter)
