@@ -8,7 +8,7 @@ Without a time limit the answer is deterministic.
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
-from memopt.solvers.scheduling import in_parts, local_search, phases
+from memopt.solvers.scheduling import in_parts, local_search, phases, row_stretches
 from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo, search
 from memopt.solvers.theory.bounds import Bound, flow_bound, trivial
 from memopt.solvers.theory.chains import reduced
@@ -120,6 +120,8 @@ def solve(
         return known()
     inner = heuristics(small, deadline)
     start = inner[0]
+    if len(small) > search.LARGE:  # fewer are searched to the end
+        start = row_stretches.order(small, profile(small, start).peak) or start
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
     floor = max(bound, lower(small, inner).value)

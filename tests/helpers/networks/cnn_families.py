@@ -11,13 +11,20 @@ MOBILE = (
     *((1, 8, 1, 1), (6, 8, 2, 2), (6, 16, 3, 2), (6, 24, 4, 2)),
     *((6, 32, 3, 1), (6, 56, 3, 2), (6, 112, 1, 1)),
 )
+# The same at its full width.
+MOBILE_WIDE = (
+    *((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2)),
+    *((6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)),
+)
 
 
-def mobilenet_v2(side: int, stages: Sequence[tuple[int, int, int, int]] = MOBILE) -> str:
+def mobilenet_v2(
+    side: int, stages: Sequence[tuple[int, int, int, int]] = MOBILE, stem: int = 16
+) -> str:
     """Return a function @main of one square image of that `side`, up to the features' mean."""
     net = Net(random.Random(0), "i8")
     image = "%x", side, 3
-    x = net.convolved(image, 16, 3, 2)
+    x = net.convolved(image, stem, 3, 2)
     for expansion, channels, blocks, stride in stages:
         for block in range(blocks):
             y = net.convolved(x, expansion * x[2], 1) if expansion > 1 else x

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from benchmarks.tables.large import rows as pooling
-from cnn_families import MOBILE, detector, mobilenet_v2
+from cnn_families import MOBILE, MOBILE_WIDE, detector, mobilenet_v2
 from cnn_text import KINDS, network
 from work_clock import work_of
 from xdsl.dialects.func import FuncOp
@@ -84,6 +84,18 @@ def test_fewer_calls_are_searched_for_where_that_saves_many(
 def test_nor_are_there_more_calls_in_a_streamed_mobilenet() -> None:
     """A smoother order of 611 calls is placed where 744 are placed at once."""
     assert calls(mobilenet_v2(96), streamed=True) <= 611
+
+
+@pytest.mark.deep
+def test_a_long_chain_is_placed_in_its_proven_peak() -> None:
+    """MobileNetV2 of full width, streamed: 1,841 calls in all rows. Stretches of rows on demand are
+    where the search begins, without which it ends at more than twice the bytes."""
+    module = Parser(new_context(), mobilenet_v2(224, MOBILE_WIDE, 32)).parse_module()
+    options = SettledOptions(target="generic", rows="auto", optimize="balanced", stream_input=True)
+    plan_module(new_context(), module, options, Seconds())
+    plan = plan_of(only_function(module))
+    assert plan is not None and plan.proof.data == "flow"
+    assert plan.arena == plan.peak.data == 93_856
 
 
 def test_auto_is_never_above_whole_operators_or_all_rows(fuzz: float) -> None:
