@@ -14,8 +14,9 @@ After:   %y = memgraph.conv_2d %x, %w {memgraph.fast, memgraph.order = 0 : i64,
            memgraph.scratch = [#memgraph.scratch<144, 768>]} ...
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
@@ -23,6 +24,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import levels, live_ranges, rounded
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import (
@@ -31,10 +33,12 @@ from memopt.dialects.memgraph.plan import (
     bytes_offset,
     drop_plan,
     fast_form,
+    makes_virtual,
     mark_fast,
     model_of,
     places_of,
     plan_of,
+    reads_virtual,
 )
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.dialects.rows.operations import RowOp
@@ -53,6 +57,7 @@ PERCENT = 6  # of the RAM, that `balanced` may add
 BESIDE = 464  # bytes of stack that our programs take besides the arena, at the least
 
 Span = tuple[int, int]  # bytes in the arena, [start, end)
+Array = Any  # numpy.ndarray
 
 
 @dataclass(frozen=True)
@@ -199,26 +204,28 @@ def _sites(extracted: Extracted) -> list[Site]:
     """All operations with a fast kernel."""
     memory, alignment = extracted.memory, extracted.model.alignment.data
     target = with_called(target_named(extracted.model.target.data), extracted.model)
+    sites: list[Site] = []
     lives = live_ranges(memory)
     sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     level = levels(memory, lives, sizes, alignment)
-    sites, spans = list[Site](), _spans(extracted)
-    beginning, live = dict[int, list[int]](), list[int]()
-    for g in spans:
-        beginning.setdefault(lives[g].start, []).append(g)
+    gaps = Gaps.of(_spans(extracted), lives, alignment)
+    alike: dict[Operation, dict[str, int]] = {}  # of rows, which have one kernel
     for t, op in enumerate(memory.operations):
-        live = [g for g in live if t < lives[g].stop] + beginning.get(t, [])
-        forms = fast_forms(op, target)
-        if not forms or memory.memory[t].workspace:
+        if memory.memory[t].workspace:
             continue
-        live_spans = [spans[g] for g in live]
-        rooms: list[Room] = []
-        for form, size in forms.items():
-            held = rounded(size, alignment)
-            rooms.append(
-                Room(form, size, held, lowest_gap(live_spans, held, alignment), level[t] + held)
-            )
-        sites.append(Site(op, _marked(op), tuple(rooms)))
+        if reads_virtual(op) or makes_virtual(op):
+            forms = fast_forms(op, target)
+        elif (forms := alike.get(_marked(op))) is None:
+            forms = alike[_marked(op)] = fast_forms(op, target)
+        if not forms:
+            continue
+        held = {form: rounded(size, alignment) for form, size in forms.items()}
+        places = gaps.lowest(t, held.values())
+        rooms = tuple(
+            Room(form, forms[form], size, at, level[t] + size)
+            for (form, size), at in zip(held.items(), places, strict=True)
+        )
+        sites.append(Site(op, _marked(op), rooms))
     return sites
 
 
@@ -233,14 +240,36 @@ def _spans(extracted: Extracted) -> dict[int, Span]:
     return spans
 
 
-def lowest_gap(spans: Sequence[Span], size: int, alignment: int) -> int:
-    """The lowest offset of `size` bytes that are in none of the spans, which may end anywhere."""
-    at = 0
-    for start, end in sorted(spans):
-        if start - at >= size:
-            return at
-        at = max(at, rounded(end, alignment))
-    return at
+@dataclass(frozen=True)
+class Gaps:
+    """Spans in the arena by where they start: the first byte, the first one behind that is aligned,
+    and the steps from `begins` to before `ends` in which something lies there."""
+
+    starts: Array
+    stops: Array
+    begins: Array
+    ends: Array
+
+    @staticmethod
+    def of(spans: Mapping[int, Span], lives: Sequence[range], alignment: int) -> "Gaps":
+        """Return the gaps between spans of groups, each of which lives in its steps."""
+        rows = sorted(
+            (start, rounded(stop, alignment), lives[g].start, lives[g].stop)
+            for g, (start, stop) in spans.items()
+        )
+        return Gaps(*np.array(rows, np.int64).reshape(-1, 4).T)
+
+    def lowest(self, step: int, sizes: Iterable[int]) -> list[int]:
+        """The lowest offset, for each size in bytes, of so many that are in none of the spans of a
+        step."""
+        live = (self.begins <= step) & (step < self.ends)
+        behind = np.maximum.accumulate(np.concatenate(([0], self.stops[live])))
+        room = self.starts[live] - behind[:-1]
+        offsets: list[int] = []
+        for size in sizes:
+            fits = room >= size
+            offsets.append(int(behind[fits.argmax() if fits.any() else -1]))
+        return offsets
 
 
 def _mark(chosen: Sequence[Choice]) -> None:

@@ -90,18 +90,33 @@ def extract(
     of reals, too, are added in any order, which rounds otherwise. Raises MemoptError for what
     cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
     """
-    model = model_of(func)
+    memory = _memory(func, deadline)
+    return _extracted(func, Seen.of(func, model_of(func)), memory, assume_pure, any_order)
+
+
+def graph_of(func: FuncOp, any_order: bool, deadline: float | None) -> MemoryGraph:
+    """Return the memory graph of a function that nobody changes and asks `again`; see `extract`."""
+    return _graph(func, model_of(func), _memory(func, deadline), False, any_order)[0]
+
+
+def _memory(func: FuncOp, deadline: float | None) -> BlockMemory:
     target_of(func)  # who plans must know the rules
     look = None if deadline is None else lambda: clock.raise_if_late(deadline)
-    memory = function_memory(func, model, look)
-    return _extracted(func, Seen.of(func, model), memory, assume_pure, any_order)
+    return function_memory(func, model_of(func), look)
 
 
 def _extracted(
     func: FuncOp, seen: Seen, memory: BlockMemory, assume_pure: bool, any_order: bool
 ) -> Extracted:
-    """Return the memory graph of a function with these storage groups."""
-    model = seen.model
+    """Return what is known of a function with these storage groups."""
+    graph, group_of = _graph(func, seen.model, memory, assume_pure, any_order)
+    return Extracted(func, seen.model, memory, graph, group_of, seen, assume_pure, any_order)
+
+
+def _graph(
+    func: FuncOp, model: ModelAttr, memory: BlockMemory, assume_pure: bool, any_order: bool
+) -> tuple[MemoryGraph, tuple[int | None, ...]]:
+    """Return the memory graph of a function with these storage groups, and which are whose."""
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:
@@ -127,10 +142,7 @@ def _extracted(
     arena = [g for g in memory.groups if g.in_arena]
     alike = all(g.alignment == alignment for g in arena)
     if not alike:  # then each is rounded up for itself
-        groups = [
-            replace(g, size=s.taken, alignment=s.alignment if s.piece is None else None)
-            for g, s in zip(groups, arena, strict=True)
-        ]
+        groups = [_aligned(g, s) for g, s in zip(groups, arena, strict=True)]
         workspace = [round_up(w, alignment) for w in workspace]
     graph = MemoryGraph(
         tuple(operator_name(op) for op in memory.operations),
@@ -145,7 +157,14 @@ def _extracted(
         graph.check()
     except ProblemError as error:
         raise MemoptError(str(error), f"@{func.sym_name.data}") from error
-    return Extracted(func, model, memory, graph, tuple(group_of), seen, assume_pure, any_order)
+    return graph, tuple(group_of)
+
+
+def _aligned(g: Group, storage: Storage) -> Group:
+    """Return a group of its rounded size, and of its alignment unless it is a part."""
+    alignment = storage.alignment if storage.piece is None else None
+    touched = g.writers, g.readers
+    return Group(g.name, storage.taken, *touched, g.is_input, g.is_output, g.piece, alignment)
 
 
 def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:

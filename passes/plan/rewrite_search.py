@@ -26,7 +26,7 @@ from memopt.dialects.attributes.rewrites import RewrittenAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import drop_plan, inlined_by
 from memopt.dialects.operators.accumulation import AccumulateOp
-from memopt.passes.plan.extract import extract
+from memopt.passes.plan.extract import extract, graph_of
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
 from memopt.passes.rows.expand import computing, cut
 from memopt.rewrites import Sites, apply_rules, rule_of
@@ -287,8 +287,8 @@ def ordered(
     Raises TimeIsOverError where operators in rows cannot be cut until then."""
     seconds = clock.left(deadline)
     if not rows:
-        return schedule(extract(copy, any_order=True).graph, "auto", seconds, most=most)
+        return schedule(graph_of(copy, True, None), "auto", seconds, most=most)
     cut(copy, range(len(computing(copy))), deadline)
-    graph = extract(copy, deadline=deadline).graph
+    graph = graph_of(copy, False, deadline)
     tolerance = TOLERANCE if len(graph) > MANY else 0.0
     return schedule(graph, "auto", seconds, max_states=states, most=most, tolerance=tolerance)

@@ -1,9 +1,10 @@
 """Sets of operators as masks: bit `i` is operator `i`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 # Bits of a mask that Python handles about as fast as a small number.
 SHORT = 256
+MANY = 16
 
 
 def bits(mask: int) -> Iterable[int]:
@@ -31,8 +32,13 @@ def _long_bits(mask: int, at: int) -> Iterator[int]:
         position = text.find("1", position + 1)
 
 
-def mask_of(indices: Iterable[int]) -> int:
+def mask_of(indices: Collection[int]) -> int:
     """The mask with these bits set."""
+    if len(indices) > MANY:  # each bit alone would copy the mask
+        octets = bytearray((max(indices) >> 3) + 1)
+        for i in indices:
+            octets[i >> 3] |= 1 << (i & 7)
+        return int.from_bytes(octets, "little")
     mask = 0
     for i in indices:
         mask |= 1 << i

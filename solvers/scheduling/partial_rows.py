@@ -38,6 +38,18 @@ class Rows:
         rows.pop(-1, None)
         return rows
 
+    @cached_property
+    def operators_of(self) -> dict[int, tuple[set[int], set[int]]]:
+        """Return the operators that write the rows of each tensor, and those that read them."""
+        groups, operator = self.graph.groups, self.operator
+        return {
+            tensor: (
+                {operator[v] for g in rows for v in groups[g].writers},
+                {operator[v] for g in rows for v in groups[g].readers},
+            )
+            for tensor, rows in self.rows_of.items()
+        }
+
     def with_whole(self, chosen: Set[int]) -> "SomeWhole":
         """The graph with these operators whole."""
         graph, in_rows = self.graph, self.cut - chosen
@@ -72,6 +84,7 @@ class _Groups:
 
     def __init__(self, rows: Rows, step: Sequence[int], in_rows: Set[int]) -> None:
         self.rows, self.step, self.in_rows = rows, step, in_rows
+        self.is_row = [operator in in_rows for operator in rows.operator]
         self.made: list[Group] = []
         self.of = [-1] * len(rows.graph.groups)
         self.single: set[int] = set()  # tensors that are one group
@@ -92,14 +105,17 @@ class _Groups:
         """Add a tensor, as one group or row by row."""
         rows, step = self.rows, self.step
         old = [rows.graph.groups[g] for g in rows_of_tensor]
-        is_computed = any(self._is_row(v) for g in old for v in g.writers)
-        read = {self._is_row(v) for g in old for v in g.readers}
+        writers, operators = rows.operators_of[tensor]
+        is_computed = not self.in_rows.isdisjoint(writers)
+        read = {operator in self.in_rows for operator in operators}
         if not is_computed and read != {True}:
             self.single.add(tensor)
             size = sum(rows.sizes[g] for g in rows_of_tensor)
             self._add(rows_of_tensor, round_up(size, rows.alignment))
             return
-        readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
+        # most tensors are read by rows alone
+        seldom = old if read != {True} else []
+        readers = [step[v] for g in seldom for v in g.readers if not self.is_row[v]]
         first = len(self.made)
         for g in rows_of_tensor:
             self._add([g], rows.sizes[g], readers)
@@ -122,9 +138,6 @@ class _Groups:
 
     def _lay(self, part: int, whole: int, at: int) -> None:
         self.made[part] = replace(self.made[part], piece=(whole, at))
-
-    def _is_row(self, v: int) -> bool:
-        return self.rows.operator[v] in self.in_rows
 
     def _is_inside(self, g: int) -> bool:
         """Return whether group `g` is an unfinished sum of an operator that is whole."""
@@ -159,7 +172,7 @@ class _Groups:
         pairs: dict[InPlace, None] = {}
         for c in self.rows.graph.inplace:
             result, operand = self.rows.tensor[c.result], self.rows.tensor[c.operand]
-            row = self._is_row(c.operator)
+            row = self.is_row[c.operator]
             if row:
                 may = result not in self.pieces | self.single and operand not in self.single
             else:

@@ -35,8 +35,7 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
     if sources:
         best = max(best, min(best + graph.cost(0, v) for v in sources))
     operator = None
-    for v in range(len(graph)):
-        touched = sum(graph.sizes[g] for g in graph.touches[v]) + graph.extra[v]
+    for v, touched in enumerate(graph.touched):
         saved = max((graph.sizes[c.result] for c in graph.candidates[v]), default=0)
         if touched - saved > best or (operator is None and touched - saved == best):
             best, operator = touched - saved, v

@@ -4,12 +4,15 @@ Bit `i` of a mask is the operator at place `i` of a topological order, so the op
 are in a legal order when its bits are read upwards. Used by the search, the bound and the fusion.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 from memopt.solvers.problems.masks import bits
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
 
+FEW = 8  # operators that are looked through faster than a set of them is made
 CASES = 50_000  # of masks of operators that are remembered: tens of MB
 
 
@@ -45,10 +48,17 @@ def ancestors(graph: MemoryGraph) -> list[int]:
     result = [0] * len(graph)
     for v in topological_order(graph):
         mask = 0
-        for p in graph.predecessors[v]:
-            mask |= result[p] | 1 << p
+        for p in _latest_first(graph.predecessors[v]):
+            if not mask >> p & 1:
+                mask |= result[p] | 1 << p
         result[v] = mask
     return result
+
+
+def _latest_first(operators: tuple[int, ...]) -> Sequence[int]:
+    """Return predecessors so that those of each other, such as all rows of keys but the last, are
+    most often behind it."""
+    return sorted(operators, reverse=True) if len(operators) > 1 else operators
 
 
 def descendants(graph: MemoryGraph) -> list[int]:
@@ -56,8 +66,9 @@ def descendants(graph: MemoryGraph) -> list[int]:
     result = [0] * len(graph)
     for v in reversed(topological_order(graph)):
         mask = 0
-        for s in graph.successors[v]:
-            mask |= result[s] | 1 << s
+        for s in graph.successors[v]:  # ascending
+            if not mask >> s & 1:
+                mask |= result[s] | 1 << s
         result[v] = mask
     return result
 
@@ -109,16 +120,19 @@ class Walker:
 
     @cached_property
     def _freed(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Per operator (size, touchers) of the groups that may end with it."""
+        """Per operator (size, touchers) of the groups that may end with it, which none does whose
+        direct successor touches the group too."""
         graph = self.graph
-        return tuple(
-            tuple(
-                (graph.sizes[g], graph.toucher_masks[g])
-                for g in gs
-                if not graph.groups[g].is_output and graph.sizes[g]
-            )
-            for gs in graph.touches
-        )
+        before = [set(ps) if len(ps) > FEW else ps for ps in graph.predecessors]
+        result: list[list[tuple[int, int]]] = [[] for _ in graph.names]
+        for g, touchers in enumerate(graph.touchers):
+            if graph.groups[g].is_output or not graph.sizes[g]:
+                continue
+            ends = graph.sizes[g], graph.toucher_masks[g]
+            for v, following in zip_longest(touchers, touchers[1:], fillvalue=-1):
+                if following < 0 or v not in before[following]:
+                    result[v].append(ends)
+        return tuple(map(tuple, result))
 
     @cached_property
     def _candidates(self) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -6,6 +6,7 @@ Nothing is decided here. The plan verifier has re-derived all of it from the IR 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import lcm
 from typing import cast
 
@@ -13,11 +14,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from memopt.analysis.liveness import live_ranges
 from memopt.analysis.persistent import Sliding, sliding_of, variables_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.call import SCRATCH_ALIGNMENT, refuse
+from memopt.backends.c.emit.live_groups import LiveGroups
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.attributes.memories import MemoryAttr, MemoryKind
 from memopt.dialects.attributes.model import ModelAttr
@@ -116,6 +117,11 @@ class Layout:
     @property
     def operations(self) -> list[Operation]:
         return self.memory.operations
+
+    @cached_property
+    def live(self) -> LiveGroups:
+        """The groups of the arena that are live in each step, for comments."""
+        return LiveGroups.of(self.memory)
 
     @property
     def alignment(self) -> int:
@@ -345,16 +351,6 @@ def _caller_base(
     raise MemoptError(
         f"C backend: {name_of(members[0][0])} is the caller's, but no input or output"
     )
-
-
-def live_groups(layout: Layout) -> list[list[int]]:
-    """For each operation the arena groups that are live while it runs, for comments only."""
-    live: list[list[int]] = [[] for _ in layout.operations]
-    for index, steps in enumerate(live_ranges(layout.memory)):
-        if layout.memory.groups[index].in_arena:
-            for step in steps[: len(live)]:
-                live[step].append(index)
-    return live
 
 
 def bytes_in(value: SSAValue) -> int:

@@ -11,8 +11,6 @@ They take what the lowered function takes: the arena, the inputs and the outputs
 interface for C hands memrefs over. Operations of other dialects are lowered by them.
 """
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -21,7 +19,7 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.c_text import identifier
 from memopt.backends.c.emit.calls import Source
 from memopt.backends.c.emit.header import c_type_of
-from memopt.backends.c.emit.layout import Layout, layout_of, live_groups
+from memopt.backends.c.emit.layout import Layout, layout_of
 from memopt.backends.c.emit.operators import add_operator
 from memopt.backends.c.emit.source import ARRAYS, TRACE, WRITTEN, words_of
 from memopt.backends.c.kernels import Form, inlined
@@ -61,8 +59,8 @@ def memref_calls(
     constants = constants_of(weights or Weights.of(module), layout.model)
     out = Source(layout, constants, layout.func.sym_name.data, isa)
     functions = [
-        _function(out, op, index, live)
-        for index, (op, live) in enumerate(zip(layout.operations, live_groups(layout), strict=True))
+        _function(out, op, index)
+        for index, op in enumerate(layout.operations)
         if op.name.startswith(OURS)
     ]
     even = any(rounds_even(op) for op in module.walk())
@@ -75,11 +73,11 @@ def memref_calls(
     )
 
 
-def _function(out: Source, op: Operation, index: int, live: Sequence[int]) -> str:
+def _function(out: Source, op: Operation, index: int) -> str:
     if not isinstance(op, ComputeOp | OpaqueOp):
         raise MemoptError(f"c-calls: {op.name} is no call", place_of(op))
     first_call = len(out.made)
-    add_operator(out, op, index, live)
+    add_operator(out, op, index, index)
     text = out.calls.pop()
     pointers = max((len(c.operands) for c in out.made[first_call:]), default=0)
     batched = any(c.batches > 1 for c in out.made[first_call:])

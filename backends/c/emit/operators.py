@@ -59,9 +59,8 @@ class Program:
     stream: Stream | None = None
 
 
-def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
-    """Add everything that runs. `live` are the groups that are in memory during each operation.
-    Raises MemoptError if something has no kernel."""
+def add_operators(out: Source) -> Program:
+    """Add everything that runs. Raises MemoptError if something has no kernel."""
     has_rows = has_kind(out.layout.operations, RowOp)
     of_operator = rows_of_operators(out.layout) if has_rows else {}
     numbers: dict[RowOp, range] = {}
@@ -71,9 +70,9 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     moves: list[Move] = []
     stretches: list[tuple[int, int, int]] = []  # where in out.calls, and which calls
     index = 0
-    for op, groups in zip(out.layout.operations, live, strict=True):
+    for step, op in enumerate(out.layout.operations):
         if not isinstance(op, RowOp | ReceiveOp | RecallOp | RetainOp | SlideOp):
-            add_operator(out, op, index, groups)
+            add_operator(out, op, index, step)
             index += 1
             continue
         for rows in overwriting(of_operator.pop(op.operator, ())) if isinstance(op, RowOp) else ():
@@ -94,7 +93,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
             entries = [MOVE] * len(state_moves)
         goes_on = bool(stretches) and stretches[-1][::2] == (len(out.calls) - 1, first)
         made_now = (op,) if isinstance(op, RowOp) else ()
-        calls += [RowsCalled(number, groups, made_now) for number in entries]
+        calls += [RowsCalled(number, (step,), made_now) for number in entries]
         if goes_on and _are_pair(out.layout, operators, calls, len(entries)):
             calls[-2:] = [calls[-2].paired(calls[-1])]
         if goes_on:
@@ -133,15 +132,15 @@ def _are_pair(
     return are_pair(layout, operators[last.number], before.rows[0], last.rows[0])
 
 
-def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) -> None:
-    """Add operation number `index`, while which the groups `live` are in memory. Raises
-    MemoptError if there is no kernel."""
+def add_operator(out: Source, op: Operation, index: int, step: int) -> None:
+    """Add operation number `index`, which runs at that step of the plan. Raises MemoptError if
+    there is no kernel."""
     inlining = inlining_of(op, partial(own_workspace, isa=out.isa)) if reads_virtual(op) else None
     kernel = matching(op, out.isa)
     calls = lower_by(kernel, op, out.constants)
     own = 0 if kernel.workspace is None else kernel.workspace(op)
     _check_scratch(out, op, own if inlining is None else inlining.scratch)
-    text = _comment(out, op, index, live) + f"  PROFILE(0, {index}u);\n"
+    text = _comment(out, op, index, step) + f"  PROFILE(0, {index}u);\n"
     for number, call in enumerate(calls):
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
         if inlining is not None and any(m.value in call.operands for m in inlining.made):
@@ -176,8 +175,8 @@ def _trace(out: Source, op: Operation) -> str:
     return "".join(lines)
 
 
-def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str:
-    groups = [out.layout.memory.groups[i] for i in live]
+def _comment(out: Source, op: Operation, index: int, step: int) -> str:
+    groups = [out.layout.memory.groups[i] for i in out.layout.live.at((step,))]
     total = sum(g.size for g in groups)
     names = ", ".join(f"{plain(g.name, 32)} ({g.size} B)" for g in groups) or "none"
     written = sum(bytes_in(v) for v in op.results)

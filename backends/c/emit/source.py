@@ -24,7 +24,7 @@ from memopt.backends.c.emit.c_text import identifier, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, pointer, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of, header, run_signature
-from memopt.backends.c.emit.layout import ArrayStorage, Layout, layout_of, live_groups
+from memopt.backends.c.emit.layout import ArrayStorage, Layout, layout_of
 from memopt.backends.c.emit.objects import define_objects
 from memopt.backends.c.emit.operators import add_operators
 from memopt.backends.c.emit.sections import section_macros
@@ -168,8 +168,7 @@ def emit(
     weights = weights or Weights.of(module)
     constants = constants_of(weights, layout.model)
     out = Source(layout, constants, name, isa, blob=Blob() if layout.storage.in_file else None)
-    live = live_groups(layout)
-    program = add_operators(out, live)
+    program = add_operators(out)
     after = _copies_out(out)
     before = _checks(layout, name) + first_run(layout, name) + _copies_in(layout)
     batched = any(c.batches > 1 for c in out.made)

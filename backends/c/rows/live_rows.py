@@ -2,29 +2,48 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memopt.backends.c.emit.c_text import plain
 from memopt.backends.c.emit.layout import Layout
+from memopt.backends.c.emit.live_groups import LiveGroups
 
 _ROW = re.compile(r"(.*)\[(\d+)\]")
 WIDTH = 92
 
 
-def live_text(layout: Layout, live: Sequence[Sequence[int]]) -> str:
-    """A comment: bytes and tensors at the fullest of these steps, of each its live groups."""
-    groups = layout.memory.groups
-    fullest = max(live, key=lambda indices: sum(groups[i].size for i in indices))
-    total = sum(groups[i].size for i in fullest)
-    rows: dict[str, list[int]] = {}
-    for i in fullest:
-        match = _ROW.fullmatch(groups[i].name)
-        name = plain(match[1] if match else groups[i].name, 32)
-        rows.setdefault(name, [])
-        if match:
-            rows[name].append(int(match[2]))
-    words = ", ".join(f"{name}{_ranges(numbers)}" for name, numbers in rows.items())
+@dataclass(frozen=True)
+class LiveRows:
+    """Live groups, each with its tensor's name and, if it is a row, its number."""
+
+    live: LiveGroups
+    names: list[tuple[str, int | None]]
+
+    @staticmethod
+    def of(layout: Layout) -> "LiveRows":
+        """Return the rows of all groups."""
+        return LiveRows(layout.live, [_row_of(group.name) for group in layout.memory.groups])
+
+    def text(self, calls: Sequence[tuple[int, ...]]) -> str:
+        """A comment: bytes and tensors at the fullest of these calls, of each its steps."""
+        fullest = max(calls, key=self.live.in_bytes)
+        rows: dict[str, list[int]] = {}
+        for i in self.live.at(fullest):
+            name, row = self.names[i]
+            numbers = rows.setdefault(name, [])
+            if row is not None:
+                numbers.append(row)
+        words = ", ".join(f"{name}{_ranges(numbers)}" for name, numbers in rows.items())
+        return _comment(f"live at most {self.live.in_bytes(fullest)} B:", words)
+
+
+def _row_of(name: str) -> tuple[str, int | None]:
+    match = _ROW.fullmatch(name)
+    return (plain(match[1], 32), int(match[2])) if match else (plain(name, 32), None)
+
+
+def _comment(line: str, words: str) -> str:
     lines: list[str] = []
-    line = f"live at most {total} B:"
     for word in words.split(" "):
         if len(line) + len(word) > WIDTH:
             lines.append(line)

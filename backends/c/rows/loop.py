@@ -14,7 +14,7 @@ from memopt.backends.c.emit.c_text import array, filled, int_literal, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, add_parameters, table_name, tensor_text
 from memopt.backends.c.emit.header import bytes_in
-from memopt.backends.c.rows.live_rows import live_text
+from memopt.backends.c.rows.live_rows import LiveRows
 from memopt.backends.c.rows.paired_rows import RowsCalled
 from memopt.backends.c.rows.row_calls import ConstantRows
 from memopt.backends.c.rows.row_numbers import Numbers, numbers_of
@@ -344,10 +344,10 @@ def _row_numbers(out: Source, o: RowOperator) -> str:
 
 def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
     """The numbers, a line of them behind what is live at the fullest of its calls."""
-    lines: list[str] = []
+    lines, rows = list[str](), LiveRows.of(out.layout)
     for at in range(0, len(calls), CALLS_IN_LINE):
         line = calls[at : at + CALLS_IN_LINE]
-        lines.append(live_text(out.layout, [call.live for call in line]))
+        lines.append(rows.text([call.steps for call in line]))
         entries = (str(call.number + call.is_pair * numbers.pair) for call in line)
         lines.append(f"  {', '.join(entries)},\n")
     kind = f"uint{numbers.operator_bits}_t"

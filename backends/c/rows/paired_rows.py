@@ -7,7 +7,6 @@ scratch of its own, of which a call has only the first one's: where the second r
 planned to lie there, both stay alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memopt.backends.c.emit.header import bytes_in
@@ -20,10 +19,10 @@ from memopt.dialects.rows.operations import RowOp
 @dataclass(frozen=True)
 class RowsCalled:
     """A number of calls[]: of an operator, with the one or two of its `rows` that are made, or of
-    what comes above operators; and the groups that are `live` meanwhile."""
+    what comes above operators; and the steps of the plan that it runs."""
 
     number: int
-    live: Sequence[int]
+    steps: tuple[int, ...]
     rows: tuple[RowOp, ...] = ()
 
     @property
@@ -32,8 +31,7 @@ class RowsCalled:
 
     def paired(self, later: "RowsCalled") -> "RowsCalled":
         """Return the call with the row of the call behind it."""
-        live = list(dict.fromkeys((*self.live, *later.live)))
-        return replace(self, live=live, rows=self.rows + later.rows)
+        return replace(self, steps=self.steps + later.steps, rows=self.rows + later.rows)
 
 
 def are_pair(layout: Layout, o: RowOperator, first: RowOp, second: RowOp) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import FAST, FORMS, NARROW, SCRATCH, mark_fast
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.dialects.rows.operations import RowOp
-from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass, lowest_gap
+from memopt.passes.memgraph_kernels import HOW, RAM, Gaps, MemgraphKernelsPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
@@ -235,6 +236,12 @@ def test_networks_compute_the_same_bits(
 
 def test_scratch_among_rows_that_end_anywhere_is_aligned() -> None:
     """Rows are aligned to their elements, scratch to what tensors are."""
-    assert lowest_gap([(0, 4), (4, 19)], 8, 4) == 20
-    assert lowest_gap([(1, 5), (16, 17)], 8, 4) == 8
-    assert lowest_gap([(1, 5), (15, 16)], 8, 4) == 16
+    assert _lowest_gap([(0, 4), (4, 19)]) == 20
+    assert _lowest_gap([(1, 5), (16, 17)]) == 8
+    assert _lowest_gap([(1, 5), (15, 16)]) == 16
+
+
+def _lowest_gap(spans: Sequence[tuple[int, int]]) -> int:
+    """The lowest place for 8 bytes, aligned to 4, in a step in which all spans are."""
+    lives = [range(3, 5)] * len(spans)
+    return Gaps.of(dict(enumerate(spans)), lives, 4).lowest(4, [8])[0]
