@@ -36,9 +36,10 @@ class LiveGroups:
 
     def in_bytes(self, steps: tuple[int, ...]) -> int:
         """Return the bytes of the groups that are live in any of the steps."""
-        if len(steps) > 1:
+        (first, *more) = steps
+        if more:
             return int(self.sizes[np.any([self._in(step) for step in steps], axis=0)].sum())
-        return int(self.bytes_by_step[steps[0]]) if steps[0] < len(self.bytes_by_step) else 0
+        return int(self.bytes_by_step[first]) if first < len(self.bytes_by_step) else 0
 
     def at(self, steps: tuple[int, ...]) -> list[int]:
         """Return the groups that are live in any of the steps, those of the first one first."""
