@@ -193,15 +193,6 @@ class MemoryGraph:
         return tuple([tuple(sorted({*g.writers, *g.readers})) for g in self.groups])
 
     @cached_property
-    def touched(self) -> tuple[int, ...]:
-        """Bytes of all groups that each operator reads or writes, and of its workspace."""
-        sizes = self.sizes
-        return tuple(
-            sum([sizes[g] for g in groups]) + extra
-            for groups, extra in zip(self.touches, self.extra, strict=True)
-        )
-
-    @cached_property
     def candidates(self) -> tuple[tuple[InPlace, ...], ...]:
         """In-place candidates of each operator, in the order of preference."""
         result: list[list[InPlace]] = [[] for _ in self.names]

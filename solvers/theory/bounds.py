@@ -34,8 +34,9 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
     sources = [v for v in range(len(graph)) if not graph.predecessors[v]]
     if sources:
         best = max(best, min(best + graph.cost(0, v) for v in sources))
-    operator = None
-    for v, touched in enumerate(graph.touched):
+    operator, sizes = None, graph.sizes
+    for v in range(len(graph)):
+        touched = sum([sizes[g] for g in graph.touches[v]]) + graph.extra[v]
         saved = max((graph.sizes[c.result] for c in graph.candidates[v]), default=0)
         if touched - saved > best or (operator is None and touched - saved == best):
             best, operator = touched - saved, v
