@@ -267,8 +267,8 @@ class DepthwiseConv2DOp(ConvBase):
         )
         if result_rows * across > rows * width:
             return False
-        stride, above = self.window.sizes[1][0], self.window.sizes[3][0]
-        rows_held = (min(r * stride - above + self.span, rows) for r in range(result_rows))
+        stride, above, span = self.window.sizes[1][0], self.window.sizes[3][0], self.span
+        rows_held = (min(r * stride - above + span, rows) for r in range(result_rows))
         return all((r + 1) * across <= width * k or k == rows for r, k in enumerate(rows_held))
 
     @property

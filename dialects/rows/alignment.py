@@ -11,6 +11,8 @@ from memopt.dialects.memgraph.structure import HyperNode, YieldOp
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, element_bits
 from memopt.dialects.rows.operations import JoinOp, ReceiveOp, RowOp
 
+ROWS = RowOp, ReceiveOp
+
 
 def alignment_of(value: SSAValue, model: ModelAttr) -> int:
     """Return the bytes of which the offset of a tensor is a multiple, and to which its buffer is
@@ -31,9 +33,10 @@ def rest_of_line(end: int, members: Iterable[tuple[SSAValue, int]], lines: int) 
 
 def _is_lone_row(value: SSAValue) -> bool:
     owner = value.owner
-    if isinstance(owner, RowOp | ReceiveOp) and isinstance(value, OpResult):
-        joined = any(isinstance(use.operation, JoinOp) for use in value.uses)
-        return not joined and value.type != _whole_type(owner, value.index)
+    if isinstance(owner, ROWS) and isinstance(value, OpResult):
+        if value.type == _whole_type(owner, value.index):
+            return False
+        return not any(isinstance(use.operation, JoinOp) for use in value.uses)
     node = owner.parent_op() if isinstance(owner, Block) else owner
     if not isinstance(node, HyperNode):
         return False
