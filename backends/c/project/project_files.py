@@ -100,13 +100,15 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
 class Project:
     """A model as C, its name and the board that it is for. With `own_kernels` the kernels' names
     begin with the model's, so that it is linked with other such models. Without `has_startup` there
-    is no program around it."""
+    is no program around it. With the `origin`, which says of which model it is, it answers through
+    a serial port."""
 
     emitted: Emitted
     name: str
     target: Target
     own_kernels: bool = False
     has_startup: bool = True
+    origin: str = ""
 
     @cached_property
     def values(self) -> dict[str, str]:

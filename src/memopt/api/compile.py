@@ -34,6 +34,7 @@ class CompileKeywords(PlanKeywords):
     check_weights: bool = False
     weights: str = "source"
     startup: bool = True
+    serial: bool = False
     force: bool = False
 
 
@@ -49,8 +50,9 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     `shared_kernels` they keep names that several models share. `section` says where arrays lie, as
     "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them; with
     `weights="file"` they are a file that the program gives the model when it runs; with
-    `startup=False` there is no program around the model. `force`
-    overwrites what was edited in `out`. The other keywords are those of `memopt.plan`:
+    `startup=False` there is no program around the model, and with `serial` a program of yours
+    answers `memopt validate --port`. `force` overwrites what was edited in `out`. The other
+    keywords are those of `memopt.plan`:
 
     OPTIONS
 
@@ -73,6 +75,7 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
         specialised=options.specialise,
         storage=_storage(options),
         has_startup=options.startup,
+        has_serial=options.serial,
     )
     request = Request(
         path=Path(model.name),

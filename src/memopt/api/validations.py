@@ -28,6 +28,7 @@ class ValidateKeywords(PlanOptions):
     against: str | None = None
     layers: bool = False
     samples: int | None = None
+    port: str | None = None
     shapes: Shapes | None = None
     input_ranges: Ranges | None = None
 
@@ -41,8 +42,8 @@ def validate(source: Source, options: ValidateKeywords) -> Validation:
     folder), an array [samples, ...] of a model with one input, or a mapping with an array per
     input. `labels` is a name in the .npz, a path or an array; `against` the reference, by default
     that of the format; with `layers` the tensors of all operators are compared; of the samples
-    the first `samples` are taken. `shapes` and `input_ranges` are those of `memopt.plan`, and so
-    are the other keywords:
+    the first `samples` are taken, and the board behind `port` runs them, if there is one. `shapes`
+    and `input_ranges` are those of `memopt.plan`, and so are the other keywords:
 
     OPTIONS
 
@@ -68,7 +69,7 @@ def validate(source: Source, options: ValidateKeywords) -> Validation:
         labels = options.labels
         if labels is not None and not isinstance(labels, str):
             labels = str(_data_file(labels, Path(folder, "labels")))
-        words = labels, options.against, options.layers, options.samples
+        words = labels, options.against, options.layers, options.samples, options.port
         with told(str(model)), in_keywords():
             return compared(request, data, *words)
 

@@ -95,6 +95,8 @@ def _check(args: argparse.Namespace) -> None:
     if args.no_startup:
         text = "--layout=cmake has a library of each of several for a board"
         raise UsageError(f"--no-startup is of one model; {text}")
+    if args.serial:
+        raise UsageError("--serial is of one model; compile them one by one")
     if args.weights == "file":
         raise UsageError("--weights=file is of one model; compile them one by one")
     if args.model_path:

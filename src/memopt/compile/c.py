@@ -1,14 +1,19 @@
 """C as a runtime: a compiler runs what we write for a board or a host."""
 
+import hashlib
 import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from memopt.analysis.persistent import kept_bytes
+from memopt.analysis.weights import files_of
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
+from memopt.backends.c.project.serial import serial_files
 from memopt.backends.c.project.write import make_project, weight_files, write_files
 from memopt.compile.compare import Task, task_of
 from memopt.compile.measure import Measured, faster_within
@@ -60,9 +65,11 @@ class C:
                 specialised=how.specialised is not False,
                 storage=how.storage,
             )
-            project = replace(project, has_startup=how.has_startup)
-            files = layout_named(how.layout or MAKE)(project) | weight_files(project)
-            return Built(planned, files, project)
+            origin = origin_of(planned.imported.module) if how.has_serial else ""
+            project = replace(project, has_startup=how.has_startup, origin=origin)
+            files = layout_named(how.layout or MAKE)(project)
+            files |= serial_files(project, files)
+            return Built(planned, files | weight_files(project), project)
 
     def measure(self, built: Built) -> Measured:
         """Return the build with its figures, or a faster one that the board has room for too."""
@@ -75,6 +82,11 @@ class C:
         """Return what is known of a plan that is not built."""
         target, arena = planned.options.target, planned.known.plan.arena
         return facts_without_a_build(planned.after, target, arena)
+
+
+def origin_of(module: ModuleOp) -> str:
+    """Return what says of which network a project is: the hashes of its files, or its own text."""
+    return ",".join(sorted(files_of(module))) or hashlib.sha256(str(module).encode()).hexdigest()
 
 
 def _measured(built: Built) -> Measured:

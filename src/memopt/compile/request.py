@@ -29,14 +29,15 @@ class Reading:
 @dataclass(frozen=True, kw_only=True)
 class Building:
     """How C is written: the layout, whether kernels keep names that several models share, whether
-    what surrounds their loops is built for speed, how arrays are written, and whether there is a
-    program around the model; None is the default."""
+    what surrounds their loops is built for speed, how arrays are written, whether a program is
+    around the model, and whether a computer may run it by a serial port; None is the default."""
 
     layout: str | None = None
     shared_kernels: bool = False
     specialised: bool | None = None
     storage: ArrayStorage = field(default_factory=ArrayStorage)
     has_startup: bool = True
+    has_serial: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,6 +78,10 @@ def check(request: Request) -> None:
         raise UsageError(f"--weights=file: --layout={layout} takes no files beside its sources")
     if not request.building.has_startup and layout not in (None, *WITH_STARTUP):
         raise UsageError(f"--no-startup: --layout={layout} has no start-up code")
+    if request.building.has_serial and request.options.stream_input:
+        raise UsageError("--stream-input: a serial port sends whole inputs, and it has none")
+    if request.building.has_serial and request.options.slide is not None:
+        raise UsageError("--slide: a serial port sends whole inputs, and it has none")
     _runtime(request).check(request)
 
 

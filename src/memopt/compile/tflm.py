@@ -33,6 +33,7 @@ REFUSED: tuple[tuple[Callable[[Request], bool], str], ...] = (
     (lambda r: r.building.storage.has_check, "--check-weights"),
     (lambda r: r.building.storage.in_file, "--weights"),
     (lambda r: not r.building.has_startup, "--no-startup"),
+    (lambda r: r.building.has_serial, "--serial"),
 )
 
 

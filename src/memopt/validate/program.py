@@ -49,7 +49,7 @@ class Program:
         data = b""
         for first in range(0, len(inputs[0]), AT_ONCE):
             data += self._run([array[first : first + AT_ONCE] for array in inputs], "build", "")[0]
-        return _split(data, len(inputs[0]), results)
+        return split_outputs(data, len(inputs[0]), results)
 
     def trace(self, inputs: Sequence[Array]) -> list[Traced]:
         """Return what the operators write, in the order in which they run; of rows each alone."""
@@ -83,7 +83,7 @@ class Program:
         return (folder / "out.bin").read_bytes(), names, (folder / "trace.bin").read_bytes()
 
 
-def _split(data: bytes, count: int, results: Sequence[Stored]) -> tuple[Array, ...]:
+def split_outputs(data: bytes, count: int, results: Sequence[Stored]) -> tuple[Array, ...]:
     """Return the outputs of samples, one after the other in `data`."""
     sizes = [int(np.prod(one.shape, dtype=np.int64)) * one.dtype.itemsize for one in results]
     rows = np.frombuffer(data, np.uint8).reshape(count, sum(sizes))

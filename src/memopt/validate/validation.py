@@ -2,23 +2,26 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.weights import Weights
+from memopt.backends.c.project.serial import hello_of
 from memopt.backends.report.records import records_html
 from memopt.backends.report.wording import xml
 from memopt.compile.plan import Built
 from memopt.compile.read import Imported, read
 from memopt.compile.request import Request
-from memopt.compile.stages import build, plan
+from memopt.compile.stages import build, check, plan
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.text.usage import UsageError
+from memopt.validate.board import Board, Hello
 from memopt.validate.differences import (
     Difference,
     accuracy,
@@ -30,7 +33,8 @@ from memopt.validate.differences import (
 )
 from memopt.validate.job import REFERENCES, Job, answer_of, stacked
 from memopt.validate.layers import EVALUATE, Layer, layers_of
-from memopt.validate.program import Program, Traced
+from memopt.validate.port import Port, open_port
+from memopt.validate.program import Program, Traced, split_outputs
 from memopt.validate.samples import Input, Samples, read_samples
 from memopt.validate.stored import Stored, as_file, as_stored, stored_of
 
@@ -52,9 +56,20 @@ class Labelled:
 
 
 @dataclass(frozen=True)
+class OnBoard:
+    """The board that ran a network: its port, whether its code is the one that these options make,
+    and the cycles of its fastest and slowest inference, None without a counter."""
+
+    port: str
+    is_same_code: bool
+    cycles: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
 class Validation:
     """A network beside a reference. `agree` are other references whose outputs are ours where the
-    one that was asked has others; `layers` is None if no tensors were compared."""
+    one that was asked has others; `layers` is None if no tensors were compared, `board` if none
+    was asked."""
 
     model: str
     target: str
@@ -64,6 +79,7 @@ class Validation:
     labelled: Labelled = field(default_factory=Labelled)
     agree: tuple[str, ...] = ()
     layers: tuple[Layer, ...] | None = None
+    board: OnBoard | None = None
 
     def _repr_html_(self) -> str:
         head = f"<b>{xml(self.model)}</b> for {xml(self.target)}, {self.samples:,} samples, against"
@@ -91,6 +107,7 @@ class Validation:
             "agree": list(self.agree),
             "layers": layers,
             "first_difference": self.first_difference,
+            "board": None if self.board is None else asdict(self.board),
         }
 
 
@@ -108,9 +125,16 @@ def validate(
     against: str | None = None,
     with_layers: bool = False,
     count: int | None = None,
+    port: str | None = None,
 ) -> Validation:
     """Return the planned network of a request beside a reference, on the first `count` samples in
-    `data`, all if None. Raises MemoptError, UsageError, OSError."""
+    `data`, all if None; with a `port` the board behind it runs them. Raises MemoptError,
+    UsageError, OSError."""
+    if port is not None:
+        if with_layers:
+            raise UsageError("--layers is without --port: a board sends outputs alone")
+        request = replace(request, building=replace(request.building, has_serial=True))
+        check(request)
     known = references_of(request.path)
     reference = against or known[0]
     if reference not in known:
@@ -119,15 +143,18 @@ def validate(
         )
     if request.options.slide is not None or request.options.state:
         raise UsageError("validate compares single inferences: without --slide and --state")
-    imported = read(request)
-    file_inputs, file_outputs = _borders(only_function(imported.module))
-    wanted = [Input(one.name, one.shape) for one in file_inputs]
-    samples = read_samples(data, wanted, labels)
-    samples = samples.first(count or len(samples))
-    stored = [one.holding(a) for one, a in zip(file_inputs, samples.inputs, strict=True)]
-    built = build(plan(imported))
-    with tempfile.TemporaryDirectory(prefix="memopt-") as work:
-        device = _Device(built, Path(work), file_inputs, file_outputs)
+    with (
+        nullcontext() if port is None else open_port(port) as stream,
+        tempfile.TemporaryDirectory(prefix="memopt-") as work,
+    ):
+        imported = read(request)
+        file_inputs, file_outputs = _borders(only_function(imported.module))
+        wanted = [Input(one.name, one.shape) for one in file_inputs]
+        samples = read_samples(data, wanted, labels)
+        samples = samples.first(count or len(samples))
+        stored = [one.holding(a) for one, a in zip(file_inputs, samples.inputs, strict=True)]
+        built = build(plan(imported))
+        device = _Device(built, Path(work), file_inputs, file_outputs, stream, port or "")
         ours = device.outputs(stored)
         theirs = _answer(reference, imported, stored)
         outputs = tuple(map(difference, file_outputs, ours, theirs))
@@ -150,6 +177,7 @@ def validate(
         _labelled(samples, file_outputs, ours, theirs),
         agree,
         layers,
+        device.board,
     )
 
 
@@ -164,13 +192,25 @@ class _Device:
     """Whatever runs the planned network, with inputs and outputs as the file has them."""
 
     def __init__(
-        self, built: Built, folder: Path, inputs: Sequence[Stored], outputs: Sequence[Stored]
+        self,
+        built: Built,
+        folder: Path,
+        inputs: Sequence[Stored],
+        outputs: Sequence[Stored],
+        stream: Port | None,
+        port: str,
     ) -> None:
         self._file = inputs, outputs
         self._own = _borders(only_function(built.planned.after))
         self._turned = built.planned.imported.request.options.nhwc_io
         self._program: Program | None = None
-        if built.project is not None:
+        self._board: Board | None = None
+        self.board: OnBoard | None = None
+        if built.project is not None and stream is not None:
+            self._board, hello = Board(stream, port), Hello.of(hello_of(built.project))
+            self.board = OnBoard(port, self._board.greet(hello))
+            self._size = hello.outputs
+        elif built.project is not None:
             self._program = Program(built.project, folder)
         else:
             ((name, data),) = ((n, d) for n, d in built.files.items() if n.endswith(".tflite"))
@@ -187,12 +227,23 @@ class _Device:
     def outputs(self, stored: Sequence[Array]) -> tuple[Array, ...]:
         """Return an array [samples, ...] per output."""
         given = self.given(stored)
-        if self._program is None:
+        if self._board is not None and self.board is not None:
+            results = self._answered(self._board, given)
+            ticks = self._board.ticks
+            self.board = replace(
+                self.board, cycles=(min(ticks), max(ticks)) if any(ticks) else None
+            )
+        elif self._program is None:
             results = answer_of("tflm", Job(self._path, given)).outputs
         else:
             results = self._program.run(given, self._own[1])
         pairs = zip(results, self._file[1], self._own[1], strict=True)
         return tuple(as_file(array, file, own, self._turned) for array, file, own in pairs)
+
+    def _answered(self, board: Board, given: Sequence[Array]) -> tuple[Array, ...]:
+        sent = (b"".join(a.tobytes() for a in sample) for sample in zip(*given, strict=True))
+        outputs = b"".join(board.run(sample, self._size) for sample in sent)
+        return split_outputs(outputs, len(given[0]), self._own[1])
 
     def trace(self, given: Sequence[Array]) -> list[Traced]:
         """Return what operators write, given what the device takes. Raises UsageError of TFLM,

@@ -1,12 +1,15 @@
-"""docs/guides/board.md: its C compiles around a model, as C and as C++."""
+"""docs/guides/board.md: its C compiles around a model, as C and as C++, and answers by a UART."""
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from places import ROOT
+from serial_board import linked, running
 
 from memopt.cli import main
 
@@ -47,3 +50,30 @@ def test_calls_and_transfers_compile(compiler: str, shared: Path, tmp_path: Path
         subprocess.run(
             [*command, "-I", str(tmp_path / "firmware"), "-o", str(source) + ".o"], check=True
         )
+
+
+def test_a_board_behind_a_port_answers(
+    shared: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The commands of the page, its program on the board that it names, in QEMU."""
+    if any(shutil.which(tool) is None for tool in ("arm-none-eabi-gcc", "qemu-system-arm")):
+        pytest.skip("needs arm-none-eabi-gcc and qemu-system-arm")
+    section = PAGE[PAGE.index("## 8.") :]
+    commands = [shlex.split(line) for line in section.splitlines() if line.startswith("memopt ")]
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(shared / "models" / "hello_world_int8.tflite", "net.tflite")
+    np.savez("samples.npz", np.linspace(0, 6, 5, dtype=np.float32))
+    assert [words[1] for words in commands] == ["compile", "validate"]
+    assert main(commands[0][1:]) == 0
+    image = linked(next(b for b in BLOCKS if "net_serve" in b), Path("firmware"))
+    with running("cortex-m4", image, Path("uart")) as port:
+        words = [w for w in commands[1][1:] if not w.startswith("--port=")]
+        capsys.readouterr()
+        assert main([*words, f"--port={port}", "--max-different=0"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "board     at uart",
+        "output    StatefulPartitionedCall:0: none of 5 elements differs",
+    ]

@@ -29,6 +29,7 @@ COMMAND = re.compile(
 )
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 READ_ONLY = ("capture",)
+ON_A_BOARD = "--port="  # test_board_page.py has one
 
 
 def commands() -> list[tuple[str, str]]:
@@ -108,7 +109,7 @@ def test_it_runs(page: str, command: str, here: Path, capsys: pytest.CaptureFixt
     elif tool == "python":
         done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
         assert done.stdout.startswith("accepted: "), done.stderr
-    elif tool == "memopt" and arguments[0] in READ_ONLY:
+    elif tool == "memopt" and (arguments[0] in READ_ONLY or ON_A_BOARD in command):
         build_parser([arguments[0]]).parse_args(arguments)
     else:
         code = (main if tool == "memopt" else opt)(arguments)

@@ -83,6 +83,12 @@ def add_arguments(commands: Any) -> None:
         "--layout=make or cmake)",
     )
     parser.add_argument(
+        "--serial",
+        action="store_true",
+        help="a header by which your program answers memopt validate --port through a serial port "
+        "(C targets)",
+    )
+    parser.add_argument(
         "--section",
         action="append",
         metavar="weights:.qspi,tables:.itcm,arena:.dtcm",
@@ -146,6 +152,7 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
         specialised=None if args.specialise is None else args.specialise == "on",
         storage=storage,
         has_startup=not args.no_startup,
+        has_serial=args.serial,
     )
     ram = None if args.ram is None else bytes_of_text(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)

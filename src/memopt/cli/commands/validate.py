@@ -12,7 +12,7 @@ from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError, path_text
 from memopt.validate.differences import Difference
 from memopt.validate.layers import Layer
-from memopt.validate.validation import Labelled, Validation, validate
+from memopt.validate.validation import Labelled, OnBoard, Validation, validate
 
 CLASSES = 16  # of which the confusion is printed
 EPILOG = """references: litert-reference (the default of a .tflite), litert with XNNPACK, tflm;
@@ -21,7 +21,8 @@ onnxruntime (the default of an .onnx), onnxruntime-optimised; evaluate, our own 
 examples:
   memopt validate net.tflite --data=samples.npz --labels=y
   memopt validate net.tflite --data=samples.npz --target=cortex-m4 --against=tflm --layers
-  memopt validate net.onnx --data=x.npy --max-different=0"""
+  memopt validate net.onnx --data=x.npy --max-different=0
+  memopt validate net.tflite --data=samples.npz --target=cortex-m4 --port=/dev/ttyACM0:115200"""
 
 
 def add_arguments(commands: Any) -> None:
@@ -61,6 +62,12 @@ def add_arguments(commands: Any) -> None:
         metavar="N",
         help="fail if more elements of the outputs differ from the reference",
     )
+    parser.add_argument(
+        "--port",
+        metavar="PORT",
+        help="the board behind it runs the samples: /dev/ttyUSB0, with its speed "
+        "/dev/ttyUSB0:115200, or socket://HOST:PORT; its program has memopt compile --serial",
+    )
     parser.add_argument("--json", action="store_true", help="the same as JSON")
     add_planning_arguments(parser)
 
@@ -71,9 +78,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--samples={args.samples}: at least 1")
     request = request_of(args, Path(args.model), is_built=True)
     with Spinner("validating"):
-        answer = validate(
-            request, Path(args.data), args.labels, args.against, args.layers, args.samples
-        )
+        words = args.labels, args.against, args.layers, args.samples, args.port
+        answer = validate(request, Path(args.data), *words)
     if args.json:
         print(json.dumps(answer.entries(), indent=2))
     else:
@@ -87,6 +93,8 @@ def lines_of(answer: Validation) -> Iterator[str]:
     """Yield it for people."""
     head = f"{answer.model} for {answer.target}, {answer.samples:,} samples"
     yield f"model     {head}, against {answer.against}"
+    if answer.board is not None:
+        yield from _board(answer.board)
     for one in answer.outputs:
         yield f"output    {_output(one)}"
     yield from _labelled(answer.labelled)
@@ -97,6 +105,16 @@ def lines_of(answer: Validation) -> Iterator[str]:
         )
     if answer.layers is not None:
         yield from _layers(answer, answer.layers)
+
+
+def _board(board: OnBoard) -> Iterator[str]:
+    cycles = ""
+    if board.cycles is not None:
+        numbers = " to ".join(f"{number:,}" for number in sorted(set(board.cycles)))
+        cycles = f", {numbers} cycles an inference"
+    yield f"board     at {board.port}{cycles}"
+    if not board.is_same_code:
+        yield "board     its code is not what these options make, but of this model"
 
 
 def _output(one: Difference) -> str:

@@ -1,0 +1,71 @@
+"""Boards for `memopt validate --port`: programs in QEMU behind a UART."""
+
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memopt.compile.options import PlanOptions
+from memopt.compile.request import Building, Request
+from memopt.compile.stages import build, plan, read
+from memopt.targets.core.target import target_named
+
+# In place of what a board's package has: memory is set up, then main runs.
+STARTUP = """
+#include <stdint.h>
+#include "startup.h"
+extern uint32_t link_data_load[], link_data_begin[], link_data_end[];
+extern uint32_t link_bss_begin[], link_bss_end[];
+int main(void);
+void startup_fault(void) { for (;;) { } }
+void startup_run(void) {
+  uint32_t *to = link_data_begin;
+  const uint32_t *from = link_data_load;
+  while (to != link_data_end) { *to++ = *from++; }
+  for (to = link_bss_begin; to != link_bss_end; ++to) { *to = 0u; }
+  (void)main();
+  for (;;) { }
+}
+"""
+MACHINE = {"cortex-m4": "mps2-an386", "riscv32": "virt"}  # with a UART; spike has none
+
+
+def built(model: Path, program: str, folder: Path, options: PlanOptions) -> Path:
+    """Build a board's program around the model, and return the image."""
+    request = Request(
+        path=model, options=options, building=Building(has_serial=True), is_built=True
+    )
+    for file, text in build(plan(read(request))).files.items():
+        assert isinstance(text, str)
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+    return linked(program, folder)
+
+
+def linked(program: str, folder: Path) -> Path:
+    """Return the image of a project that has another program and start."""
+    (folder / "main.c").write_text(program)
+    (folder / "platform" / "platform_board.c").write_text(STARTUP)
+    ran = subprocess.run(["make", "-s", "-C", str(folder)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    (image,) = (folder / "build").glob("*.elf")
+    return image
+
+
+@contextmanager
+def running(target: str, image: Path, socket: Path) -> Generator[str]:
+    """Run an image in QEMU; yield the port of its UART."""
+    board = target_named(target)
+    command = [board.qemu, "-M", MACHINE[target], "-display", "none", "-monitor", "none"]
+    command += ["-serial", f"unix:{socket},server=on,wait=off"]
+    command += f"{board.loads}{image}".split()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until = time.monotonic() + 30
+            while not socket.exists():
+                assert process.poll() is None and time.monotonic() < until, process.stderr
+                time.sleep(0.02)
+            yield str(socket)
+        finally:
+            process.kill()
