@@ -9,6 +9,7 @@ import pytest
 
 from memopt.backends.report import Rect, Step, Timeline, network_svg, report_html
 from memopt.backends.report.network import Network
+from memopt.backends.report.profile_page import profile_html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -92,3 +93,30 @@ def test_it_reads_well_on_a_telephone_and_on_a_desk(width: int, tmp_path: Path) 
     dom = loaded(page, tmp_path, width)
     assert 'data-beyond="0"' in dom
     assert 'data-text="true"' in dom
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_a_profile_reads_well_on_both(width: int, tmp_path: Path) -> None:
+    """Names, bars and shares are in sight without scrolling, and each bar is as long as its
+    share."""
+    shares = (0.5, 0.25, 0.25)
+    numbers = {"calls": 25, "instructions": 10**8, "cycles": None, "ms": 12.5, "macs": None}
+    entries = [
+        {"operator": f"a/{'long' * 9}/<b>{k}", "kind": "conv_2d", **numbers, "bytes": 9, "share": x}
+        for k, x in enumerate(shares)
+    ]
+    probe = """<script>
+    var root = document.documentElement, bars = Array.from(document.querySelectorAll(".bar i"));
+    var lengths = bars.map(function (bar) { return bar.getBoundingClientRect().width; });
+    var right = document.querySelectorAll(".bar span")[2].getBoundingClientRect().right;
+    root.setAttribute("data-beyond", root.scrollWidth - root.clientWidth);
+    root.setAttribute("data-in-sight", right <= root.clientWidth);
+    root.setAttribute("data-halves", Math.abs(lengths[0] - 2 * lengths[1]) < 1);
+    </script>"""
+    page = tmp_path / "page.html"
+    text = profile_html("<net>", (("command", "x" * 99),), entries, {**entries[0], "share": 1.0})
+    assert "<b>0" not in text and "<net>" not in text
+    page.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    dom = loaded(page, tmp_path, width)
+    assert 'data-beyond="0"' in dom and 'data-in-sight="true"' in dom
+    assert 'data-halves="true"' in dom

@@ -53,11 +53,20 @@ def test_operators_take_what_an_inference_takes(
         assert 0.3 * target[whole] <= content["total"][key] <= target[whole]
 
 
-def test_csv_has_a_line_for_each(network: str, capsys: Any) -> None:
-    assert main(["profile", network, "--target=cortex-m3", "--csv"]) == 0
+def test_csv_has_a_line_for_each_and_so_has_the_page(
+    network: str, tmp_path: Path, capsys: Any
+) -> None:
+    html = tmp_path / "page.html"
+    assert main(["profile", network, "--target=cortex-m3", "--csv", f"--html={html}"]) == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [line["kind"] for line in lines] == ["relu", "max_pool_2d"]
     assert all(int(line["instructions"]) > 0 for line in lines)
+    page = html.read_text()
+    for line in lines:
+        assert f'<td class="n">{int(line["instructions"]):,}</td>' in page
+        assert f"<span>{100 * float(line['share']):.1f} %</span>" in page
+    assert page.count('<td class="bar"><i') == len(lines) and "--html=" in page
+    assert main(["profile", network, "--target=cortex-m3", "--html=-"]) == 2
 
 
 def test_a_table_for_people(network: str, capsys: Any) -> None:

@@ -3,19 +3,23 @@
 import argparse
 import csv
 import json
+import shlex
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from memopt.backends.report.profile_page import profile_html
 from memopt.backends.report.table import aligned, counted
 from memopt.backends.report.wording import short
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.compile.profile import check_profiled, entries_of, hertz, profile_of, total_of
 from memopt.compile.stages import build, check, plan, read
 from memopt.dialects.memgraph.errors import printable
+from memopt.text.diagnostics import write_output
 from memopt.text.progress import Spinner
-from memopt.text.usage import path_text
+from memopt.text.usage import STDOUT, UsageError, path_text
 
 COLUMNS: tuple[str, ...] = (
     "operator",
@@ -37,7 +41,8 @@ def add_arguments(commands: Any) -> None:
         help="instructions, cycles and milliseconds of each operator",
         description="Run the generated C in QEMU on zeros, and print what each operator takes: "
         "instructions, cycles estimated by the core's manual, of rows all together.",
-        epilog="examples:\n  memopt profile net.tflite --target=cortex-m4 --clock=84M",
+        epilog="examples:\n  memopt profile net.tflite --target=cortex-m4 --clock=84M\n"
+        "  memopt profile net.tflite --target=cortex-m4 --clock=84M --html=profile.html",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", type=path_text, metavar="MODEL", help="a model that becomes C")
@@ -47,11 +52,16 @@ def add_arguments(commands: Any) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="the same as JSON")
     how.add_argument("--csv", action="store_true", help="the same as CSV")
+    parser.add_argument(
+        "--html", type=path_text, metavar="FILE", help="a page with a bar for each operator, too"
+    )
     add_planning_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the table."""
+    """Print the table, and write the page."""
+    if args.html == STDOUT:
+        raise UsageError("--html is a file")
     clock = None if args.clock is None else hertz(args.clock)
     request = request_of(args, Path(args.model), is_built=True)
     check(request)
@@ -60,6 +70,11 @@ def run(args: argparse.Namespace) -> None:
         lines = profile_of(build(plan(read(request))))
     entries = entries_of(lines, clock)
     total = total_of(entries)
+    if args.html:
+        facts = [("command", shlex.join(("memopt", *args.words))), ("version", version("memopt"))]
+        facts += [("target", args.target), ("clock", f"{clock:,} Hz" if clock else "not given")]
+        page = profile_html(request.path.name, facts, entries, total)
+        write_output(args.html, page, (request.path,))
     if args.json:
         content = {"model": request.path.name, "target": args.target, "clock": clock}
         print(json.dumps({**content, "operators": entries, "total": total}, indent=2))
