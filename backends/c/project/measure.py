@@ -18,6 +18,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.target import Target, target_named
 from memopt.targets.core.timing import Timing
 
+IN_SCRIPT = r"^  (\S+) .*: \{"  # all of its output sections
 IN_FLASH = r"^  (\S+) : \{.*\} > "  # output sections of our linker script, besides .data
 STATIC_RAM = (".data", ".bss")
 HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
@@ -60,10 +61,11 @@ def run_make(
     return subprocess.CompletedProcess(command, process.returncode, out, error)
 
 
-def _sections(listing: str) -> dict[str, int]:
-    """Section name -> bytes, from `size -A`."""
+def _sections(listing: str) -> dict[str, tuple[int, int]]:
+    """Section name -> bytes and address, from `size -A`."""
     rows = (line.split() for line in listing.splitlines())
-    return {row[0]: int(row[1]) for row in rows if len(row) == 3 and row[1].isdigit()}
+    is_row = (row for row in rows if len(row) == 3 and row[1].isdigit())
+    return {row[0]: (int(row[1]), int(row[2])) for row in is_row}
 
 
 def measure_project(directory: Path, target: str) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
 
     Keys: name, arena, stack (deepest use below the call, painted), stack_bound (the most that it
     can be, by the call tree), static_ram (.data and .bss besides arena and stack), flash (the whole
-    image, with the program around the model),
+    image, with the program around the model), sections (of a linked image: name, address, bytes),
     instructions (emulated), cycles_estimated (of them, by the core's manual) with its cycles_range;
     None where it does not apply or could not be measured, as of an image that is larger than the
     emulator's memories, and then `not_measured` says why. Nothing is left in `directory`. Raises
@@ -116,10 +118,16 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
             ).splitlines()
             errors = [line for line in text if "error" in line] or text
             raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
-        sections = _sections(run_make(directory, build, "size").stdout)
+        listed = _sections(run_make(directory, build, "size").stdout)
+        sections = {name: size for name, (size, _) in listed.items()}
         script = next((directory / "platform").glob("*.ld")).read_text()
         in_flash = {".data", *re.findall(IN_FLASH, script, re.MULTILINE)}
         facts["flash"] = sum(sections.get(name, 0) for name in in_flash)
+        facts["sections"] = [
+            {"name": name, "address": listed[name][1], "bytes": listed[name][0]}
+            for name in re.findall(IN_SCRIPT, script, re.MULTILINE)
+            if sections.get(name)
+        ]
         facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
         facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
         if facts["stack_bound"] is None:

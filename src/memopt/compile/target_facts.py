@@ -7,6 +7,7 @@
 stack and static RAM.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ KEYS = (
 )
 
 
+USUAL = re.compile(r"\.(vectors|text|rodata|ARM\.exidx|stack|data|bss|arena|tbss)")  # sections
 OF_A_RUN = ("instructions", "cycles_estimated", "cycles_range")
 OF_A_BUILD = ("stack", "stack_bound", "static_ram", "flash", *OF_A_RUN)
 
@@ -220,6 +222,9 @@ def target_lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"flash     {sizes(facts['flash'])}")
     if facts["instructions"] is not None:
         lines.append(f"speed     {_speed(facts)}")
+    if own := [one for one in facts.get("sections", ()) if not USUAL.fullmatch(one["name"])]:
+        placed = (f"{one['name']} at {one['address']:#010x} {one['bytes']:,} B" for one in own)
+        lines.append(f"sections  {', '.join(placed)}")
     reasons: dict[str, list[str]] = {}
     for key, because in facts["not_measured"].items():
         reasons.setdefault(because, []).append(key.replace("_", " "))

@@ -1,6 +1,7 @@
 """Sections of arrays: symbols lie in those that are asked for, the answers stay, a flipped byte of
 the weights is noticed."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -66,6 +67,14 @@ def test_arrays_lie_in_their_sections(target: str, shared: Path, tmp_path: Path,
     prefix = {"cortex-m4": "arm-none-eabi-", "riscv32": "riscv64-unknown-elf-"}.get(target, "")
     image = placed / "build" / ("net" if target == "host" else "net.elf")
     found = sections_of(image, f"{prefix}objdump")
+    if target != "host":
+        listed = json.loads((placed / "report.json").read_text())["target"]["sections"]
+        addresses = run(f"{prefix}nm", str(image), cwd=placed)
+        (qspi,) = (one for one in listed if one["name"] == ".qspi")
+        for name in found[".qspi"]:
+            (at,) = re.findall(rf"^([0-9a-f]+) \w {re.escape(name)}$", addresses, re.MULTILINE)
+            assert qspi["address"] <= int(at, 16) < qspi["address"] + qspi["bytes"]
+        assert {".text", ".dtcm", ".itcm", ".stack"} <= {one["name"] for one in listed}
     assert any("weights" in name or "packed_stream" in name for name in found[".qspi"])
     assert {"calls", "op0_out_at"} <= found[".itcm"]
     assert any("exponential" in name for name in found[".itcm"])
