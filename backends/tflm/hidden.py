@@ -1,6 +1,6 @@
 """Plans around operators whose scratch in TensorFlow Lite Micro is not known.
 
-    unknown_scratch(func)      # ["CUSTOM:SignalRfft"]
+    unknown_scratch(func)      # ["CUSTOM:mine"]
     never_needs_more(func)     # whether the plan is safe whatever they ask for
 
 TFLM lays such scratch at run time around the tensors that have offsets. Let an operator ask for s

@@ -19,7 +19,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from memopt.backends.tflm.order import functions_of, written_order
-from memopt.backends.tflm.structs import DEVICE, EVAL_TENSOR, KERNELS, Build, Kernel, Site, Struct
+from memopt.backends.tflm.structs import (
+    DEVICE,
+    EVAL_TENSOR,
+    KERNELS,
+    Build,
+    Kernel,
+    Site,
+    Sizes,
+    Struct,
+)
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
@@ -206,12 +215,11 @@ def _tail(
     for step in steps:
         tail.add(step.kernel.params)
     for step in steps:
-        tail.aligned(step.kernel.data.size(build))
+        tail.buffers((step.kernel.data, *step.kernel.states(step.site)))
     preparing, lists, requests = 0, 0, _REQUEST.size(build) * _REQUESTS_PER_OPERATOR
     for step in steps:
         operator, listed = step.site.operator, step.site.tensors
-        for size in step.kernel.buffers(step.site):
-            tail.aligned(size if isinstance(size, int) else size.size(build))
+        tail.buffers(step.kernel.buffers(step.site))
         if operator.name == "ASSIGN_VARIABLE":  # the first one makes room for what it holds
             for size in held:
                 tail.aligned(size)
@@ -279,6 +287,11 @@ class _Tail:
     def aligned(self, size: int) -> None:
         """A buffer that a kernel asks for."""
         self.bytes = _up(self.bytes + size, ALIGNMENT) if size else self.bytes
+
+    def buffers(self, sizes: Sizes) -> None:
+        """Buffers that a kernel asks for, one after the other."""
+        for size in sizes:
+            self.aligned(size if isinstance(size, int) else size.size(self.build))
 
 
 def _up(size: int, alignment: int) -> int:

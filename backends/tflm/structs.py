@@ -13,7 +13,9 @@ lite/micro/kernels (`data`); the sizes with 8-byte pointers are those that the f
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any, cast
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.memgraph.structure import OpaqueOp
@@ -94,13 +96,15 @@ def _none(site: Site) -> Sizes:
 
 @dataclass(frozen=True)
 class Kernel:
-    """`params`: what is parsed from the file; `data`: what its Init asks for; `buffers`: what its
-    Prepare asks for, bytes each; `copies`: how often Prepare copies each tensor at most."""
+    """`params`: what is parsed from the file; `data`: what its Init asks for, and `states` besides;
+    `buffers`: what its Prepare asks for, bytes each; `copies`: how often Prepare copies each tensor
+    at most."""
 
     params: Struct = Struct("")
     data: Struct = Struct("")
     buffers: Buffers = _none
     copies: int = 2
+    states: Buffers = _none
 
 
 def _channels(axis: int, operand: int = 1, type_: str | None = None) -> Buffers:
@@ -184,6 +188,64 @@ def _lookup(site: Site) -> Sizes:
     return Struct("dp"), *_dimensions(site)
 
 
+def _option(site: Site, name: str) -> int:
+    """Return an option of a typed operation."""
+    assert site.op is not None
+    return int(cast("IntegerAttr[Any]", site.op.properties[name]).value.data)
+
+
+def _samples(capacity: int) -> Struct:
+    """circular_buffer.cc: a CircularBuffer and twice as many int16."""
+    return Struct("ppp ii p" + "hh" * capacity)
+
+
+def _in_turn(site: Site, each: Struct | int, pointers: int = 2) -> Sizes:
+    """Lists of pointers, and a state for each of the outer dimensions."""
+    source = site.operand(0)
+    outer = prod(source.shape[:-1]) if source is not None else 0
+    return (*(Struct("p" * outer),) * pointers, *(each,) * outer)
+
+
+def _framer(site: Site) -> Sizes:
+    size, step = _option(site, "size"), _option(site, "step")
+    return _in_turn(site, _samples(-(-size // step) * step))
+
+
+def _delay(site: Site) -> Sizes:
+    source = site.operand(0)
+    assert source is not None
+    return _in_turn(site, _samples(source.shape[-1] + _option(site, "length")))
+
+
+def _overlap(site: Site) -> Sizes:
+    source = site.operand(0)
+    assert source is not None
+    *outer, _, size = source.shape
+    count = prod(outer)
+    return (Struct("p" * count), *(size * _bytes_of_element(source),) * count)
+
+
+def _stacker(site: Site) -> Sizes:
+    return (_samples(prod(site.result.shape)),)
+
+
+def _transform(site: Site) -> Sizes:
+    """kiss_fftr.c: its state, that of half the length with 64 factors, and complex numbers; of a
+    real inverse transform up to 16 bytes more."""
+    half, letter = _option(site, "length") // 2, "h" if site.result.type == "INT16" else "i"
+    numbers = letter * 2 * (half + half * 3 // 2)
+    return (Struct("ppp" + "i" * 66 + numbers + "dd" * (site.result.type == "FLOAT32")),)
+
+
+def _bytes_of_element(tensor: Tensor) -> int:
+    return _bytes_in_all(tensor) // prod(tensor.shape)
+
+
+def _channel_states(extra: int, size: int) -> Buffers:
+    """So many bytes for each channel and for some more."""
+    return lambda site: (size * (prod(site.result.shape) + extra),)
+
+
 EVAL_TENSOR = Struct("ppe")
 _CONV = Struct("iiii iii ii pp ii i cc")
 _POOL = Kernel(Struct("eiiiie iiii"), Struct("iiii ii ii"))
@@ -213,6 +275,24 @@ KERNELS: dict[str, Kernel] = {
     "CONCATENATION": Kernel(Struct("ie"), Struct("bpphii" + "c" * 10), _joined),
     "CONV_2D": Kernel(Struct("eiieiie"), _CONV, _channels(0)),
     "COS": _PLAIN,
+    "CUSTOM:SignalDelay": Kernel(data=Struct("iii pp"), buffers=_delay),
+    "CUSTOM:SignalEnergy": Kernel(data=Struct("ii")),
+    "CUSTOM:SignalFftAutoScale": _PLAIN,
+    "CUSTOM:SignalFilterBank": Kernel(
+        data=Struct("i ppppp ii p"), states=_channel_states(extra=1, size=8)
+    ),
+    "CUSTOM:SignalFilterBankLog": Kernel(data=Struct("ii")),
+    "CUSTOM:SignalFilterBankSpectralSubtraction": Kernel(
+        data=Struct("iiiiiiiii pp"), states=_channel_states(extra=0, size=4)
+    ),
+    "CUSTOM:SignalFilterBankSquareRoot": _PLAIN,
+    "CUSTOM:SignalFramer": Kernel(data=Struct("iiii b pp"), buffers=_framer),
+    "CUSTOM:SignalIrfft": Kernel(data=Struct("iiii e p"), states=_transform),
+    "CUSTOM:SignalOverlapAdd": Kernel(data=Struct("iiii e p"), buffers=_overlap),
+    "CUSTOM:SignalPCAN": Kernel(data=Struct("i")),
+    "CUSTOM:SignalRfft": Kernel(data=Struct("iiii e p i p"), states=_transform),
+    "CUSTOM:SignalStacker": Kernel(data=Struct("iiii pp b pp"), states=_stacker),
+    "CUSTOM:SignalWindow": Kernel(data=Struct("ii")),
     "CUMSUM": Kernel(Struct("bb"), buffers=_of_stored(4 * 9)),
     "DEPTHWISE_CONV_2D": Kernel(Struct("eiiieii"), _CONV, _channels(3)),
     "DEPTH_TO_SPACE": _INT,

@@ -20,7 +20,6 @@ from xdsl.ir import Operation
 
 from memopt.dialects.arithmetic.stored import element_of, is_small_integer
 from memopt.dialects.attributes.model import GENERIC, ModelAttr
-from memopt.dialects.memgraph.custom import IN_FILE
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import is_constant_expression
@@ -30,7 +29,7 @@ from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.pooling import AveragePool2DOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.targets.core.target import all_targets
-from memopt.targets.tflm.scratch import operand, scratch_bytes
+from memopt.targets.tflm.scratch import is_of_user, operand, scratch_bytes
 
 INT4, INT8, INT16 = (IntegerType(n) for n in (4, 8, 16))
 DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
@@ -38,11 +37,10 @@ FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes it
 
 
 def requests(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
-    """Return what the kernel of the model's core requests; None also of a custom operator of the
-    file, whose kernel is the user's."""
+    """Return what the kernel of the model's core requests; None also where it is the user's."""
     board = all_targets().get(model.target.data)
     has_vectors = board is not None and "mve" in board.isa
-    return None if IN_FILE in op.attributes else cmsis_nn_bytes(op, has_vectors)
+    return None if is_of_user(op) else cmsis_nn_bytes(op, has_vectors)
 
 
 @singledispatch

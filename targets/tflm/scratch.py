@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, Float32Type, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import ArrayAttr, Float32Type, IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.arithmetic.stored import element_of, integer_type, is_small_integer, is_stored
@@ -35,18 +35,25 @@ from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.picked import MirroredOp
 from memopt.dialects.operators.reductions import ExtremeOp, ReduceProdOp, ReduceSumOp
+from memopt.dialects.operators.signal_fft import SignalRfftOp
 from memopt.dialects.operators.svdf import SvdfOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 
 INT8: Attribute = IntegerType(8)
 INT16: Attribute = IntegerType(16)
+LIBRARY = "CUSTOM:Signal"  # how the names of TFLM's own custom operators begin
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 
 
 def requests(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
-    """Return what the reference kernel requests; None also of a custom operator of the file, whose
-    kernel is the user's."""
-    return None if IN_FILE in op.attributes else scratch_bytes(op)
+    """Return what the reference kernel requests; None also where the kernel is the user's."""
+    return None if is_of_user(op) else scratch_bytes(op)
+
+
+def is_of_user(op: Operation) -> bool:
+    """Return whether this is a custom operator of the file, and none of TFLM's own library."""
+    name = op.attributes.get(IN_FILE)
+    return isinstance(name, StringAttr) and not name.data.startswith(LIBRARY)
 
 
 def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
@@ -119,6 +126,12 @@ def _(op: SvdfOp) -> tuple[int, ...]:
 def _(op: LstmOp) -> tuple[int, ...]:
     """unidirectional_sequence_lstm.cc: four gates, each batch x state of the cell's type."""
     return (op.batches * shape_of(op.result)[2] * element_bits(element_of(op.cell)) // 8,) * 4
+
+
+@scratch_bytes.register
+def _(op: SignalRfftOp) -> tuple[int, ...]:
+    """signal/micro/kernels/rfft.cc: a frame, padded."""
+    return (op.length.value.data * element_bits(element_of(op.input)) // 8,)
 
 
 @scratch_bytes.register

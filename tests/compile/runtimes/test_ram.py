@@ -16,6 +16,7 @@ from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.targets.core.target import target_named
+from memopt.targets.tflm import scratch
 from memopt.verify.plan import verify_plan
 
 STACK_BOUND, STATIC_BOUND = (M4 := target_named("cortex-m4")).stack_bound, M4.static_bound
@@ -75,6 +76,25 @@ def test_what_is_of_our_kernels_is_refused(
 # -- scratch that nobody knows --------------------------------------------------------------------
 
 
+def test_a_file_of_known_custom_operators_has_an_arena(shared: Path, tmp_path: Path) -> None:
+    """Those of TFLM's own library are known; the head is what the wheel reports."""
+    model = shared / "cases" / "audio_preprocessor_int8.tflite"
+    report = compiled(model, tmp_path / "out", "--target=tflm", "--ram=16K")
+    before, after = model.read_bytes(), (tmp_path / "out" / model.name).read_bytes()
+    inputs = random_inputs(before, 2, 0)
+    old, new = run([Job("tflm", data, inputs) for data in (before, after)], tmp_path)
+    assert (old.error, new.error) == ("", "") and new.head <= old.head == 3_040
+    assert np.array_equal(old.outputs[0][0], new.outputs[0][0])
+    assert new.head == report["plan"]["arena"] and report["plan"]["arena_optimal"]
+
+
+@pytest.fixture
+def unknown_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TFLM's own custom operators are as little known as a user's."""
+    monkeypatch.setattr(scratch, "LIBRARY", "CUSTOM:none of these")
+
+
+@pytest.mark.usefixtures("unknown_library")
 def test_a_file_of_unknown_scratch_never_needs_more(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,6 +143,7 @@ def test_a_plan_around_unknown_scratch_is_safe_or_left_alone(wide: int, tmp_path
         assert plan is not None and plan.arena >= plan.peak.data
 
 
+@pytest.mark.usefixtures("unknown_library")
 def test_opt_refuses_a_plan_that_might_need_more(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
