@@ -1,4 +1,4 @@
-"""Pass `memgraph-branches`: the functions that IF and WHILE run, counted as scratch.
+"""Pass `memgraph-branches`: the functions that IF, WHILE and CALL_ONCE run, as scratch.
 
     func.func @main(...) {
       %y = memgraph.opaque "IF"(%c, %x) options {thenSubgraphIndex = 1 : i64, elseSubgraphIndex = 2}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.backends.tflm.order import functions_of, written_order
 from memopt.backends.tflm.structs import (
@@ -33,6 +33,7 @@ from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import model_of
+from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.memgraph.variables import VariableOp
 from memopt.formats.tflite import Model, Tensor
@@ -111,10 +112,19 @@ def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
         for index, operator in enumerate(graph.operators):
             op = operations.get((g, index))
             asks = op is not None and requested(op, kernels) is None
-            asks |= operator.name == "VAR_HANDLE" and op is not None  # and who else uses it?
+            asks |= operator.name == "VAR_HANDLE" and op is not None and not _is_handle(op)
             if asks or operator.name not in KERNELS:
                 names.add(operator.name)
     return sorted(names)
+
+
+def _is_handle(op: Operation) -> bool:
+    """Return whether what a VAR_HANDLE makes only serves to read and assign a variable."""
+    users = [use.operation for value in op.results for use in value.uses]
+    return all(
+        isinstance(u, OpaqueOp) and u.op_name.data in ("READ_VARIABLE", "ASSIGN_VARIABLE")
+        for u in users
+    )
 
 
 def _operations(func: FuncOp) -> dict[tuple[int, int], Operation]:
@@ -177,6 +187,22 @@ def _held(func: FuncOp, model: Model) -> list[int]:
             continue
         if tensors[source.tensor_ids[0]].type == "RESOURCE":
             sizes.append(bytes_of(op.results[0].type) or 0)
+    return sizes + list(_named(func).values())
+
+
+def _named(func: FuncOp) -> dict[Attribute | None, int]:
+    """Return the bytes of each variable of which the IR has the operators that find it: of what is
+    assigned to it first, none if nothing is."""
+    names: dict[SSAValue, Attribute | None] = {}
+    sizes: dict[Attribute | None, int] = {}
+    for _, op in sorted(_operations(func).items(), key=lambda entry: entry[0]):
+        name = op.op_name.data if isinstance(op, OpaqueOp) else ""
+        if name == "VAR_HANDLE":
+            names[op.results[0]] = op.properties.get("options")
+            sizes.setdefault(names[op.results[0]], 0)
+        elif name == "ASSIGN_VARIABLE":
+            variable = names[op.operands[0]]
+            sizes[variable] = sizes[variable] or bytes_of(op.operands[1].type) or 0
     return sizes
 
 

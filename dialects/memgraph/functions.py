@@ -11,8 +11,8 @@ from xdsl.traits import IsolatedFromAbove
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
 
-# Options that name what an operator runs as often as it runs; CALL_ONCE does so once.
-SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body"))
+# Options that name what an operator runs: IF, WHILE, and CALL_ONCE, which does so in its first run.
+SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body", "init"))
 
 
 def read_values(op: Operation) -> list[SSAValue]:

@@ -45,6 +45,7 @@ def two_subgraphs(name: str, options: tuple[str, dict[str, Any]] | None) -> byte
     [
         ("IF", ("If", {"thenSubgraphIndex": 1, "elseSubgraphIndex": 1})),
         ("WHILE", ("While", {"condSubgraphIndex": 1, "bodySubgraphIndex": 1})),
+        ("CALL_ONCE", ("CallOnce", {"initSubgraphIndex": 1})),
     ],
 )
 def test_what_an_operator_runs_has_to_be_planned_too(
@@ -55,9 +56,9 @@ def test_what_an_operator_runs_has_to_be_planned_too(
     refused(module, data, rf"operator 1 {name} \(y\): error: {name} runs @subgraph_1, which has no")
 
 
-def test_a_subgraph_that_runs_once_is_refused_by_name() -> None:
-    data = two_subgraphs("CALL_ONCE", ("CallOnce", {"initSubgraphIndex": 1}))
-    text = r"subgraph 0 operator 1 \(CALL_ONCE\): error: CALL_ONCE runs another subgraph"
+def test_a_call_is_refused_by_name() -> None:
+    data = two_subgraphs("CALL", ("Call", {"subgraph": 1}))
+    text = r"subgraph 0 operator 1 \(CALL\): error: CALL runs another subgraph"
     refused(planned(data)[0], data, text)
 
 

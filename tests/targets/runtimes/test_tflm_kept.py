@@ -12,8 +12,13 @@ from tflm_runner import Answer, Job, random_inputs, run
 
 from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
+from memopt.compile.driver import new_context
+from memopt.compile.pipelines import SettledOptions
+from memopt.compile.run_passes import Seconds, plan_module
+from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.formats.tflite import read_model
+from memopt.frontends.tflite.read import read
 
 
 def with_variables(wide: int = 64) -> bytes:
@@ -103,6 +108,64 @@ def test_a_file_with_variables_is_planned(tmp_path: Path) -> None:
     need = interpreter_arena(func, read_model(data, "m"), WHEEL)
     assert (need.head, need.tail) == (after.head, after.tail)
     assert sum(len(g.tensors) for g in model.subgraphs) == 20
+
+
+def computed_variable(wide: int = 100) -> bytes:
+    """An IF whose one branch adds up a state, which CALL_ONCE begins with what it computes, in an
+    order that is not the best."""
+    handle = ("VarHandle", {"container": "", "sharedName": "state"})
+    find = Op("VAR_HANDLE", [], [0], handle)
+    resource, once = T("handle", [], "RESOURCE"), ("CallOnce", {"initSubgraphIndex": 1})
+    sides = ("If", {"thenSubgraphIndex": 2, "elseSubgraphIndex": 3})
+    main = Graph(
+        [T("c", [1], "BOOL"), flat("x", [1, 8]), flat("y", [1, 8])],
+        [Op("CALL_ONCE", [], [], once), Op("IF", [0, 1], [2], sides)],
+        [0, 1],
+        [2],
+    )
+    tensors = [ints("shape", [wide, 8]), ints("axis", [0]), flat("a", [wide, 8])]
+    tensors += [flat("b", [wide, 8]), flat("c", [8]), flat("d", [8]), flat("e", [8])]
+    ones = T("ones", [1, 8], "FLOAT32", np.ones((1, 8), np.float32))
+    reduced = ("Reducer", {"keepDims": False})
+    first = Graph(
+        [resource, *tensors, ones],
+        [
+            *(Op("BROADCAST_TO", [8, 1], [i]) for i in (3, 4)),
+            *(Op("SUM", [i, 2], [i + 2], reduced) for i in (3, 4)),
+            Op("ADD", [5, 6], [7], ("Add", {})),
+            find,
+            Op("ASSIGN_VARIABLE", [0, 7], []),
+        ],
+        [],
+        [],
+        "init",
+    )
+    then = Graph(
+        [resource, flat("x", [1, 8]), flat("held", [8]), flat("y", [1, 8])],
+        [find, Op("READ_VARIABLE", [0], [2]), Op("ADD", [1, 2], [3], ("Add", {}))],
+        [1],
+        [3],
+        "then",
+    )
+    other = Graph([flat("x", [1, 8]), flat("y", [1, 8])], [Op("NEG", [0], [1])], [0], [1], "else")
+    return build(main, first, then, other)
+
+
+def test_what_runs_once_and_computes_is_planned(tmp_path: Path) -> None:
+    """Three subgraphs, two of which use a variable by its name: reordered, run, and counted."""
+    data = computed_variable()
+    module = read(data, "m")
+    plan_module(new_context(), module, SettledOptions(target="tflm"), Seconds())
+    func = next(functions(module))
+    result, inputs = write(module, data), random_inputs(data, 4, 1)
+    before, after = run([Job("tflm", d, inputs) for d in (data, result)], tmp_path)
+    assert (before.error, after.error) == ("", "")
+    assert np.array_equal(before.outputs, after.outputs) and np.ptp(before.outputs[0]) > 0
+    model = read_model(data, "m")
+    for answer, is_planned in ((before, False), (after, True)):
+        need = interpreter_arena(func, model, WHEEL, planned=is_planned)
+        assert (need.head, need.tail) == (answer.head, answer.tail)
+    assert (before.head, after.head) == (6512, 3344)
 
 
 def test_tensors_that_nobody_touches_take_their_bytes_once(tmp_path: Path) -> None:
