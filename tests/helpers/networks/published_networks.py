@@ -90,6 +90,34 @@ def perceptrons(path: Path) -> Path:
     return pooled(n, n.add("MatMul", [words, n.constant("mixed", 16, 16)]), path)
 
 
+def rotary(path: Path) -> Path:
+    """Su et al. 2021, as transformers write it: two heads of queries and keys, turned by places."""
+    n = Layers(8)
+    q, k, v = (
+        n.add(
+            "Transpose",
+            [n.add("Reshape", [one, n.values(f"heads{i}", np.array([1, 16, 2, 8]))])],
+            perm=[0, 2, 1, 3],
+        )
+        for i, one in enumerate(three(n, patches(n)))
+    )
+    angles = np.arange(16)[:, None] / 10000 ** (np.arange(0, 8, 2) / 8)
+    angles = np.concatenate([angles, angles], 1).astype(np.float32)
+    cos, sin = n.values("cos", np.cos(angles)), n.values("sin", np.sin(angles))
+
+    def turned(value: str) -> str:
+        half = [n.values(f"half{len(n.nodes)}", np.array([4, 4]))]
+        names = [f"{value}_first", f"{value}_second"]
+        n.nodes.append(helper.make_node("Split", [value, *half], names, axis=3))
+        other = n.add("Concat", [n.add("Neg", names[1:]), names[0]], axis=3)
+        return n.add("Add", [n.add("Mul", [value, cos]), n.add("Mul", [other, sin])])
+
+    scores = n.add("MatMul", [turned(q), n.add("Transpose", [turned(k)], perm=[0, 1, 3, 2])])
+    words = n.add("MatMul", [n.add("Softmax", [scores], axis=-1), v])
+    words = n.add("Transpose", [words], perm=[0, 2, 1, 3])
+    return pooled(n, n.add("Reshape", [words, n.values("all", np.array([1, 16, 16]))]), path)
+
+
 def decoder(path: Path) -> Path:
     """Radford et al. 2019, of pixels (Chen et al. 2020): scores of later words are chosen to be
     minus infinity."""
@@ -308,6 +336,7 @@ PUBLISHED: dict[str, Any] = {
     "densenet.onnx": densenet,
     "attention.onnx": attention,
     "decoder.onnx": decoder,
+    "rotary.onnx": rotary,
     "perceptrons.onnx": perceptrons,
     "googlenet.onnx": googlenet,
     "nasnet.onnx": nasnet,

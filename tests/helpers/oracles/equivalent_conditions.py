@@ -34,6 +34,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "sequences-as-images": {
         "shown_as: isinstance(back, OpResult)": NARROWS,
     },
+    "rotation-before-heads": {
+        "match_and_rewrite: op.parent is None": NARROWS,
+        "is_by_place: op.reordered(HEADS) is not None": NARROWS,
+        "rotation: maker not in steps": FASTER,
+        "rotation: len(last.results) > 1": "what a split is of joins, and is moved before it",
+    },
     "division-as-product": {
         "are_powers_of_two: divisors is None": NARROWS,
         "rewrite_function: not divisions": FASTER,
