@@ -135,10 +135,9 @@ class RotationBeforeHeads(Rule):
         source, steps = rotation(op)
         if source is None or op.parent is None:
             return
-        by_place = {source.result: source.input}
-        in_order = [each for each in op.parent.ops if each in steps]
+        by_place = dict[SSAValue, SSAValue]({source.result: source.input})
+        in_order = [each for each in op.parent.ops if isinstance(each, ComputeOp) and each in steps]
         for step in in_order:
-            assert isinstance(step, ComputeOp)
             new = type(step).create(
                 operands=[by_place.get(v) or constant(v, op, rewriter) for v in step.operands],
                 result_types=[reordered_type(r, HEADS, "") for r in step.results],
@@ -155,10 +154,10 @@ class RotationBeforeHeads(Rule):
             rewriter.erase(step)
 
 
-def rotation(last: ComputeOp) -> tuple[TransposeOp | None, set[Operation]]:
+def rotation(last: ComputeOp) -> tuple[TransposeOp | None, set[ComputeOp]]:
     """Return the transposition that puts heads first, and all that is computed of its result alone
     up to `last`, with a concatenation in it; None where something else is read, or reads of it."""
-    steps, waiting, sources = {last}, [last], set[Operation]()
+    steps, waiting, sources = {last}, [last], set[TransposeOp]()
     while waiting:
         op = waiting.pop()
         if not is_by_place(op):
@@ -175,7 +174,7 @@ def rotation(last: ComputeOp) -> tuple[TransposeOp | None, set[Operation]]:
     inside = (r for op in (*sources, *steps) if op is not last for r in op.results)
     is_read_here = all(use.operation in steps for r in inside for use in r.uses)
     source = sources.pop() if len(sources) == 1 else None
-    if not isinstance(source, TransposeOp) or not is_read_here or len(last.results) > 1:
+    if source is None or not is_read_here or len(last.results) > 1:
         return None, set()
     is_of_heads = tuple(source.permutation.get_values()) == HEADS
     joins = any(op.has_trait(Concatenates) for op in steps)

@@ -36,6 +36,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "rotation-before-heads": {
         "match_and_rewrite: op.parent is None": NARROWS,
+        "match_and_rewrite: isinstance(each, ComputeOp)": NARROWS,
         "is_by_place: op.reordered(HEADS) is not None": NARROWS,
         "rotation: maker not in steps": FASTER,
         "rotation: len(last.results) > 1": "what a split is of joins, and is moved before it",
