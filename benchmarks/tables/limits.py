@@ -61,6 +61,7 @@ ON_HARDEST = (
     "auto",
     "best-fit",
     "cp-sat",
+    "ejection",
     "exact",
     "greedy-by-breadth",
     "greedy-by-size",

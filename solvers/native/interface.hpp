@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 2;
+constexpr std::int32_t MEMOPT_INTERFACE = 3;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -53,3 +53,25 @@ MEMOPT_API std::int32_t memopt_corners_advance(void* search, std::int64_t pause,
 MEMOPT_API void memopt_corners_offsets(const void* search, std::int64_t* offsets);
 
 MEMOPT_API void memopt_corners_destroy(void* search);
+
+// The search by ejections of solvers/placement/ejections.py; ejections.cpp describes the stream.
+// Null as above.
+MEMOPT_API void* memopt_ejections_create(const std::int64_t* numbers, std::int64_t count);
+
+// Begin below `height` from the offset of each item. Return 0, or 1 for offsets that overflow,
+// after which the search can only be begun again or destroyed.
+MEMOPT_API std::int32_t memopt_ejections_begin(void* search, const std::int64_t* offsets,
+                                               std::int64_t height);
+
+// Take any height from now on: what waits is placed above what stands, and nothing is moved.
+MEMOPT_API void memopt_ejections_lift(void* search);
+
+// Go on until `work` pieces were looked at in all. `outcome`: pieces; 0 paused, 1 solved, 2
+// impossible. Return 0, or 1 where memory ran out, after which it can only be destroyed.
+MEMOPT_API std::int32_t memopt_ejections_advance(void* search, std::int64_t work,
+                                                 std::int64_t* outcome);
+
+// Write the offset of each item.
+MEMOPT_API void memopt_ejections_offsets(const void* search, std::int64_t* offsets);
+
+MEMOPT_API void memopt_ejections_destroy(void* search);

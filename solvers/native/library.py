@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-INTERFACE = 2  # MEMOPT_INTERFACE of interface.hpp
+INTERFACE = 3  # MEMOPT_INTERFACE of interface.hpp
 FILE = "core.native"  # named so on every platform: `.so` would be a module of Python's
 LARGEST = (1 << 63) - 1  # what a number of the interface may be
 
@@ -36,6 +36,12 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "memopt_corners_advance": (c_int32, (c_void_p, c_int64, Numbers)),
     "memopt_corners_offsets": (None, (c_void_p, Numbers)),
     "memopt_corners_destroy": (None, (c_void_p,)),
+    "memopt_ejections_create": (c_void_p, (Numbers, c_int64)),
+    "memopt_ejections_begin": (c_int32, (c_void_p, Numbers, c_int64)),
+    "memopt_ejections_lift": (None, (c_void_p,)),
+    "memopt_ejections_advance": (c_int32, (c_void_p, c_int64, Numbers)),
+    "memopt_ejections_offsets": (None, (c_void_p, Numbers)),
+    "memopt_ejections_destroy": (None, (c_void_p,)),
 }
 
 

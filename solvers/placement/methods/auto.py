@@ -3,8 +3,8 @@
 Greedy strategies and planar embedding first, then a short exact attempt, a local search, and more
 of the exact one if there is time. `PlacementProblem.load` is a bound that is met on most networks,
 so the later ones seldom run. Of thousands of buffers only planar embedding and a greedy strategy or
-two are tried. Without a time limit each stops after a fixed amount of work: the answer does not
-depend on the machine.
+two are tried, and with a time limit ejections. Without a time limit each stops after a fixed amount
+of work: the answer does not depend on the machine.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,6 +14,7 @@ from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.methods import (
     best_fit,
+    ejection,
     exact,
     greedy_by_size,
     hill_climb,
@@ -27,6 +28,7 @@ from memopt.solvers.published.placement import greedy_by_breadth
 # Above these sizes the searches cost more than they gain by default.
 LARGE_ITEMS = 20_000
 SEARCHED_ITEMS = 2_000
+EJECTIONS = 0.85  # of the time, above those
 FEW_ITEMS = 600  # that all strategies without a search place in a tenth of a second
 
 
@@ -64,6 +66,8 @@ def prove(
     def left(share: float = 1.0) -> float | None:
         return clock.left(deadline, share)
 
+    if len(items) > SEARCHED_ITEMS:
+        best = ejection.improve(problem, items, best, left(EJECTIONS), enough)
     proven = exact.improve(problem, items, best, left(), exact.ATTEMPT, capacity)
     if proven.placement.arena > max(enough, proven.lower_bound):
         climbed = hill_climb.improve(problem, items, proven.placement, left(0.125))

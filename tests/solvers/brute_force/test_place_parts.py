@@ -14,7 +14,16 @@ from memopt.solvers.placement.address_space import AddressBits, AddressRows
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem
 from memopt.solvers.shared_objects import share
 
-FAST = ("greedy-by-size", "greedy-by-breadth", "best-fit", "tflite", "tflm", "hill-climb", "auto")
+FAST = (
+    "greedy-by-size",
+    "greedy-by-breadth",
+    "best-fit",
+    "tflite",
+    "tflm",
+    "hill-climb",
+    "ejection",
+    "auto",
+)
 
 
 def test_every_strategy_on_parts(fuzz: float) -> None:

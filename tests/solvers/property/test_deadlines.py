@@ -180,7 +180,7 @@ def test_integer_programs_are_stated_in_time(method: str, limit: float) -> None:
     [
         *(
             (m, *size)
-            for m in ("auto", "cp-sat", "exact", "hill-climb")
+            for m in ("auto", "cp-sat", "ejection", "exact", "hill-climb")
             for size in ((600, 60), (2_600, 100))
         ),
         ("ilp", 600, 60),
@@ -247,7 +247,7 @@ def test_what_an_integer_program_refuses_is_refused_before_it_is_placed() -> Non
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
+@pytest.mark.parametrize("method", ["auto", "ejection", "exact", "hill-climb"])
 @pytest.mark.parametrize(("buffers", "live"), [(60, 20), (600, 60), (2_600, 100)])
 def test_whenever_the_limit_strikes_the_answer_is_no_worse_than_greedy(
     method: str, buffers: int, live: int

@@ -93,7 +93,27 @@ bool search_corners(const Numbers& numbers, Random& random, bool hostile) {
     return true;
 }
 
+bool search_ejections(const Numbers& numbers, Random& random, bool hostile) {
+    void* search = memopt_ejections_create(numbers.data(),
+                                           static_cast<std::int64_t>(numbers.size()));
+    if (search == nullptr) return false;
+    std::int64_t outcome[2] = {};
+    Numbers offsets(static_cast<std::size_t>(numbers[0]));
+    for (int turn = 0; turn < 4; ++turn) {
+        for (auto& offset : offsets) offset = hostile ? odd(random) : 0;
+        const auto height = hostile ? odd(random) : 100;
+        if (memopt_ejections_begin(search, offsets.data(), height)) continue;
+        memopt_ejections_advance(search, outcome[0] + 500, outcome);
+        memopt_ejections_lift(search);
+        if (memopt_ejections_advance(search, outcome[0] + 10'000, outcome)) break;
+    }
+    memopt_ejections_offsets(search, offsets.data());
+    memopt_ejections_destroy(search);
+    return true;
+}
+
 bool search(const Numbers& numbers, Random& random, std::int64_t kind, bool hostile) {
+    if (kind == 2) return search_ejections(numbers, random, hostile);
     return kind ? search_corners(numbers, random, hostile)
                 : search_downsets(numbers, random, hostile);
 }

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from native import SOURCES, random_strip
 from oracles import random_graph, random_order
+from random_placements import random_problem
 
+from memopt.solvers.placement import native_ejections
 from memopt.solvers.placement.native_corners import problem_of
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.skyline_corners import CornerSearch
@@ -22,7 +24,7 @@ DRIVER = Path(__file__).with_name("native_driver.cpp")
 FLAGS = ("-std=c++20", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
 MUTATIONS = 20_000
-DOWNSETS, CORNERS = 0, 1
+DOWNSETS, CORNERS, EJECTIONS = 0, 1, 2
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +61,18 @@ def corners() -> list["array[int]"]:
     return streams
 
 
+def boxes() -> list["array[int]"]:
+    """Problems of 2 to 60 buffers, with parts and what is fixed."""
+    rng = random.Random(3)
+    problems = [random_problem(rng, most) for most in (2, 8, 20, 60, 60)]
+    return [native_ejections.problem_of(problem.items) for problem in problems]
+
+
 @pytest.mark.deep
 def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) -> None:
     data = b"".join(
         array("q", (kind, len(stream))).tobytes() + stream.tobytes()
-        for kind, streams in ((DOWNSETS, downsets()), (CORNERS, corners()))
+        for kind, streams in ((DOWNSETS, downsets()), (CORNERS, corners()), (EJECTIONS, boxes()))
         for stream in streams
     )
     command = [str(driver), "1", str(max(1_000, int(MUTATIONS * fuzz)))]

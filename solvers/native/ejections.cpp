@@ -1,0 +1,276 @@
+// Placement below a height by ejections: the loops of solvers/placement/ejections.py, which
+// explains them and is the reference. The same items move in the same order.
+//
+// Stream: items n, sections. Per item: weight, alignment, fixed offset or -1, height, pieces. Per
+// piece: first section, end, bytes above the offset, size.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "interface.hpp"
+#include "stream.hpp"
+
+namespace memopt {
+namespace {
+
+using Units = std::int64_t;
+
+constexpr std::int64_t MOST_PIECES = 1 << 16, MOST_SECTIONS = 1 << 17;
+constexpr std::size_t MOST_LIVE = std::size_t{1} << 27;  // pieces by section
+constexpr std::int64_t MOST_WEIGHT = std::int64_t{1} << 31, FIXED = MOST_WEIGHT << 1;
+
+enum Status : std::int64_t { PAUSED, SOLVED, FAILED };
+
+struct Piece {
+    std::size_t item, first, last;
+    Units at, size;
+};
+
+struct Item {
+    std::int64_t weight, alignment;
+    Units fixed, height;
+    std::size_t piece, end;  // its pieces
+};
+
+Units floored(Units value, Units by) { return value / by - (value % by < 0); }
+
+class Ejections {
+  public:
+    Ejections(const std::int64_t* numbers, std::int64_t count) {
+        Stream stream(numbers, count);
+        const auto n = stream.next(0, MOST_PIECES);
+        const auto sections = stream.next(0, MOST_SECTIONS);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+            Item item{};
+            item.weight = stream.next(1, MOST_WEIGHT);
+            item.alignment = stream.next(1, LARGEST_SUM);
+            item.fixed = stream.next(-1, LARGEST_SUM);
+            item.height = stream.bytes();
+            item.piece = pieces_.size();
+            const auto pieces =
+                stream.next(0, MOST_PIECES - static_cast<std::int64_t>(pieces_.size()));
+            for (auto p = pieces; p; --p) {
+                const auto first = stream.next(0, sections - 1);
+                const auto last = stream.next(first + 1, sections);
+                const Units at = stream.bytes();
+                pieces_.push_back({i, static_cast<std::size_t>(first),
+                                   static_cast<std::size_t>(last), at, stream.bytes(1)});
+            }
+            item.end = pieces_.size();
+            items_.push_back(item);
+        }
+        stream.finish();
+        starting_.resize(static_cast<std::size_t>(sections));
+        live_.resize(static_cast<std::size_t>(sections));
+        std::size_t total = 0;
+        for (const Piece& p : pieces_)
+            if ((total += p.last - p.first) > MOST_LIVE) throw Refused("large tables");
+        for (std::size_t p = 0; p < pieces_.size(); ++p) {
+            starting_[pieces_[p].first].push_back(static_cast<std::uint32_t>(p));
+            for (std::size_t t = pieces_[p].first; t < pieces_[p].last; ++t)
+                live_[t].push_back(static_cast<std::uint32_t>(p));
+        }
+        offsets.assign(items_.size(), 0);
+    }
+
+    bool begin(const std::int64_t* given, std::int64_t height) {
+        if (height < 0 || height > LARGEST_SUM) return false;
+        weights_.clear();
+        waiting_.clear();
+        settled_.clear();
+        is_placed_.assign(items_.size(), 1);
+        height_ = height;
+        next_ = 0;
+        is_lifted_ = false;
+        status_ = PAUSED;
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            const Item& item = items_[i];
+            offsets[i] = item.fixed < 0 ? given[i] : item.fixed;
+            weights_.push_back(item.fixed < 0 ? item.weight : FIXED);
+            if (offsets[i] < 0 || offsets[i] > LARGEST_SUM) return false;
+            if (item.fixed >= 0 || offsets[i] + item.height <= height) continue;
+            is_placed_[i] = 0;
+            waiting_.push_back(i);
+        }
+        return true;
+    }
+
+    // Take any height, to place what waits above all else.
+    void lift() {
+        height_ = 2 * LARGEST_SUM;
+        is_lifted_ = true;
+        status_ = PAUSED;
+    }
+
+    Status advance(std::int64_t pause) {
+        while (status_ == PAUSED && work < pause) {
+            if (!waiting_.empty())
+                insert();
+            else if (is_lifted_)
+                status_ = SOLVED;
+            else
+                settle();
+        }
+        return status_;
+    }
+
+    std::int64_t work = 0;
+    std::vector<Units> offsets;
+
+  private:
+    // The lowest of the cheapest offsets up to `highest`, in units of the item's alignment; -1 if
+    // there is none. `near_` are then the placed pieces that are live with the item.
+    std::int64_t cheapest(std::size_t i, Units highest) {
+        const Item& item = items_[i];
+        const Units a = item.alignment;
+        near_.clear();
+        events_.clear();
+        const auto consider = [&](const Piece& p, std::uint32_t index) {
+            const Piece& q = pieces_[index];
+            ++work;
+            if (q.item == i || !is_placed_[q.item]) return;
+            const Units bottom = offsets[q.item] + q.at - p.at;
+            const Units low = std::max(Units{0}, floored(bottom - p.size, a) + 1);
+            const Units high = -floored(-(bottom + q.size), a);
+            if (high <= low) return;
+            near_.push_back({&p, &q});
+            if (low > highest) return;
+            events_.push_back({low, weights_[q.item]});
+            events_.push_back({high, -weights_[q.item]});
+        };
+        ++work;
+        for (std::size_t at = item.piece; at < item.end; ++at) {
+            const Piece& p = pieces_[at];
+            for (auto index : live_[p.first]) consider(p, index);
+            for (std::size_t t = p.first + 1; t < p.last; ++t)
+                for (auto index : starting_[t]) consider(p, index);
+        }
+        std::sort(events_.begin(), events_.end(),
+                  [](const auto& x, const auto& y) { return x.first < y.first; });
+        Units position = 0, best = -1;
+        std::int64_t cost = 0, least = INT64_MAX;
+        for (auto event = events_.begin(); position <= highest;) {
+            for (; event != events_.end() && event->first == position; ++event)
+                cost += event->second;
+            if (cost < least) {
+                least = cost;
+                best = position;
+            }
+            if (!cost || event == events_.end()) break;
+            position = event->first;
+        }
+        is_free_ = !least;
+        return best;
+    }
+
+    // Place the item that weighs most of those that wait; what lies there waits instead.
+    void insert() {
+        std::size_t k = 0;
+        for (std::size_t other = 1; other < waiting_.size(); ++other)
+            if (weights_[waiting_[other]] > weights_[waiting_[k]]) k = other;
+        const std::size_t i = waiting_[k];
+        const Item& item = items_[i];
+        if (height_ < item.height) {
+            status_ = FAILED;
+            return;
+        }
+        const Units position = cheapest(i, (height_ - item.height) / item.alignment);
+        const Units offset = position * item.alignment;
+        ejected_.clear();
+        if (!is_free_) {
+            for (const auto& [p, q] : near_) {
+                const Units bottom = offset + p->at, other = offsets[q->item] + q->at;
+                if (bottom < other + q->size && other < bottom + p->size)
+                    ejected_.push_back(q->item);
+            }
+            std::sort(ejected_.begin(), ejected_.end());
+            ejected_.erase(std::unique(ejected_.begin(), ejected_.end()), ejected_.end());
+            for (std::size_t j : ejected_)
+                if (items_[j].fixed >= 0) {
+                    status_ = FAILED;
+                    return;
+                }
+            weights_[i] = std::min(MOST_WEIGHT, weights_[i] + item.weight);
+        }
+        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(k));
+        for (std::size_t j : ejected_) {
+            is_placed_[j] = 0;
+            waiting_.push_back(j);
+        }
+        offsets[i] = offset;
+        is_placed_[i] = 1;
+    }
+
+    // Let the next item sink, from the lowest to the highest.
+    void settle() {
+        if (!next_) {
+            for (std::size_t i = 0; i < items_.size(); ++i)
+                if (items_[i].fixed < 0) settled_.push_back(i);
+            std::stable_sort(settled_.begin(), settled_.end(), [&](auto x, auto y) {
+                return offsets[x] < offsets[y];
+            });
+        }
+        if (next_ == settled_.size()) {
+            status_ = SOLVED;
+            return;
+        }
+        const std::size_t i = settled_[next_++];
+        const Units position = cheapest(i, offsets[i] / items_[i].alignment);
+        if (is_free_) offsets[i] = position * items_[i].alignment;
+    }
+
+    std::vector<Item> items_;
+    std::vector<Piece> pieces_;
+    std::vector<std::vector<std::uint32_t>> starting_, live_;  // pieces, by section
+    // the state of the search
+    Units height_ = 0;
+    bool is_lifted_ = false, is_free_ = false;
+    Status status_ = FAILED;
+    std::vector<std::int64_t> weights_;
+    std::vector<char> is_placed_;
+    std::vector<std::size_t> waiting_, settled_;
+    std::size_t next_ = 0;
+    // scratch
+    std::vector<std::pair<const Piece*, const Piece*>> near_;
+    std::vector<std::pair<Units, std::int64_t>> events_;
+    std::vector<std::size_t> ejected_;
+};
+
+}  // namespace
+}  // namespace memopt
+
+using memopt::Ejections;
+
+void* memopt_ejections_create(const std::int64_t* numbers, std::int64_t count) try {
+    return std::make_unique<Ejections>(numbers, count).release();
+} catch (const std::exception&) {
+    return nullptr;
+}
+
+std::int32_t memopt_ejections_begin(void* search, const std::int64_t* offsets,
+                                    std::int64_t height) try {
+    return static_cast<Ejections*>(search)->begin(offsets, height) ? 0 : 1;
+} catch (const std::exception&) {
+    return 1;
+}
+
+void memopt_ejections_lift(void* search) { static_cast<Ejections*>(search)->lift(); }
+
+std::int32_t memopt_ejections_advance(void* search, std::int64_t pause,
+                                      std::int64_t* outcome) try {
+    Ejections& ejections = *static_cast<Ejections*>(search);
+    outcome[1] = ejections.advance(pause);
+    outcome[0] = ejections.work;
+    return 0;
+} catch (const std::exception&) {
+    return 1;
+}
+
+void memopt_ejections_offsets(const void* search, std::int64_t* offsets) {
+    const auto& known = static_cast<const Ejections*>(search)->offsets;
+    std::copy(known.begin(), known.end(), offsets);
+}
+
+void memopt_ejections_destroy(void* search) { delete static_cast<Ejections*>(search); }

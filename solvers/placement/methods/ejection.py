@@ -1,0 +1,75 @@
+"""Local search that ejects what is in the way, at heights closer and closer to the load.
+
+For any number of buffers: a move looks at what is live with one of them. Each height takes a share
+of the bytes between the load and the best answer away; one that is not reached in `PATIENCE` is
+left for a nearer one. When the limit strikes, what still waits is placed on top of what stands.
+Without a time limit the work is bounded.
+"""
+
+from memopt.solvers import clock
+from memopt.solvers.placement.ejections import FAILED, SOLVED, Ejections
+from memopt.solvers.placement.methods import best_fit, greedy_by_size
+from memopt.solvers.placement.native_ejections import NativeEjections, ejections_of
+from memopt.solvers.placement.neighbours import pairs_of
+from memopt.solvers.placement.rectangles import floor_of, placement_of
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
+
+WORK = 2_000_000  # pieces looked at without a time limit
+PATIENCE = 5_000_000  # pieces looked at for a height, the first time, beside letting all sink
+SLICE = 200_000  # pieces between two looks at the clock: some 10 ms
+FIRST_SHARE = 0.3  # of the bytes above the floor that a height takes away
+LEAST_SHARE = 0.01
+
+
+def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
+    """`time_limit` in seconds; without one the work is bounded."""
+    deadline = clock.deadline(time_limit)
+    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
+    if not clock.late(deadline):
+        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
+    return improve(problem, problem.items, best, clock.left(deadline))
+
+
+def improve(
+    problem: PlacementProblem,
+    items: tuple[Item, ...],
+    best: Placement,
+    seconds: float | None,
+    enough: int = 0,
+) -> Placement:
+    """Return the best placement found from `best`, which is never worse; stops at the floor, or at
+    `enough` bytes."""
+    deadline, floor = clock.deadline(seconds), floor_of(problem, items)
+    enough = max(floor, enough)
+    if best.arena <= enough or clock.late(deadline):
+        return best
+    search = ejections_of(items)
+    work = WORK if deadline is None else 1 << 62
+    looked_at = PATIENCE + 4 * pairs_of(items)
+    share = FIRST_SHARE
+    while best.arena > enough and search.work < work and not clock.late(deadline):
+        height = best.arena - max(1, int((best.arena - enough) * share))
+        search.begin([best.offsets[i.members[0]] for i in items], height)
+        status = _run(search, min(work, search.work + looked_at), deadline)
+        if status != SOLVED and (status == FAILED or not clock.late(deadline)):
+            share /= 2
+            if share < LEAST_SHARE:
+                share, looked_at = FIRST_SHARE, 2 * looked_at
+                if status == FAILED:
+                    break
+            continue
+        if status != SOLVED:
+            search.lift()
+            if search.advance(1 << 62) != SOLVED:
+                break
+        answer = placement_of(problem, items, search.offsets)
+        if answer.arena < best.arena:
+            best, share = answer, FIRST_SHARE
+    return best
+
+
+def _run(search: Ejections | NativeEjections, until: int, deadline: float | None) -> int:
+    status = 0
+    while not status and search.work < until and not clock.late(deadline):
+        status = search.advance(min(until, search.work + SLICE))
+    return status
