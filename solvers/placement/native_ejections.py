@@ -12,6 +12,8 @@ from memopt.solvers.problems.placement import Item
 class NativeEjections:
     """A search in the library, with the interface of `Ejections`."""
 
+    interval = 200_000  # some 20 ms
+
     def __init__(self, native: CDLL, handle: int, count: int) -> None:
         self.library, self.handle = native, handle
         self.work = 0

@@ -16,7 +16,6 @@ from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 WORK = 2_000_000  # pieces looked at without a time limit
 PATIENCE = 5_000_000  # pieces looked at for a height, the first time, beside letting all sink
-SLICE = 200_000  # pieces between two looks at the clock: some 10 ms
 FIRST_SHARE = 0.3  # of the bytes above the floor that a height takes away
 LEAST_SHARE = 0.01
 
@@ -45,7 +44,7 @@ def improve(
         return best
     search = ejections_of(items)
     work = WORK if deadline is None else 1 << 62
-    looked_at = PATIENCE + 4 * pairs_of(items)
+    looked_at = PATIENCE + 2 * pairs_of(items)
     share = FIRST_SHARE
     while best.arena > enough and search.work < work and not clock.late(deadline):
         height = best.arena - max(1, int((best.arena - enough) * share))
@@ -71,5 +70,5 @@ def improve(
 def _run(search: Ejections | NativeEjections, until: int, deadline: float | None) -> int:
     status = 0
     while not status and search.work < until and not clock.late(deadline):
-        status = search.advance(min(until, search.work + SLICE))
+        status = search.advance(min(until, search.work + search.interval))
     return status

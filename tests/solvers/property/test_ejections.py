@@ -11,7 +11,6 @@ from random_placements import random_problem, smallest_arena, wrong
 from memopt.solvers import clock
 from memopt.solvers.placement import place
 from memopt.solvers.placement.ejections import FAILED, PAUSED, SOLVED, Ejections
-from memopt.solvers.placement.methods import ejection
 from memopt.solvers.placement.native_ejections import NativeEjections, ejections_of
 from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
@@ -87,7 +86,8 @@ def test_a_limit_that_strikes_anywhere_leaves_a_whole_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each look at the clock takes a second; a move lies between two of them."""
-    monkeypatch.setattr(ejection, "SLICE", 1)
+    for kind in (Ejections, NativeEjections):
+        monkeypatch.setattr(kind, "interval", 1)
     problem = crowd(2, 60)
     greedy = place(problem, "greedy-by-size").arena
     arenas = list[int]()
