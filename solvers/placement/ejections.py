@@ -21,7 +21,7 @@ from memopt.solvers.placement.strips import sections_of
 from memopt.solvers.problems.placement import Item
 
 PAUSED, SOLVED, FAILED = range(3)
-SCALE, POWER = 10_000, 0.3  # of weights at the start: the share of all byte-steps to this power
+SCALE, POWER = 10_000, 0.5  # of weights at the start: the share of all byte-steps to this power
 MOST_WEIGHT = 1 << 31
 FIXED = MOST_WEIGHT << 1
 ANY_HEIGHT = 1 << 61

@@ -15,7 +15,7 @@ from memopt.solvers.placement.rectangles import floor_of, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 WORK = 2_000_000  # pieces looked at without a time limit
-PATIENCE = 5_000_000  # pieces looked at for a height, the first time, beside letting all sink
+PATIENCE = 20_000_000  # pieces looked at for a height, the first time, beside letting all sink
 FIRST_SHARE = 0.3  # of the bytes above the floor that a height takes away
 LEAST_SHARE = 0.01
 
@@ -44,7 +44,7 @@ def improve(
         return best
     search = ejections_of(items)
     work = WORK if deadline is None else 1 << 62
-    looked_at = PATIENCE + 2 * pairs_of(items)
+    looked_at = PATIENCE + 4 * pairs_of(items)
     share = FIRST_SHARE
     while best.arena > enough and search.work < work and not clock.late(deadline):
         height = best.arena - max(1, int((best.arena - enough) * share))
