@@ -33,13 +33,19 @@ def dequantized(
 
 
 def layers(
-    path: Path, seed: int, kind: str = "", way: str = "", stored: bool = False
+    path: Path,
+    seed: int,
+    kind: str = "",
+    way: str = "",
+    stored: bool = False,
+    width: tuple[int, int] | None = None,
 ) -> tuple[Path, dict[str, Any]]:
-    """Write a network, with weights that are `stored` as integers; return where it is and its
-    inputs."""
+    """Write a network, with weights that are `stored` as integers, of so many inputs and units;
+    return where it is and its inputs."""
     rng = np.random.default_rng(seed)
     kind = kind or str(rng.choice(KINDS))
     steps, batch, size, units = (int(v) for v in rng.integers(1, (8, 3, 7, 10)))
+    size, units = width or (size, units)
     way = way or str(rng.choice(["forward", "forward", "reverse", "bidirectional"]))
     ways = 1 + (way == "bidirectional")
     count = 1 + int(rng.integers(2)) * (ways == 1)

@@ -73,6 +73,12 @@ static inline void memopt_dot_1x2_f32(const float *x, const float *w, const memo
   MEMOPT_ADD_TWO(sum_a, sum_b, "s9", "s13") MEMOPT_ADD_TWO(sum_c, sum_d, "s17", "s21")             \
   MEMOPT_ADD_TWO(sum_a, sum_b, "s10", "s14") MEMOPT_ADD_TWO(sum_c, sum_d, "s18", "s22")            \
   MEMOPT_ADD_TWO(sum_a, sum_b, "s11", "s15") MEMOPT_ADD_TWO(sum_c, sum_d, "s19", "s23")
+/* The last two elements, in s16 and s17. */
+#define MEMOPT_TWO_OF_F32(w, v, sum_a, sum_b)                                                      \
+  "vldmia " w "!, {s0-s1}\n vldmia " v "!, {s8-s9}\n"                                              \
+  MEMOPT_MULTIPLY_TWO("s16", "s0", "s8", "s0", "s8")                                               \
+  MEMOPT_MULTIPLY_TWO("s17", "s1", "s9", "s1", "s9")                                               \
+  MEMOPT_ADD_TWO(sum_a, sum_b, "s0", "s8") MEMOPT_ADD_TWO(sum_a, sum_b, "s1", "s9")
 /* One element of a pixel in x, and the weights of four filters in s8 to s11, which stay. */
 #define MEMOPT_ONE_F32(x, sum_a, sum_b, sum_c, sum_d)                                              \
   MEMOPT_MULTIPLY_TWO(x, "s8", "s9", "s12", "s13")                                                 \
@@ -85,6 +91,32 @@ static inline void memopt_dot_1x2_f32(const float *x, const float *w, const memo
   MEMOPT_FOUR_F32("s16", "s17", "s18", "s19", sum_a, sum_b)
 #define MEMOPT_ONE_OF_FOUR_F32                                                                     \
   "vldmia %[w0]!, {s8}\n vldmia %[w1]!, {s9}\n vldmia %[w2]!, {s10}\n vldmia %[w3]!, {s11}\n"
+/* All n elements at x of eight filters, added to s24 to s31. */
+#define MEMOPT_DOT_1X8_F32(x, w0, w1, w2, w3, w4, w5, w6, w7, n)                                   \
+  "subs " n ", " n ", #8\n blt 2f\n 1:\n vldmia " x "!, {s16-s23}\n"                               \
+  MEMOPT_EIGHT_OF_F32(w0, w1, "s24", "s25")                                                        \
+  MEMOPT_EIGHT_OF_F32(w2, w3, "s26", "s27")                                                        \
+  MEMOPT_EIGHT_OF_F32(w4, w5, "s28", "s29")                                                        \
+  MEMOPT_EIGHT_OF_F32(w6, w7, "s30", "s31")                                                        \
+  "subs " n ", " n ", #8\n bge 1b\n cmn " n ", #8\n beq 5f\n"                                      \
+  "2:\n adds " n ", " n ", #4\n blt 3f\n vldmia " x "!, {s16-s19}\n"                               \
+  MEMOPT_FOUR_OF_F32(w0, w1, "s24", "s25")                                                         \
+  MEMOPT_FOUR_OF_F32(w2, w3, "s26", "s27")                                                         \
+  MEMOPT_FOUR_OF_F32(w4, w5, "s28", "s29")                                                         \
+  MEMOPT_FOUR_OF_F32(w6, w7, "s30", "s31")                                                         \
+  "sub " n ", " n ", #4\n"                                                                         \
+  "3:\n adds " n ", " n ", #2\n blt 4f\n vldmia " x "!, {s16-s17}\n"                               \
+  MEMOPT_TWO_OF_F32(w0, w1, "s24", "s25")                                                          \
+  MEMOPT_TWO_OF_F32(w2, w3, "s26", "s27")                                                          \
+  MEMOPT_TWO_OF_F32(w4, w5, "s28", "s29")                                                          \
+  MEMOPT_TWO_OF_F32(w6, w7, "s30", "s31")                                                          \
+  "sub " n ", " n ", #2\n"                                                                         \
+  "4:\n adds " n ", " n ", #2\n beq 5f\n vldmia " x "!, {s0}\n"                                    \
+  "vldmia " w0 "!, {s8}\n vldmia " w1 "!, {s9}\n vldmia " w2 "!, {s10}\n vldmia " w3 "!, {s11}\n"  \
+  MEMOPT_ONE_F32("s0", "s24", "s25", "s26", "s27")                                                 \
+  "vldmia " w4 "!, {s8}\n vldmia " w5 "!, {s9}\n vldmia " w6 "!, {s10}\n vldmia " w7 "!, {s11}\n"  \
+  MEMOPT_ONE_F32("s0", "s28", "s29", "s30", "s31")                                                 \
+  "5:\n"
 /* What the assembly of four sums changes beside its operands. */
 #define MEMOPT_DOTS_F32_CHANGE                                                                     \
   "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", \
@@ -184,36 +216,8 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_dot_1x8_f32(const float *x, const float 
   int32_t n = of->n;
   __asm__ volatile(
       "vldmia %[from], {s24-s31}\n"
-      "subs %[n], %[n], #8\n"
-      "blt 2f\n"
-      "1:\n"
-      "vldmia %[x]!, {s16-s23}\n"
-      MEMOPT_EIGHT_OF_F32("%[w0]", "%[w1]", "s24", "s25")
-      MEMOPT_EIGHT_OF_F32("%[w2]", "%[w3]", "s26", "s27")
-      MEMOPT_EIGHT_OF_F32("%[w4]", "%[w5]", "s28", "s29")
-      MEMOPT_EIGHT_OF_F32("%[w6]", "%[w7]", "s30", "s31")
-      "subs %[n], %[n], #8\n"
-      "bge 1b\n"
-      "2:\n"
-      "adds %[n], %[n], #4\n"
-      "blt 3f\n"
-      "vldmia %[x]!, {s16-s19}\n"
-      MEMOPT_FOUR_OF_F32("%[w0]", "%[w1]", "s24", "s25")
-      MEMOPT_FOUR_OF_F32("%[w2]", "%[w3]", "s26", "s27")
-      MEMOPT_FOUR_OF_F32("%[w4]", "%[w5]", "s28", "s29")
-      MEMOPT_FOUR_OF_F32("%[w6]", "%[w7]", "s30", "s31")
-      "sub %[n], %[n], #4\n"
-      "3:\n"
-      "adds %[n], %[n], #4\n"
-      "beq 5f\n"
-      "4:\n"
-      "vldmia %[x]!, {s0}\n" MEMOPT_ONE_OF_FOUR_F32
-      MEMOPT_ONE_F32("s0", "s24", "s25", "s26", "s27")
-      "vldmia %[w4]!, {s8}\n vldmia %[w5]!, {s9}\n vldmia %[w6]!, {s10}\n vldmia %[w7]!, {s11}\n"
-      MEMOPT_ONE_F32("s0", "s28", "s29", "s30", "s31")
-      "subs %[n], %[n], #1\n"
-      "bne 4b\n"
-      "5:\n"
+      MEMOPT_DOT_1X8_F32("%[x]", "%[w0]", "%[w1]", "%[w2]", "%[w3]", "%[w4]", "%[w5]", "%[w6]",
+                         "%[w7]", "%[n]")
       "vstmia %[acc], {s24-s31}\n"
       : [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3), [w4] "+r"(w4),
         [w5] "+r"(w5), [w6] "+r"(w6), [w7] "+r"(w7), [n] "+r"(n)

@@ -17,39 +17,39 @@ static void memopt_gru_step_KIND(const memopt_gru_layer_KIND_params *p, const fl
   const memopt_recurrent_sizes_KIND *const z = &p->sizes;
   float *const reset = made + z->units; /* what is held, times r, unless it is linear before */
   const int32_t linear = p->linear_before_reset;
+  const memopt_recurrent_sum gates[MEMOPT_SUMS] = {
+      {1, 1, x, held}, {0, 0, x, held}, {2, 2, x, linear ? 0 : reset}, {3, 2, 0, held}};
+  float sums[MEMOPT_SUMS * MEMOPT_UNITS];
+  float *const r = sums, *const update = r + MEMOPT_UNITS;
+  float *const value = update + MEMOPT_UNITS, *const again = value + MEMOPT_UNITS;
+  memopt_recurrent_plan_KIND plan;
   int32_t unit, k;
+  memopt_recurrent_begin_KIND(&plan, z, gates, linear ? 4 : 1, r);
   for (unit = 0; !linear && unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float r[MEMOPT_UNITS];
-    memopt_recurrent_bias(z->bias + z->units + unit, last, r);
-    memopt_recurrent_gate_KIND(z, 1, unit, x, held, r);
+    memopt_recurrent_block_KIND(&plan, last);
     memopt_logistic_of(r, MEMOPT_UNITS, 1.0f, z->clip);
     for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
       reset[unit + k] = held ? r[k] * held[unit + k] : 0.0f;
     }
   }
+  if (!linear) {
+    memopt_recurrent_begin_KIND(&plan, z, gates + 1, 2, update);
+  }
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float gates[2 * MEMOPT_UNITS], value[MEMOPT_UNITS], again[MEMOPT_UNITS];
-    float *const r = gates + MEMOPT_UNITS;
-    memopt_recurrent_bias(z->bias + unit, last, gates);
-    memopt_recurrent_gate_KIND(z, 0, unit, x, held, gates);
-    memopt_recurrent_bias(z->bias + 2 * z->units + unit, last, value);
-    memopt_recurrent_gate_KIND(z, 2, unit, x, linear ? 0 : reset, value);
-    if (linear) {
-      memopt_recurrent_bias(z->bias + z->units + unit, last, r);
-      memopt_recurrent_gate_KIND(z, 1, unit, x, held, r);
-      memopt_recurrent_bias(z->bias + 3 * z->units + unit, last, again);
-      memopt_recurrent_gate_KIND(z, 2, unit, 0, held, again);
-    }
-    memopt_logistic_of(gates, linear ? 2 * MEMOPT_UNITS : MEMOPT_UNITS, 1.0f, z->clip);
+    const int32_t n = last < MEMOPT_UNITS ? last + 1 : MEMOPT_UNITS;
+    memopt_recurrent_block_KIND(&plan, last);
+    memopt_logistic_of(linear ? r : update, linear ? 2 * MEMOPT_UNITS : MEMOPT_UNITS, 1.0f, z->clip);
     for (k = 0; linear && k < MEMOPT_UNITS; ++k) {
       value[k] += r[k] * again[k];
     }
-    memopt_recurrent_tanh(value, z->clip);
-    for (k = 0; k < MEMOPT_UNITS && k <= last; ++k) {
-      const float added = (1.0f - gates[k]) * value[k];
-      made[unit + k] = held ? added + gates[k] * held[unit + k] : added;
+    memopt_logistic_of(value, MEMOPT_UNITS, 2.0f, z->clip); /* tanh(v) = 2 * this - 1 */
+    for (k = 0; k < n; ++k) {
+      made[unit + k] = (1.0f - update[k]) * (2.0f * value[k] - 1.0f);
+    }
+    for (k = 0; held && k < n; ++k) {
+      made[unit + k] += update[k] * held[unit + k];
     }
   }
 }

@@ -14,15 +14,15 @@ typedef struct {
 static void memopt_lstm_step_KIND(const memopt_lstm_layer_KIND_params *p, const float *x,
                              const float *held, float *made) {
   const memopt_recurrent_sizes_KIND *const z = &p->sizes;
-  int32_t unit, k, gate;
+  const memopt_recurrent_sum sums[MEMOPT_SUMS] = {
+      {0, 0, x, held}, {1, 1, x, held}, {2, 2, x, held}, {3, 3, x, held}};
+  float gates[4 * MEMOPT_UNITS], cell[MEMOPT_UNITS]; /* i, o, f and new values */
+  memopt_recurrent_plan_KIND plan;
+  int32_t unit, k;
+  memopt_recurrent_begin_KIND(&plan, z, sums, 4, gates);
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float gates[4 * MEMOPT_UNITS], cell[MEMOPT_UNITS]; /* i, o, f and new values */
-    for (gate = 0; gate < 4; ++gate) {
-      float *const sums = gates + gate * MEMOPT_UNITS;
-      memopt_recurrent_bias(z->bias + gate * z->units + unit, last, sums);
-      memopt_recurrent_gate_KIND(z, gate, unit, x, held, sums);
-    }
+    memopt_recurrent_block_KIND(&plan, last);
     memopt_logistic_of(gates, 3 * MEMOPT_UNITS, 1.0f, z->clip);
     memopt_recurrent_tanh(gates + 3 * MEMOPT_UNITS, z->clip);
     for (k = 0; k < MEMOPT_UNITS; ++k) {

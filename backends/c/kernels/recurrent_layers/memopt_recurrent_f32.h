@@ -17,34 +17,90 @@ typedef struct {
   const float *start; /* [batches][states][units] */
 } memopt_recurrent_sizes_f32;
 
-/* acc += x.w of the units from w on, of which 0 to `last` are there. */
-static inline void memopt_recurrent_dots_f32(const float *x, const float *w, int32_t n,
-                                             int32_t last, float *acc) {
-  memopt_dots_f32 of = {acc, n, n, last, 4 * n};
-  if (last >= MEMOPT_UNITS - 1) {
-    memopt_dot_1x8_f32(x, w, &of, acc);
-    return;
+/* What is added to sums of a block of units, from w on, which begin with those at `from`, or, if it is
+ * null, go on; `w` and `from` move on to the next block. */
+typedef struct {
+  const float *x, *w, *from;
+  float *acc;
+  int32_t n;
+} memopt_recurrent_part;
+
+typedef struct {
+  memopt_recurrent_part parts[2 * MEMOPT_SUMS];
+  memopt_recurrent_part *end;
+} memopt_recurrent_plan_f32;
+
+/* Sums, one or more, each a block of `acc`, for memopt_recurrent_block_f32. */
+static inline void memopt_recurrent_begin_f32(memopt_recurrent_plan_f32 *plan,
+                                              const memopt_recurrent_sizes_f32 *z,
+                                              const memopt_recurrent_sum *sums, int32_t count,
+                                              float *acc) {
+  memopt_recurrent_part *part = plan->parts;
+  int32_t i;
+  for (i = 0; i < count; ++i) {
+    const int32_t row = sums[i].gate * z->units;
+    const int32_t units = sums[i].held ? z->units : 0;
+    part->from = z->bias + sums[i].bias * z->units;
+    if (sums[i].x) {
+      part->x = sums[i].x;
+      part->w = z->weights + row * z->in_n;
+      part->acc = acc;
+      part->n = z->in_n;
+      ++part;
+      part->from = 0;
+    }
+    if (units > 0 || !sums[i].x) {
+      part->x = sums[i].held;
+      part->w = z->recurrent + row * z->units;
+      part->acc = acc;
+      part->n = units;
+      ++part;
+    }
+    acc += MEMOPT_UNITS;
   }
-  memopt_dot_1x4_f32(x, w, &of, acc);
-  if (last >= 4) {
-    of.from = acc + 4;
-    of.last = last - 4;
-    memopt_dot_1x4_f32(x, w + 4 * n, &of, acc + 4);
-  }
+  plan->end = part;
 }
 
-/* What a gate of the units from `unit` on takes: products of a step with its weights, those of what
- * is held with its recurrent weights where these are wanted, added to what is in `acc`. */
-static inline void memopt_recurrent_gate_f32(const memopt_recurrent_sizes_f32 *z, int32_t gate,
-                                         int32_t unit, const float *x, const float *held,
-                                         float *acc) {
-  const int32_t row = gate * z->units + unit;
-  const int32_t last = z->units - 1 - unit;
-  if (x) {
-    memopt_recurrent_dots_f32(x, z->weights + row * z->in_n, z->in_n, last, acc);
+/* The sums of the next block, of units 0 to `last`. */
+MEMOPT_FAST
+static MEMOPT_NOINLINE void memopt_recurrent_block_f32(memopt_recurrent_plan_f32 *plan,
+                                                       int32_t last) {
+  memopt_recurrent_part *part = plan->parts;
+#if MEMOPT_DOTS_F32_ASM
+  if (last >= MEMOPT_UNITS - 1) { /* registers are saved once */
+    __asm__ volatile(
+        "0:\n ldm %[part]!, {r2-r6}\n cbz r4, 6f\n"
+        "vldmia r4!, {s24-s31}\n str r4, [%[part], #-12]\n"
+        "6:\n add r4, r3, r6, lsl #2\n add r5, r3, r6, lsl #3\n add r8, r4, r6, lsl #3\n"
+        "add r9, r3, r6, lsl #4\n add r10, r4, r6, lsl #4\n add r11, r5, r6, lsl #4\n"
+        "add r12, r8, r6, lsl #4\n"
+        MEMOPT_DOT_1X8_F32("r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "r6")
+        "ldr r4, [%[part], #-8]\n str r12, [%[part], #-16]\n vstmia r4, {s24-s31}\n"
+        "cmp %[part], %[end]\n bne.w 0b\n"
+        : [part] "+r"(part)
+        : [end] "r"(plan->end)
+        : MEMOPT_DOTS_F32_CHANGE, "s28", "s29", "s30", "s31", "r2", "r3", "r4", "r5", "r6", "r8",
+          "r9", "r10", "r11", "r12");
+    return;
   }
-  if (held) {
-    memopt_recurrent_dots_f32(held, z->recurrent + row * z->units, z->units, last, acc);
+#endif
+  for (; part != plan->end; ++part) {
+    memopt_dots_f32 of = {part->acc, part->n, part->n, last, 4 * part->n};
+    if (part->from) {
+      memopt_recurrent_bias(part->from, last, part->acc);
+      part->from += MEMOPT_UNITS;
+    }
+    if (last >= MEMOPT_UNITS - 1) {
+      memopt_dot_1x8_f32(part->x, part->w, &of, part->acc);
+      part->w += MEMOPT_UNITS * part->n;
+      continue;
+    }
+    memopt_dot_1x4_f32(part->x, part->w, &of, part->acc);
+    if (last >= 4) {
+      of.from += 4;
+      of.last = last - 4;
+      memopt_dot_1x4_f32(part->x, part->w + 4 * part->n, &of, part->acc + 4);
+    }
   }
 }
 

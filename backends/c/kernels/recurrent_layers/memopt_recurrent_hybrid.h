@@ -94,19 +94,42 @@ static inline void memopt_recurrent_dots_hybrid(const float *x, const int8_t *w,
   }
 }
 
-/* What a gate of the units from `unit` on takes, as memopt_recurrent_gate_f32 adds it. */
-static inline void memopt_recurrent_gate_hybrid(const memopt_recurrent_sizes_hybrid *z,
-                                                int32_t gate, int32_t unit, const float *x,
-                                                const float *held, float *acc) {
-  const int32_t row = gate * z->units + unit;
-  const int32_t last = z->units - 1 - unit;
-  if (x) {
-    memopt_recurrent_dots_hybrid(x, z->weights + row * z->in_n, z->in_n, last, &z->of_weights, row,
-                                 acc);
-  }
-  if (held) {
-    memopt_recurrent_dots_hybrid(held, z->recurrent + row * z->units, z->units, last,
-                                 &z->of_recurrent, row, acc);
+typedef struct {
+  const memopt_recurrent_sizes_hybrid *z;
+  const memopt_recurrent_sum *sums, *end;
+  float *acc;
+} memopt_recurrent_plan_hybrid;
+
+/* As memopt_recurrent_begin_f32. */
+static inline void memopt_recurrent_begin_hybrid(memopt_recurrent_plan_hybrid *plan,
+                                                 const memopt_recurrent_sizes_hybrid *z,
+                                                 const memopt_recurrent_sum *sums, int32_t count,
+                                                 float *acc) {
+  plan->z = z;
+  plan->sums = sums;
+  plan->end = sums + count;
+  plan->acc = acc;
+}
+
+/* As memopt_recurrent_block_f32. */
+static inline void memopt_recurrent_block_hybrid(const memopt_recurrent_plan_hybrid *plan,
+                                                 int32_t last) {
+  const memopt_recurrent_sizes_hybrid *const z = plan->z;
+  const memopt_recurrent_sum *sum;
+  float *acc = plan->acc;
+  for (sum = plan->sums; sum != plan->end; ++sum) {
+    const int32_t unit = z->units - 1 - last;
+    const int32_t row = sum->gate * z->units + unit;
+    memopt_recurrent_bias(z->bias + sum->bias * z->units + unit, last, acc);
+    if (sum->x) {
+      memopt_recurrent_dots_hybrid(sum->x, z->weights + row * z->in_n, z->in_n, last,
+                                   &z->of_weights, row, acc);
+    }
+    if (sum->held) {
+      memopt_recurrent_dots_hybrid(sum->held, z->recurrent + row * z->units, z->units, last,
+                                   &z->of_recurrent, row, acc);
+    }
+    acc += MEMOPT_UNITS;
   }
 }
 

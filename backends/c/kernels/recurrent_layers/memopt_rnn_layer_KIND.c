@@ -15,12 +15,14 @@ typedef struct {
 static void memopt_rnn_step_KIND(const memopt_rnn_layer_KIND_params *p, const float *x,
                                    const float *held, float *made) {
   const memopt_recurrent_sizes_KIND *const z = &p->sizes;
+  const memopt_recurrent_sum gate = {0, 0, x, held};
+  float acc[MEMOPT_UNITS];
+  memopt_recurrent_plan_KIND plan;
   int32_t unit, k;
+  memopt_recurrent_begin_KIND(&plan, z, &gate, 1, acc);
   for (unit = 0; unit < z->units; unit += MEMOPT_UNITS) {
     const int32_t last = z->units - 1 - unit;
-    float acc[MEMOPT_UNITS];
-    memopt_recurrent_bias(z->bias + unit, last, acc);
-    memopt_recurrent_gate_KIND(z, 0, unit, x, held, acc);
+    memopt_recurrent_block_KIND(&plan, last);
     if (p->tanh) {
       memopt_recurrent_tanh(acc, z->clip);
     }

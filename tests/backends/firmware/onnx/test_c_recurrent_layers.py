@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx_programs import compare
+from onnx import helper
+from onnx_programs import compare, saved
 from recurrent_networks import KINDS, layers
 from xdsl.context import Context
 
@@ -76,10 +77,34 @@ def test_rows_have_the_bits_of_the_whole(
 def test_a_board_computes_what_the_host_does(
     stored: bool, kind: str, tmp_path: Path, lab: Any
 ) -> None:
+    on_the_board(lab, tmp_path, layers(tmp_path / "m.onnx", 3, kind, "bidirectional", stored))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind, width", [("GRU", (11, 21)), ("GRU", (10, 16)), ("LSTM", (14, 9))])
+def test_blocks_of_units_with_every_rest(
+    kind: str, width: tuple[int, int], tmp_path: Path, lab: Any
+) -> None:
+    on_the_board(lab, tmp_path, layers(tmp_path / "m.onnx", 4, kind, "reverse", width=width))
+
+
+def on_the_board(lab: Any, work: Path, network: tuple[Path, dict[str, Any]]) -> None:
+    """Check that the board's numbers are the host's."""
     lab.need_tools("cortex-m4")
-    path, given = layers(tmp_path / "m.onnx", 3, kind, "bidirectional", stored)
     host, board = (
-        np.frombuffer(run(lab, path, tmp_path / t, t, given, rows=False), np.float32)
+        np.frombuffer(run(lab, network[0], work / t, t, network[1], rows=False), np.float32)
         for t in ("host", "cortex-m4")
     )
     assert abs(host - board).max() <= BOUND
+
+
+def test_tanh_is_within_its_bound(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    x = np.concatenate([np.linspace(-12, 12, 3000), [88, -88, 1e30, -1e30, np.inf, np.nan]])
+    x = x.astype("f4")
+    given = {"x": x[:, None, None]}
+    constants = {"w": np.ones((1, 1, 1), "f4"), "r": np.zeros((1, 1, 1), "f4")}
+    node = helper.make_node("RNN", ["x", *constants], ["y"], hidden_size=1)
+    path = saved(tmp_path / "m.onnx", [node], given, constants)
+    made = np.frombuffer(run(lab, path, tmp_path / "c", "host", given, rows=False), "f4")
+    np.testing.assert_allclose(made, np.tanh(x.astype("f8")), rtol=0, atol=4e-7)
