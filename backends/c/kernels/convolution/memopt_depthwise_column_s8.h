@@ -70,42 +70,47 @@ __attribute__((naked, noinline, unused)) static void memopt_depthwise_column_nea
 #if MEMOPT_WITH_COLUMNS
 #define MEMOPT_COLUMN_TWO 9 /* taps at most */
 
-/* The same of two results: `taps` times two pointers to bytes, one for each, which move on with the
- * channels. */
+/* The same of two results, of `channels`, a multiple of four. A tap is three pointers: to the bytes of
+ * each and to its weights. The first taps, `skip` bytes of code, are left out. */
 typedef struct {
-  const int8_t **first, **end;
-  int32_t w_row;
-  const int8_t *w;
+  const int8_t *const *taps; /* of MEMOPT_COLUMN_TWO */
+  int32_t skip;
   const int32_t *bias;
   const int32_t *multiplier;
   int8_t *out0, *out1;
-  int32_t fours, zero_point;
+  int32_t zero_point, channels;
 } memopt_depthwise_two;
 
-/* Four products with weights in r10 and r11, `between` the loads. */
-#define MEMOPT_TWO_PRODUCTS(s0, s1, s2, s3, between)                                          \
-  between "ldr r9, [r8], #4\n str r8, [r12], #4\n sxtb16 r8, r9, ror #8\n sxtb16 r9, r9\n" \
-  "smlabb " s0 ", r9, r10, " s0 "\n smlatt " s2 ", r9, r10, " s2 "\n"                       \
-  "smlabb " s1 ", r8, r11, " s1 "\n smlatt " s3 ", r8, r11, " s3 "\n"
+#define MEMOPT_TWO_TAP_CODE 80
 
-/* A tap; s14 is w_row. */
-#define MEMOPT_TWO_TAP                                                                        \
-  "ldr r8, [r12]\n ldr r10, [lr]\n"                                                         \
-  MEMOPT_TWO_PRODUCTS("r0", "r1", "r2", "r3", "sxtb16 r11, r10, ror #8\n sxtb16 r10, r10\n") \
-  "ldr r8, [r12]\n"                                                                          \
-  MEMOPT_TWO_PRODUCTS("r4", "r5", "r6", "r7", "vmov r9, s14\n add lr, lr, r9\n")
+/* A tap, which is `x0` bytes up the stack, of the four channels from r12 on. */
+#define MEMOPT_TWO_TAP(x0, x1, w)                                                             \
+  "ldr.w r8, [sp, #" x0 "]\n ldr.w r9, [sp, #" x1 "]\n ldr.w r10, [sp, #" w "]\n"           \
+  "ldr.w r8, [r8, r12]\n ldr.w r9, [r9, r12]\n ldr.w r10, [r10, r12]\n"                     \
+  "sxtb16 lr, r10\n sxtb16 r11, r8\n smlabb r0, r11, lr, r0\n smlatt r2, r11, lr, r2\n"     \
+  "sxtb16 r11, r9\n smlabb r4, r11, lr, r4\n smlatt r6, r11, lr, r6\n"                      \
+  "sxtb16 r10, r10, ror #8\n sxtb16 r8, r8, ror #8\n sxtb16 r9, r9, ror #8\n"               \
+  "smlabb r1, r8, r10, r1\n smlatt r3, r8, r10, r3\n"                                       \
+  "smlabb r5, r9, r10, r5\n smlatt r7, r9, r10, r7\n"
 
-__attribute__((naked, noinline, unused)) static void memopt_depthwise_column_two(
-    memopt_depthwise_two *of __attribute__((unused))) {
+/* The taps are copied to the stack, whose pointer is one register more. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_depthwise_column_two(
+    const memopt_depthwise_two *of __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r0, r4-r11, lr}\n vldmia r0, {s12-s14}\n"
-      "0:\n ldr r8, [sp]\n vmov r12, s12\n ldr lr, [r8, #12]\n ldr r9, [r8, #16]\n"
-      "ldm r9!, {r0-r3}\n str r9, [r8, #16]\n add r10, lr, #4\n str r10, [r8, #12]\n"
-      "mov r4, r0\n mov r5, r1\n mov r6, r2\n mov r7, r3\n vmov r9, s13\n sub r9, r9, r12\n"
-      "tst r9, #8\n bne 2f\n"
-      "1:\n" MEMOPT_TWO_TAP "2:\n" MEMOPT_TWO_TAP
-      "vmov r8, s13\n cmp r12, r8\n bne 1b\n"
-      "ldr r12, [sp]\n add r12, r12, #20\n ldm r12, {r8-r11}\n vldmia r8!, {s4-s7}\n"
+      ".syntax unified\n push {r0, r4-r11, lr}\n sub sp, sp, #112\n ldr r1, [r0]\n mov r12, sp\n"
+      "ldm r1!, {r2-r10}\n stm r12!, {r2-r10}\n ldm r1!, {r2-r10}\n stm r12!, {r2-r10}\n"
+      "ldm r1!, {r2-r10}\n stm r12!, {r2-r10}\n mov r12, #0\n"
+      "0:\n ldr r8, [sp, #112]\n ldr r9, [r8, #8]\n ldr lr, [r8, #4]\n add r9, r9, r12, lsl #2\n"
+      "ldm r9, {r0-r3}\n mov r4, r0\n mov r5, r1\n mov r6, r2\n mov r7, r3\n"
+      ".balign 4\n add pc, lr\n nop\n"
+      MEMOPT_TWO_TAP("0", "4", "8") MEMOPT_TWO_TAP("12", "16", "20")
+      MEMOPT_TWO_TAP("24", "28", "32") MEMOPT_TWO_TAP("36", "40", "44")
+      MEMOPT_TWO_TAP("48", "52", "56") MEMOPT_TWO_TAP("60", "64", "68")
+      MEMOPT_TWO_TAP("72", "76", "80") MEMOPT_TWO_TAP("84", "88", "92")
+      MEMOPT_TWO_TAP("96", "100", "104")
+      "ldr r11, [sp, #112]\n ldr r8, [r11, #12]\n add r8, r8, r12, lsl #2\n vldmia r8, {s4-s7}\n"
+      "add r11, r11, #16\n ldm r11, {r8-r11}\n add r8, r8, r12\n add r9, r9, r12\n"
+      "add r12, r12, #4\n"
       "vmov s0, s1, r0, r1\n vmov s2, s3, r2, r3\n vmov s8, s9, r4, r5\n vmov s10, s11, r6, r7\n"
       "vcvt.f32.s32 s0, s0\n vcvt.f32.s32 s1, s1\n vcvt.f32.s32 s2, s2\n vcvt.f32.s32 s3, s3\n"
       "vcvt.f32.s32 s8, s8\n vcvt.f32.s32 s9, s9\n vcvt.f32.s32 s10, s10\n"
@@ -117,15 +122,13 @@ __attribute__((naked, noinline, unused)) static void memopt_depthwise_column_two
       "vcvtr.s32.f32 s3, s3\n vcvtr.s32.f32 s8, s8\n vcvtr.s32.f32 s9, s9\n"
       "vcvtr.s32.f32 s10, s10\n vcvtr.s32.f32 s11, s11\n"
       "vmov r0, r1, s0, s1\n vmov r2, r3, s2, s3\n vmov r4, r5, s8, s9\n vmov r6, r7, s10, s11\n"
-      "ldr r12, [r12, #16]\n"
-      "qadd r0, r0, r12\n qadd r1, r1, r12\n qadd r2, r2, r12\n qadd r3, r3, r12\n"
-      "qadd r4, r4, r12\n qadd r5, r5, r12\n qadd r6, r6, r12\n qadd r7, r7, r12\n"
+      "qadd r0, r0, r10\n qadd r1, r1, r10\n qadd r2, r2, r10\n qadd r3, r3, r10\n"
+      "qadd r4, r4, r10\n qadd r5, r5, r10\n qadd r6, r6, r10\n qadd r7, r7, r10\n"
       "ssat r0, #8, r0\n ssat r1, #8, r1\n ssat r2, #8, r2\n ssat r3, #8, r3\n"
       "ssat r4, #8, r4\n ssat r5, #8, r5\n ssat r6, #8, r6\n ssat r7, #8, r7\n"
-      "strb r1, [r9, #1]\n strb r2, [r9, #2]\n strb r3, [r9, #3]\n strb r0, [r9], #4\n"
-      "strb r5, [r10, #1]\n strb r6, [r10, #2]\n strb r7, [r10, #3]\n strb r4, [r10], #4\n"
-      "ldr r12, [sp]\n subs r11, r11, #1\n add r12, r12, #20\n stm r12, {r8-r11}\n bne.w 0b\n"
-      "add sp, sp, #4\n pop {r4-r11, pc}\n");
+      "strb r0, [r8]\n strb r1, [r8, #1]\n strb r2, [r8, #2]\n strb r3, [r8, #3]\n"
+      "strb r4, [r9]\n strb r5, [r9, #1]\n strb r6, [r9, #2]\n strb r7, [r9, #3]\n"
+      "cmp r12, r11\n bne.w 0b\n add sp, sp, #116\n pop {r4-r11, pc}\n");
 }
 #endif
 #else

@@ -445,24 +445,24 @@ static int32_t depthwise_s8_floats(const memopt_depthwise_conv_2d_s8_params *p,
 #if MEMOPT_DEPTHWISE_COLUMN && MEMOPT_WITH_COLUMNS
 #define DEPTHWISE_S8_AHEAD 32 /* channels at a time where taps are padding */
 
-/* Pointers to each tap of a row of one pixel, of whose window the first tap is in row iy, every other
+/* Pointers to each tap of a row of one pixel, of whose window the first tap is in row iy, every third
  * one of `to`; of padding to `zeros`. */
 MEMOPT_FAST
 static inline void depthwise_s8_taps(const memopt_depthwise_conv_2d_s8_params *p,
                                      const memopt_rows *rows, const void *const *in, int32_t iy,
                                      int32_t channel, const int8_t *zeros, const int8_t **to) {
-  const int8_t **const end = to + 2 * p->k_h;
+  const int8_t **const end = to + 3 * p->k_h;
   const int32_t step = p->dilation_h;
   const uint32_t height = (uint32_t)p->in_h;
   const int32_t first = rows->in_first;
   if (rows->in_count > 1) {
-    for (; to != end; to += 2) {
+    for (; to != end; to += 3) {
       *to = (uint32_t)iy < height ? (const int8_t *)in[iy - first] + channel : zeros;
       iy += step;
     }
   } else {
     const int8_t *const row = (const int8_t *)in[0] + channel;
-    for (; to != end; to += 2) {
+    for (; to != end; to += 3) {
       *to = (uint32_t)iy < height ? row + (iy - first) * rows->in_stride : zeros;
       iy += step;
     }
@@ -474,31 +474,37 @@ MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_two(const memopt_depthwise_conv_2d_s8_params *p,
                                              const memopt_rows *rows, const void *const *in,
                                              int32_t oy, int8_t *to) {
-  const int8_t *taps[2 * MEMOPT_COLUMN_TWO];
+  const int8_t *taps[3 * MEMOPT_COLUMN_TWO];
+  const int8_t **const first = taps + 3 * (MEMOPT_COLUMN_TWO - p->k_h);
   int8_t zeros[DEPTHWISE_S8_AHEAD];
   const int32_t iy = oy * p->stride_h - p->pad_top;
   const int32_t full =
       iy >= 0 && iy + p->stride_h + (p->k_h - 1) * p->dilation_h < p->in_h;
   memopt_depthwise_two of;
-  int32_t oc, n;
+  int32_t oc;
   if (!full) {
     memset(zeros, p->input_zero_point, sizeof zeros);
   }
-  of.first = taps;
-  of.end = taps + 2 * p->k_h;
-  of.w_row = p->in_c;
-  of.w = p->weights;
-  of.bias = p->bias;
-  of.multiplier = p->multiplier;
-  of.out0 = to;
-  of.out1 = to + rows->out_stride;
+  of.taps = taps;
+  of.skip = (MEMOPT_COLUMN_TWO - p->k_h) * MEMOPT_TWO_TAP_CODE;
   of.zero_point = p->output_zero_point;
-  for (oc = 0; oc < p->in_c; oc += n) {
-    n = p->in_c - oc;
-    n = full || n < DEPTHWISE_S8_AHEAD ? n : DEPTHWISE_S8_AHEAD;
-    depthwise_s8_taps(p, rows, in, iy, oc, zeros, taps);
-    depthwise_s8_taps(p, rows, in, iy + p->stride_h, oc, zeros, taps + 1);
-    of.fours = n / 4;
+  for (oc = 0; oc < p->in_c; oc += of.channels) {
+    const int8_t *w = p->weights + oc;
+    const int8_t **tap;
+    for (tap = first; tap != taps + 3 * MEMOPT_COLUMN_TWO; tap += 3) {
+      tap[2] = w;
+      w += p->in_c;
+    }
+    depthwise_s8_taps(p, rows, in, iy, oc, zeros, first);
+    depthwise_s8_taps(p, rows, in, iy + p->stride_h, oc, zeros, first + 1);
+    of.bias = p->bias + oc;
+    of.multiplier = p->multiplier + oc;
+    of.out0 = to + oc;
+    of.out1 = of.out0 + rows->out_stride;
+    of.channels = p->in_c - oc;
+    if (!full && of.channels > DEPTHWISE_S8_AHEAD) {
+      of.channels = DEPTHWISE_S8_AHEAD;
+    }
     memopt_depthwise_column_two(&of);
   }
 }
