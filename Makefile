@@ -26,6 +26,8 @@ export PYTHON
 PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 FIRST = tests/project/ tests/backends/
 TESTS = $(FIRST) $(filter-out $(FIRST) tests/filecheck/ tests/helpers/, $(wildcard tests/*/))
+# The quick tests of what searches once more, by the reference in Python.
+REFERENCE = MEMOPT_NATIVE=0 $(BIN)/python -m pytest -q -m quick tests/solvers tests/cli
 COVERAGE = $(BIN)/coverage
 
 .PHONY: demo check test coverage deep whole lint lines fuzz clean docs/pictures
@@ -54,6 +56,7 @@ test: $(VENV)/installed
 	@.ci/packages build arm riscv checks mlir chromium
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	$(BIN)/python $(PYTEST) -m "not deep" $(TESTS)
+	@$(REFERENCE)
 
 coverage: $(VENV)/installed
 	@.ci/packages build arm riscv checks mlir chromium
@@ -71,6 +74,7 @@ whole: $(VENV)/installed
 	@.ci/packages build arm riscv checks mlir chromium
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	$(BIN)/python $(PYTEST) $(TESTS)
+	@$(REFERENCE)
 
 fuzz: $(VENV)/installed
 	@.ci/packages build arm riscv

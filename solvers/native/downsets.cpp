@@ -10,6 +10,7 @@
 // operators. In-place candidates: set of operators, the last one. Per event and candidate: the
 // events that block it. Lists begin with their length.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -29,8 +30,9 @@ using Indices = std::vector<Index>;
 using Frontier = std::shared_ptr<const Indices>;
 
 constexpr Index NONE = std::numeric_limits<Index>::max();
-constexpr std::int64_t MOST_OPERATORS = 1 << 20;
+constexpr std::size_t NO_SET = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t FEW = 100;  // kill_moves.py's
+constexpr std::int64_t MOST_OPERATORS = 1 << 20;
 
 struct Group {
     Bytes size;
@@ -360,23 +362,70 @@ class Downsets final : public Search {
         std::size_t at;  // in needs_
     };
 
-    // Smallest first, then largest numbers first, or smallest where they are more than FEW.
+    struct Slot {
+        Word hash;
+        std::size_t set = NO_SET;
+    };
+
+    // The set modulo 2^61 - 1.
+    Word hash_of(const Word* set) const {
+        constexpr Word modulus = (Word{1} << 61) - 1;
+        Word hash = 0;
+        for (std::size_t i = width_.words(); i-- > 0;) {  // 2^64 is 8
+            hash = (hash * 8) % modulus + set[i] % modulus;
+            if (hash >= modulus) hash -= modulus;
+        }
+        return hash;
+    }
+
+    // Put a set into its slot, as kill_moves.py's `_take`; false if it is there.
+    bool take(std::vector<Slot>& slots, Slot entry) const {
+        const std::size_t last = slots.size() - 1;
+        Word rest = entry.hash;
+        std::size_t first = entry.hash & last;
+        for (;;) {
+            const std::size_t end = first + 9 <= last ? first + 9 : first;
+            for (std::size_t at = first; at <= end; ++at) {
+                if (slots[at].set == NO_SET) {
+                    slots[at] = entry;
+                    return true;
+                }
+                if (slots[at].hash == entry.hash &&
+                    width_.equal(&needs_[sets_[slots[at].set].at], &needs_[sets_[entry.set].at]))
+                    return false;
+            }
+            rest >>= 5;
+            first = (first * 5 + 1 + rest) & last;
+        }
+    }
+
+    // Smallest first, then by the slots of kill_moves.py's `in_slots`, or by their numbers where
+    // more than FEW are different.
     void sort_sets() {
-        const auto larger = [this](const Set& a, const Set& b) {
-            return a.count != b.count ? a.count < b.count
-                                      : width_.less(&needs_[b.at], &needs_[a.at]);
-        };
-        std::sort(sets_.begin(), sets_.end(), larger);
-        if (sets_.size() <= FEW) return;
-        const auto same = [this](const Set& a, const Set& b) {
-            return width_.equal(&needs_[a.at], &needs_[b.at]);
-        };
-        sets_.erase(std::unique(sets_.begin(), sets_.end(), same), sets_.end());
-        if (sets_.size() <= FEW) return;
-        std::sort(sets_.begin(), sets_.end(), [this](const Set& a, const Set& b) {
-            return a.count != b.count ? a.count < b.count
-                                      : width_.less(&needs_[a.at], &needs_[b.at]);
-        });
+        if (sets_.size() < 2) return;
+        slots_.assign(8, Slot{});
+        std::size_t taken = 0;
+        for (std::size_t s = 0; s < sets_.size() && taken <= FEW; ++s) {
+            if (!take(slots_, {hash_of(&needs_[sets_[s].at]), s})) continue;
+            if (++taken * 5 < (slots_.size() - 1) * 3) continue;
+            larger_.assign(std::bit_floor(taken * 4) * 2, Slot{});
+            for (const Slot& slot : slots_)
+                if (slot.set != NO_SET) take(larger_, slot);
+            slots_.swap(larger_);
+        }
+        if (taken > FEW) {
+            std::sort(sets_.begin(), sets_.end(), [this](const Set& a, const Set& b) {
+                return a.count != b.count ? a.count < b.count
+                                          : width_.less(&needs_[a.at], &needs_[b.at]);
+            });
+            return;
+        }
+        different_.clear();
+        for (const Slot& slot : slots_)
+            if (slot.set != NO_SET) different_.push_back(sets_[slot.set]);
+        std::stable_sort(different_.begin(), different_.end(),
+                         [](const Set& a, const Set& b) { return a.count < b.count; });
+        sets_.swap(different_);
     }
 
     void expand_kills(const Word* done, Bytes level, Bytes limit, const Indices& frontier) {
@@ -503,7 +552,8 @@ class Downsets final : public Search {
     // scratch of one expansion
     std::vector<Word> done_, child_, move_, before_, children_, needs_;
     std::vector<Branch> branches_;
-    std::vector<Set> sets_;
+    std::vector<Set> sets_, different_;
+    std::vector<Slot> slots_, larger_;
     std::vector<Minimal> minimal_;
     Indices over_, candidates_;
     std::vector<std::uint64_t> seen_;

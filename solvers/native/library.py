@@ -3,8 +3,7 @@
     native = library()
     if native is not None: handle = native.memopt_downsets_create(...)
 
-`interface.hpp` is its interface. `MEMOPT_NATIVE=0` does without it, which changes no answer;
-`MEMOPT_NATIVE=all` also searches over downsets in it: other orders of the same peak.
+`interface.hpp` is its interface. `MEMOPT_NATIVE=0` does without it, which changes no answer.
 A library of another interface, left by an older build, is as none.
 """
 

@@ -7,7 +7,6 @@ the one to go on with: on real networks they differ by up to seventy times, and 
 smaller cannot be told before.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,7 +18,7 @@ from memopt.solvers.theory.reversal import backward, forward_order, reversible
 
 # States that one end takes before it is asked again which end is next.
 TURN = 256
-NATIVE = "memopt.solvers.scheduling.native_search"  # where MEMOPT_NATIVE=all asks for it
+NATIVE = "memopt.solvers.scheduling.native_search"  # loaded when something is searched
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,8 @@ class BothEnds:
     @staticmethod
     def of(graph: MemoryGraph, floor: int, ceiling: int, switches: Switches = ALL_ON) -> "BothEnds":
         """`floor` in bytes must be proven; `graph` is numbered topologically."""
-        start: Callable[..., Search] = Search
-        if os.environ.get("MEMOPT_NATIVE") == "all":
-            native: Any = import_module(NATIVE)
-            start = native.search_of  # in Python where there is no library
+        native: Any = import_module(NATIVE)
+        start: Callable[..., Search] = native.search_of  # in Python where there is no library
         forward = start(graph, floor, ceiling, switches)
         if switches.backward and reversible(graph):
             mirrored = backward(graph)

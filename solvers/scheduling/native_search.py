@@ -1,5 +1,4 @@
-"""The search of `best_first.py` in the native library: the same states in the same order, if its
-kill-moves of one size go by number there too (`kill_moves.BY_NUMBER`).
+"""The search of `best_first.py` in the native library: the same states in the same order.
 
     search = search_of(graph, floor, ceiling, switches)     # in Python where there is no library
 

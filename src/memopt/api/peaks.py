@@ -24,6 +24,7 @@ from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical_order, graph_of
 
 REMEMBERED = 4_096  # graphs whose answer one process keeps
+SMALL, STATES = 32, 1_000  # up to so many operators and states a search beats contracting first
 LARGEST = 500  # operators of a graph that is looked up before it is solved
 
 
@@ -118,7 +119,12 @@ def _answer(problem: MemoryGraph, time_limit: float | None) -> Schedule:
 
 @lru_cache(REMEMBERED)
 def _remembered(form: tuple[Any, ...]) -> Schedule:
-    return schedule(graph_of(form), "auto", None)
+    graph = graph_of(form)
+    if len(graph) <= SMALL:
+        answer = schedule(graph, "auto", None, fuse=False, local=False, max_states=STATES)
+        if answer.optimal:
+            return answer
+    return schedule(graph, "auto", None)
 
 
 def memory_graph(source: Source, pipeline: str = "") -> MemoryGraph:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memopt.api.sources import Source
 
 CHUNK = 8  # graphs that a worker takes at once: fewer messages, still an even load
-AHEAD = 256  # chunks handed out before the first is asked for: a generator need not end
+AHEAD = 256  # chunks handed out and not yet solved: a generator need not end
 
 Graphs: TypeAlias = "Source | MemoryGraph | Iterable[Source | MemoryGraph]"
 
@@ -144,12 +144,18 @@ def _chain(first: list[Task], rest: Iterator[Task]) -> Iterator[Task]:
 
 
 def _through(executor: Executor, tasks: Iterator[Task], chunk: int) -> Generator[Row]:
-    """Rows in order; what nobody waits for any more is taken back."""
+    """Rows in order; what nobody waits for any more is taken back. A graph that takes long holds up
+    the rows behind it and no worker: these go on, and their rows are put aside."""
     waiting: deque[Future[list[Row]]] = deque()
+    unfinished: set[Future[list[Row]]] = set()
     try:
         for part in iter(lambda: list(islice(tasks, chunk)), []):
             waiting.append(executor.submit(solve_all, part))
-            if len(waiting) >= AHEAD:
+            unfinished.add(waiting[-1])
+            if len(unfinished) >= AHEAD and waiting[0].running():
+                unfinished = wait(unfinished, return_when=FIRST_COMPLETED).not_done
+            while waiting and (waiting[0].done() or len(unfinished) >= AHEAD):
+                unfinished.discard(waiting[0])
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()

@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Semaphore
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -193,6 +194,26 @@ def test_any_executor_gives_the_same_rows_in_order() -> None:
             rows = [replace(r, seconds=0.0) for r in memopt.sweep(graphs, executor=executor)]
             assert rows == alone
         assert threads.submit(int).result() == 0  # it is left open
+
+
+def test_a_graph_that_takes_long_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is done once all others are; of those two are handed out at a time."""
+    others = Semaphore(0)
+
+    def solved(tasks: list[Task]) -> list[Row]:
+        for task in tasks:
+            if task.name != "0":
+                others.release()
+            else:
+                assert all(others.acquire(timeout=60) for _ in range(19))
+        return [Row(task.name, 1, 1, "flow", True, 0.0) for task in tasks]
+
+    monkeypatch.setattr(sweeps, "solve_all", solved)
+    monkeypatch.setattr(sweeps, "AHEAD", 2)
+    monkeypatch.setattr(sweeps, "CHUNK", 1)
+    with ThreadPoolExecutor(2) as threads:
+        rows = list(sweeps.rows([Task({}, name=f"{i}") for i in range(20)], 1, threads))
+    assert [row.graph for row in rows] == [f"{i}" for i in range(20)]
 
 
 def test_an_endless_generator_gives_rows_and_what_nobody_waits_for_is_not_begun() -> None:

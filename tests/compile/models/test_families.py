@@ -20,6 +20,7 @@ ARENAS = {"kwt": 76_544, "kwt4": 76_544, "vit": 66_304}
 @pytest.mark.deep
 def test_how_much_is_searched(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Orders of a U-Net's rows with its rules are counted; for most rules there is none."""
+    monkeypatch.setenv("MEMOPT_NATIVE", "0")  # the reference, which takes the same states
     expanded, expand = list[int](), Search._expand  # pyright: ignore[reportPrivateUsage]
 
     def counted(search: Search, done: int, *more: Any) -> list[tuple[int, int, int, int]]:

@@ -129,17 +129,30 @@ def test_up_to_its_last_operator_a_minimal_move_only_allocates(fuzz: float) -> N
 def test_many_minimal_sets_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(300):
         rng = random.Random(seed)
-        drawn = {rng.getrandbits(12) | 1 << rng.randrange(12) for _ in range(rng.randint(1, 60))}
+        drawn = [rng.getrandbits(12) | 1 << rng.randrange(12) for _ in range(rng.randint(1, 60))]
         stated = {s for s in drawn if not any(m != s and m & s == m for m in drawn)}
-        for few in (0, 100):
+        for few, order in ((100, kill_moves.in_slots(drawn)), (0, sorted(stated))):
             monkeypatch.setattr(kill_moves, "FEW", few)
-            found = kill_moves.minimal_sets(drawn)
-            assert set(found) == stated and found == sorted(found, key=int.bit_count)
+            in_order = sorted((s for s in order if s in stated), key=int.bit_count)
+            assert kill_moves.minimal_sets(drawn) == in_order
+
+
+@pytest.mark.parametrize(
+    ("masks", "slots"),
+    [
+        ([6, 1, 6, 8], [8, 1, 6]),  # each in its own slot of 8, once
+        ([1, 9, 17], [1, 9, 17]),  # 9 goes from slot 1 to 6, 17 to slot 6 and on to 7
+        ([40, 9, 3, 8, 32], [32, 3, 40, 9, 8]),  # the fifth makes it 32: 8 goes from slot 8 to 10
+        ([1 << 62, 1, 3], [1, 1 << 62, 3]),  # 2^62 is 2
+    ],
+)
+def test_sets_go_by_slots(masks: list[int], slots: list[int]) -> None:
+    assert kill_moves.in_slots(masks) == slots
 
 
 def test_minimal_sets_of_thousands_are_left_when_time_is_over() -> None:
     with pytest.raises(clock.TimeIsOverError):
-        kill_moves.minimal_sets({1 << i for i in range(kill_moves.FEW + 1)}, clock.now())
+        kill_moves.minimal_sets([1 << i for i in range(kill_moves.FEW + 1)], clock.now())
 
 
 def test_events_of_other_rows_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
