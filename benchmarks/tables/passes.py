@@ -28,7 +28,7 @@ from memopt.compile.driver import (
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.outputs import Wanted, emit
 from memopt.passes.plan.planned import Planned
-from memopt.solvers.theory.fusion import forget
+from memopt.solvers.theory.chains import forget
 from memopt.text.ir_text import parse_module
 
 # (family, size of about 10,000 operators, size in a quick run)

@@ -71,7 +71,7 @@ def _pass(case: Case, time_limit: float) -> tuple[Schedule, list[tuple[float, fl
     """The worst answer (they differ where the time limit strikes), and (CPU, wall) seconds."""
     from memopt.dialects.memgraph.functions import functions
     from memopt.passes.memgraph_schedule import order_function
-    from memopt.solvers.theory.fusion import forget
+    from memopt.solvers.theory.chains import forget
 
     took: list[tuple[float, float]] = []
     answers: list[Schedule] = []

@@ -7,8 +7,10 @@ its turn. Where it does not, the window grows. So each move is a best one, not a
 answer is the same on every run without a time limit.
 """
 
+from dataclasses import dataclass
+
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of, profile
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.splits import part_between
 
@@ -33,44 +35,62 @@ def improve(
     """
     deadline = clock.deadline(time_limit)
     states, window = 0, WINDOW
+    facts = profile(graph, order)
+    along = _Along(order, facts.levels, facts.steps)
     while True:
-        steps = profile(graph, order).steps
-        peak = max(steps, default=0)
-        hot = steps.index(peak) if steps else 0
+        peak = max(along.steps, default=0)
+        hot = along.steps.index(peak) if along.steps else 0
         if peak <= max(floor, graph.level(0)) or states >= all_states or clock.late(deadline):
             break
         low = max(0, hot - window // 2)
         high = min(len(order), low + window)
-        better, taken = _window(graph, order, low, high, floor, clock.left(deadline))
+        better, taken = _window(graph, along, low, high, floor, clock.left(deadline))
         states += taken
         if better is not None:
-            order, window = better, WINDOW
+            along, window = better, WINDOW
         elif high - low == len(order) or window >= LARGEST:
             break
         else:
             window *= 2
-    return order, states
+    return along.order, states
+
+
+@dataclass(frozen=True)
+class _Along:
+    """An order with its levels and steps."""
+
+    order: tuple[int, ...]
+    levels: tuple[int, ...]
+    steps: tuple[int, ...]
 
 
 def _window(
     graph: MemoryGraph,
-    order: tuple[int, ...],
+    along: _Along,
     low: int,
     high: int,
     floor: int,
     time_limit: float | None,
-) -> tuple[tuple[int, ...] | None, int]:
-    """The order with places `low` to `high` in a better order, if there is one; and the states."""
-    before = sum(1 << v for v in order[:low])
-    inner = sum(1 << v for v in order[low:high])
-    part = part_between(graph, before, before | inner)
+) -> tuple[_Along | None, int]:
+    """The order with places `low` to `high` in a better order, if there is one; and the states.
+
+    Outside of the window nothing changes, so only what is in it is profiled again.
+    """
+    order = along.order
+    before, inner = mask_of(order[:low]), mask_of(order[low:high])
+    part = part_between(graph, before, before | inner, along.levels[low] if low else None)
     place = {v: i for i, v in enumerate(part.operators)}
     known = tuple(place[v] for v in order[low:high])
     answer = search.solve(
         part.graph, time_limit, max(0, floor - part.through), known, max_states=STATES
     )
-    new = (*order[:low], *(part.operators[i] for i in answer.order), *order[high:])
-    old, now = profile(graph, order).steps, profile(graph, new).steps
-    peak = max(old)
+    facts = profile(part.graph, answer.order)
+    levels, steps = ([b + part.through for b in found] for found in (facts.levels, facts.steps))
+    new = _Along(
+        (*order[:low], *(part.operators[i] for i in answer.order), *order[high:]),
+        (*along.levels[:low], *levels, *along.levels[high + 1 :]),
+        (*along.steps[:low], *steps, *along.steps[high:]),
+    )
+    old, now, peak = along.steps, new.steps, max(along.steps)
     fewer = max(now) < peak or (max(now) == peak and now.count(peak) < old.count(peak))
     return (new if fewer else None), answer.states + 1

@@ -11,6 +11,7 @@ the modules stay nested, and each of the last ones is a separable module of the 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from memopt.solvers import clock
@@ -19,6 +20,7 @@ from memopt.solvers.problems.memory_graph import MemoryGraph, bits
 from memopt.solvers.theory.contraction import Block, Changes, Contraction
 from memopt.solvers.theory.fusion import (
     ALL_RULES,
+    DECISIONS,
     LARGEST,
     Module,
     Rules,
@@ -26,6 +28,7 @@ from memopt.solvers.theory.fusion import (
     alone,
     contract,
     contracted,
+    decide,
     ends_differ,
     in_order,
     inside,
@@ -43,7 +46,7 @@ from memopt.solvers.theory.segments import (
     linked,
 )
 from memopt.solvers.theory.sequences import shape_along
-from memopt.solvers.theory.small_module import along_pair
+from memopt.solvers.theory.small_module import SmallModule, along_pair, plain
 
 # Nodes of this round in a module; most may be in smaller modules of the same round already.
 DEEPEST = LARGEST
@@ -59,6 +62,12 @@ def chain_of(
 
     Parts that have nothing to do with each other are merged by T4, without search.
     """
+    return _chain_of(plain(sub), rules, states)
+
+
+@lru_cache(DECISIONS)
+def _chain_of(local: SmallModule, rules: ChainRules, states: int) -> tuple[Segment, ...] | None:
+    sub = local.problem()
     parts = parallel_parts(sub)
     if len(parts) < 2:
         return canonical(sub, rules, states)
@@ -78,6 +87,12 @@ def chain_of(
     segments = merged(chains) if rules.liu else [s for chain in chains for s in chain]
     order = [v for s in segments for v in s.operators]
     return canonical(linked(sub, [order]), rules, states)
+
+
+def forget() -> None:
+    """Forget what has been decided about modules: for measurements that start from nothing."""
+    _chain_of.cache_clear()
+    decide.cache_clear()
 
 
 def _chain(blocks: Sequence[Sequence[int]], members: Mapping[int, Sequence[int]]) -> Chain:

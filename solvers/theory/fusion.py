@@ -237,7 +237,7 @@ def _module_of(
     if not 2 <= len(nodes) <= LARGEST or not all_separable(graph, nodes, members, sides, rules):
         return None
     local, _ = cut_out(graph, nodes, members, before_all(nodes, members, sides))
-    decided = _decide(local, rules)
+    decided = decide(local, rules)
     if decided is None:
         return None
     order, hill = decided
@@ -253,7 +253,7 @@ def before_all(nodes: Sequence[int], members: int, sides: Sides) -> int:
 
 
 @lru_cache(DECISIONS)
-def _decide(local: SmallModule, rules: Rules) -> tuple[tuple[int, ...], int] | None:
+def decide(local: SmallModule, rules: Rules) -> tuple[tuple[int, ...], int] | None:
     """The order in which a separable module may run in one go, and its hill; None if it may not."""
     first, last = local.first_level, local.last_level
     count = len(local.predecessors)
@@ -293,11 +293,6 @@ def pair_of(graph: Contraction, a: int, b: int, rules: Rules) -> Module | None:
     if not _is_one_piece(levels, steps, rules):
         return None
     return Module((a, b), max(steps), levels[0], levels[-1])
-
-
-def forget() -> None:
-    """Forget what has been decided about modules: for measurements that start from nothing."""
-    _decide.cache_clear()
 
 
 def _inner_order(sub: MemoryGraph, rules: Rules) -> tuple[int, ...] | None:

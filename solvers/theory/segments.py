@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits, mask_of, profile
 from memopt.solvers.theory.fusion import least_inner_level
 from memopt.solvers.theory.ideals import Walker
 
@@ -118,6 +118,8 @@ class _Search:
         self.walker = Walker(sub)
         self.full = (1 << len(sub)) - 1
         self.after = [mask_of(sub.successors[v]) for v in range(len(sub))]
+        # by ideal what can run next, and (first) what could have run last
+        self.ready: tuple[dict[int, int], dict[int, int]] = {}, {}
         self.least: int | None = None  # the least level of all ideals, once it is known
 
     def blocks(self) -> list[list[int]]:
@@ -218,15 +220,41 @@ class _Search:
     ) -> list[tuple[int, int, int, int]]:
         """(operator, ideal, step between, its level) for each ideal one operator away."""
         result: list[tuple[int, int, int, int]] = []
-        for v, before in enumerate(self.sub.predecessor_masks):
-            bit = 1 << v
-            if forward and limit & bit and not done & bit and not before & ~done:
+        ready = self._ready_at(done, forward)
+        if forward:
+            for v in bits(ready & limit):
                 step, after = self.walker.run(done, level, v)
-                result.append((v, done | bit, step, after))
-            elif not forward and done & bit and not limit & bit and not self.after[v] & done:
-                step, change = self.walker.run(done ^ bit, 0, v)
-                result.append((v, done ^ bit, level - change + step, level - change))
+                result.append((v, done | 1 << v, step, after))
+        else:
+            for v in bits(ready & ~limit):
+                step, change = self.walker.run(done ^ 1 << v, 0, v)
+                result.append((v, done ^ 1 << v, level - change + step, level - change))
+        for v, child, *_ in result:
+            self._reach(ready, v, child, forward)
         return result
+
+    def _ready_at(self, done: int, forward: bool) -> int:
+        """Return the operators that can run next, or could have run last, as a mask."""
+        known = self.ready[forward].get(done)
+        if known is not None:
+            return known
+        undone = ~done if forward else done
+        needed = self.sub.predecessor_masks if forward else self.after
+        return sum(1 << v for v in bits(undone & self.full) if not needed[v] & undone)
+
+    def _reach(self, ready: int, operator: int, child: int, forward: bool) -> None:
+        """Note what is ready at the ideal `child`, which differs in one operator from one at which
+        `ready` are."""
+        known = self.ready[forward]
+        if child in known:
+            return
+        undone = ~child if forward else child
+        needed = self.sub.predecessor_masks if forward else self.after
+        ready ^= 1 << operator
+        for v in self.sub.successors[operator] if forward else self.sub.predecessors[operator]:
+            if not needed[v] & undone:
+                ready |= 1 << v
+        known[child] = ready
 
     def _walk_back(
         self, origin: dict[int, tuple[int, int]], start: int, end: int, forward: bool

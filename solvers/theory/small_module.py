@@ -51,6 +51,21 @@ class SmallModule(NamedTuple):
         )
 
 
+def plain(graph: MemoryGraph) -> SmallModule:
+    """Return all of a graph without its names: equal for graphs of which all else is equal."""
+    return SmallModule(
+        graph.predecessors,
+        tuple(
+            [
+                SmallGroup(size, g.writers, g.readers, g.is_input, g.is_output)
+                for g, size in zip(graph.groups, graph.sizes, strict=True)
+            ]
+        ),
+        graph.extra,
+        tuple([(c.operator, c.result, c.operand) for c in graph.inplace]),
+    )
+
+
 def cut_out(
     graph: MemoryGraph | Contraction, operators: Sequence[int], members: int, before: int
 ) -> tuple[SmallModule, list[int]]:

@@ -109,7 +109,7 @@ def test_repeated_modules_are_decided_once() -> None:
     ]
     before = tuple(tuple(w for w in range(n) if v in readers[w]) for v in range(n))
     chain = MemoryGraph(tuple(f"op{v}" for v in range(n)), before, tuple(groups))
-    decide: Any = fusion._decide  # pyright: ignore[reportPrivateUsage]
+    decide: Any = fusion.decide
     decide.cache_clear()
     found = modules(chain)
     info = decide.cache_info()

@@ -40,8 +40,9 @@ LIMITS = (
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
     """Decisions made under other limits."""
+    chaining.forget()
     yield
-    fusion._decide.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    chaining.forget()
 
 
 def test_there_are_such_limits() -> None:

@@ -46,6 +46,29 @@ def test_small_windows_lower_the_peak(fuzz: float) -> None:
     assert better
 
 
+def test_a_window_says_what_its_order_takes(fuzz: float) -> None:
+    """Levels and steps that are put together of windows are those of the order as a whole."""
+    rng = random.Random(5)
+    changed = 0
+    for i in range(int(GRAPHS * fuzz)):
+        graph = random_graph(rng, 12, inplace=i % 2 == 0)
+        order = random_order(rng, graph)
+        facts = profile(graph, order)
+        along = local_search._Along(  # pyright: ignore[reportPrivateUsage]
+            order, facts.levels, facts.steps
+        )
+        low = rng.randrange(len(order))
+        high = rng.randint(low + 1, len(order))
+        better, _ = local_search._window(  # pyright: ignore[reportPrivateUsage]
+            graph, along, low, high, 0, None
+        )
+        if better is not None:
+            changed += 1
+            facts = profile(graph, better.order)
+            assert (better.levels, better.steps) == (facts.levels, facts.steps), (graph, order)
+    assert changed
+
+
 def test_no_time_leaves_the_order_as_it_is() -> None:
     graph = make(
         {"x": 1},
