@@ -244,19 +244,16 @@ class MemoryGraph:
 
     def taken_over(self, done: int, operator: int) -> InPlace | None:
         """The candidate that `operator` uses at `done`: the first whose operand dies there."""
-        if not self.candidates[operator]:
-            return None
         after, masks = done | 1 << operator, self.toucher_masks
         return next((c for c in self.candidates[operator] if not masks[c.operand] & ~after), None)
 
     def cost(self, done: int, operator: int) -> int:
-        """c(D, v) = s(D, v) - t(D) in bytes."""
+        """c(D, v) = s(D, v) - t(D) in bytes; at first without the masks, a square of bits."""
         total = self.extra[operator]
         for g in self.writes[operator]:
-            # masks of all groups are a square of bits, and at first nothing has run
             if not self.groups[g].is_input and not (done and self.writer_masks[g] & done):
                 total += self.sizes[g]
-        used = self.taken_over(done, operator)
+        used = self.taken_over(done, operator) if self.candidates[operator] else None
         return total - self.sizes[used.result] if used else total
 
     def step(self, done: int, operator: int) -> int:

@@ -62,8 +62,9 @@ class Bound:
         return "search" if self.operator is None else "flow"
 
 
-# One operator in so many changed, and their groups are looked at instead of all.
-NEAR = 8
+# So many operators changed, and one in so many of a large graph, and all groups are looked at, as
+# arrays, instead of theirs.
+NEAR, ONE_IN = 32, 128
 # Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
 ARCS_PER_SECOND = 2_000
 
@@ -145,7 +146,7 @@ class FlowBound:
         graph, changed = self.graph, done ^ ideal
         if not done:
             return graph.first_level
-        if not ideal or changed.bit_count() > len(graph) // NEAR:
+        if not ideal or changed.bit_count() > NEAR + len(graph) // ONE_IN:
             return self.cuts.level(done)
         for g in {g for w in bits(changed) for g in graph.touches[w]}:
             level += graph.sizes[g] * (graph.resident(g, done) - graph.resident(g, ideal))

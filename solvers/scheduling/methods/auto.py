@@ -118,13 +118,17 @@ def solve(
         small, members = contract(graph, fused)
     if clock.late(deadline):
         return known()
-    inner = heuristics(small, deadline)
+    inner, floor = orders, bound
+    is_smaller = len(small) < len(graph) or segments  # else it is the same graph
+    if is_smaller:
+        inner = heuristics(small, deadline)
     start = inner[0]
     if len(small) > search.LARGE:  # fewer are searched to the end
         start = row_stretches.order(small, profile(small, start).peak) or start
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
-    floor = max(bound, lower(small, inner).value)
+    if is_smaller:
+        floor = max(bound, lower(small, inner).value)
 
     exact = in_parts.explore if splits else search.explore
     answer = exact(

@@ -4,6 +4,7 @@ A search that does not end soon gets better incumbents to beat in between: a des
 (`_descend`), and whatever its caller has (`Polish`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -85,6 +86,10 @@ LOOK = 2_000
 LARGE = 200
 WORK = 25_000_000
 
+# Where more groups than this are alive, those of all steps together, a state has hundreds of
+# branches of thousands of operators and takes a tenth of a second: it counts by the excess squared.
+CROWD = 300_000
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -94,11 +99,18 @@ class Limits:
     max_states: int | None = None
     max_bytes: int = MAX_BYTES
 
-    def for_graph(self, operators: int) -> "Limits":
-        """With the states that a graph of so many operators gets if nothing but memory ends it."""
-        if self.time_limit is not None or self.max_states is not None or operators <= LARGE:
-            return self
-        return replace(self, max_states=WORK // operators)
+
+def states_for(graph: MemoryGraph, order: Sequence[int]) -> int:
+    """Return the states that a graph gets, of which `order` is one, if nothing but memory ends the
+    search."""
+    return int(WORK // len(graph) / max(1.0, alive(graph, order) / CROWD) ** 2)
+
+
+def alive(graph: MemoryGraph, order: Sequence[int]) -> int:
+    """Return in how many steps of an order each group is alive, all groups together."""
+    place = {v: i for i, v in enumerate(order)}
+    spans = ([place[v] for v in touchers] for touchers in graph.touchers if len(touchers) > 1)
+    return sum(max(span) - min(span) for span in spans)
 
 
 class Polish(Protocol):
@@ -130,10 +142,10 @@ def explore(
     peak = profile(graph, incumbent).peak
     first, each = FIRST, LOOK
     if limits.time_limit is None and len(graph) > LARGE:
-        each = min(LOOK, WORK // len(graph) // 50)
-    if (counted := limits.for_graph(len(graph))) is not limits:
-        limits, max_states = counted, counted.max_states or 0
-        first = min(FIRST, max_states // 5)
+        states = states_for(graph, incumbent)
+        each = min(LOOK, states // 50)
+        if limits.max_states is None:
+            limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")

@@ -6,9 +6,10 @@ import pytest
 from cases import make
 from oracles import random_graph
 
-from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.solvers.scheduling.methods import auto
-from memopt.solvers.theory import chains, segments
+from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
+from memopt.solvers.scheduling.methods import auto, search
+from memopt.solvers.theory import chains, fusion, segments
+from memopt.solvers.theory.bounds import Bound
 from memopt.solvers.theory.ideals import Sides
 
 GRAPHS = 2_000
@@ -47,19 +48,59 @@ def test_an_equal_module_is_cut_into_segments_once(monkeypatch: pytest.MonkeyPat
     assert len(searched) == 1
 
 
+def crossed(width: int, depth: int) -> MemoryGraph:
+    """Return layers of operators, each of which reads two of the layer before: there is no module
+    in them."""
+    rng, row = random.Random(0), [f"x{i}" for i in range(width)]
+    nodes: list[tuple[str, str, str]] = []
+    for d in range(depth):
+        names = [f"t{d}_{i}" for i in range(width)]
+        read = [" ".join(dict.fromkeys((row[i], row[i - 1]))) for i in range(width)]
+        nodes += [(n, r, f"{n}:{rng.randint(1, 99)}") for n, r in zip(names, read, strict=True)]
+        row = names
+    return make(dict.fromkeys([f"x{i}" for i in range(width)], 9), nodes, outputs=" ".join(row))
+
+
+def test_a_graph_without_modules_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, bounded = crossed(6, 4), list[MemoryGraph]()
+    assert not fusion.modules(graph)
+    flow_bound = auto.flow_bound
+
+    def counted(graph: MemoryGraph, *how: object, **more: object) -> Bound:
+        bounded.append(graph)
+        return flow_bound(graph, *how, **more)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(auto, "flow_bound", counted)
+    answer = auto.solve(graph)
+    assert answer.peak > flow_bound(graph, [answer.order]).value  # it was searched
+    assert bounded == [graph]
+
+
+def test_a_crowded_graph_gets_fewer_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = crossed(8, 30)
+    order = tuple(range(len(graph)))
+    spans = [b.upper - b.lower - 1 for b in live_ranges(graph, order).buffers]
+    ends = sum(g.is_output for g in graph.groups)  # alive to the end, where nobody touches them
+    assert 0 < search.alive(graph, order) <= sum(spans) + ends
+    most = search.states_for(graph, order)
+    assert most == search.WORK // len(graph)
+    monkeypatch.setattr(search, "CROWD", search.alive(graph, order) / 10)
+    assert search.states_for(graph, order) == int(most / 100)
+
+
 def test_operators_that_are_ready_are_those_of_the_definition(fuzz: float) -> None:
     """Ideals that a search reaches know what is ready from those before."""
     rng = random.Random(0)
     reached = 0
     for _ in range(int(GRAPHS * fuzz)):
         graph = random_graph(rng, 9)
-        search = segments._Search(  # pyright: ignore[reportPrivateUsage]
+        chain = segments._Search(  # pyright: ignore[reportPrivateUsage]
             graph, segments.ALL_CHAIN_RULES, segments.STATES
         )
-        search.blocks()
+        chain.blocks()
         sides, full = Sides.of(graph), (1 << len(graph)) - 1
         for forward in (False, True):
-            for done, ready in search.ready[forward].items():
+            for done, ready in chain.ready[forward].items():
                 undone = full & ~done if forward else done
                 masks = sides.up if forward else sides.down
                 every = (v for v in range(len(graph)) if undone >> v & 1)
