@@ -27,8 +27,7 @@ from memopt.passes.plan.extract import extract
 from memopt.passes.plan.memory_tenants import tenants_of
 from memopt.solvers.problems import memory_graph
 from memopt.solvers.theory import bounds
-from memopt.solvers.theory.chains import chains
-from memopt.solvers.theory.chains import forget
+from memopt.solvers.theory.chains import chains, forget
 
 MOST = 1.5  # lines per operator of the larger graph over those of the smaller one, per function
 BANKS = parse_banks("fast:64K@1,slow:64M@2")
