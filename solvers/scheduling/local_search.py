@@ -85,7 +85,7 @@ def _window(
         part.graph, time_limit, max(0, floor - part.through), known, max_states=STATES
     )
     facts = profile(part.graph, answer.order)
-    levels, steps = ([b + part.through for b in found] for found in (facts.levels, facts.steps))
+    levels, steps = ([b + part.through for b in row] for row in (facts.levels, facts.steps))
     new = _Along(
         (*order[:low], *(part.operators[i] for i in answer.order), *order[high:]),
         (*along.levels[:low], *levels, *along.levels[high + 1 :]),
