@@ -1,11 +1,14 @@
 """C text: identifiers, comments, numbers and constant arrays."""
 
 import re
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 LINE = 100
+PART = 1 << 15  # numbers of an array that are words at a time
 _HOLE = re.compile(r"@(\w+)@")
 # A model of such a name would shadow a file of the project, a header of the C library, or the maths
 # library that is linked; or CMake keeps the name for a target of its own.
@@ -68,21 +71,37 @@ def int_literal(value: int) -> str:
     return str(int(value))
 
 
-def _wrap(words: Iterable[str]) -> Iterable[str]:
-    line = ""
-    for word in words:
-        if line and len(line) + len(word) + 2 > LINE:
-            yield line
-            line = ""
-        line += f" {word}," if line else f"  {word},"
-    if line:
-        yield line
+def _floats(numbers: Sequence[float]) -> list[str]:
+    """Return `float_literal` of each number, ten times as fast for many."""
+    words = ("%.9g " * len(numbers) % tuple(numbers)).split()
+    return [
+        f"{word}f" if "." in word or "e" in word else float_literal(float(word)) for word in words
+    ]
+
+
+def _lines(words: Sequence[str]) -> tuple[list[str], Sequence[str]]:
+    """Return full lines of words with a comma behind each, and the words of the last line, to which
+    more may come."""
+    ends = list(accumulate([len(word) + 2 for word in words]))
+    lines, start, before = list[str](), 0, 1
+    while (end := bisect_right(ends, LINE - before, start + 1)) < len(words):
+        lines.append(f"  {', '.join(words[start:end])},\n")
+        start, before = end, 1 - ends[end - 1]
+    return lines, words[start:]
 
 
 def array(c_type: str, name: str, values: Any, kind: str = "TABLES") -> str:
-    """`static const` definition of a numpy array, flattened, in the section of its kind."""
-    flat = values.reshape(-1).tolist()
-    literal = float_literal if c_type == "float" else int_literal
-    lines = "\n".join(_wrap(map(literal, flat or [0])))
-    head = f"MEMOPT_{kind} static const {c_type} {name}[{max(1, len(flat))}]"
-    return f"{head} = {{\n{lines}\n}};\n"
+    """`static const` definition of a numpy array, flattened, in the section of its kind.
+
+    A weight takes a hundred bytes as a number and a word of its own, so they are made of a part of
+    the array at a time.
+    """
+    flat = values.reshape(-1)
+    parts = [f"MEMOPT_{kind} static const {c_type} {name}[{max(1, len(flat))}] = {{\n"]
+    rest: Sequence[str] = () if len(flat) else ("0.0f" if c_type == "float" else "0",)
+    for at in range(0, len(flat), PART):
+        numbers = flat[at : at + PART].tolist()
+        new = _floats(numbers) if c_type == "float" else list(map(int_literal, numbers))
+        lines, rest = _lines([*rest, *new])
+        parts += lines
+    return "".join([*parts, f"  {', '.join(rest)},\n}};\n"])

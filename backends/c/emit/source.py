@@ -249,7 +249,9 @@ def header_file(emitted: Emitted) -> str:
 
 def _includes(emitted: Emitted) -> str:
     """Headers of the C library that the model's own text needs."""
-    special = re.search(r"\b(INFINITY|NAN)\b", emitted.source) is not None
+    # the text of large weights is looked through ten times as fast for one word alone
+    near = any(word in emitted.source for word in ("INFINITY", "NAN"))
+    special = near and re.search(r"\b(INFINITY|NAN)\b", emitted.source) is not None
     return ("#include <math.h>\n" if special else "") + "#include <string.h>\n"
 
 
