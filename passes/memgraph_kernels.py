@@ -209,14 +209,14 @@ def _sites(extracted: Extracted) -> list[Site]:
     sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     level = levels(memory, lives, sizes, alignment)
     gaps = Gaps.of(_spans(extracted), lives, alignment)
-    alike: dict[Operation, dict[str, int]] = {}  # of rows, which have one kernel
+    forms_of: dict[Operation, dict[str, int]] = {}  # of rows, which have one kernel
     for t, op in enumerate(memory.operations):
         if memory.memory[t].workspace:
             continue
         if reads_virtual(op) or makes_virtual(op):
             forms = fast_forms(op, target)
-        elif (forms := alike.get(_marked(op))) is None:
-            forms = alike[_marked(op)] = fast_forms(op, target)
+        elif (forms := forms_of.get(_marked(op))) is None:
+            forms = forms_of[_marked(op)] = fast_forms(op, target)
         if not forms:
             continue
         held = {form: rounded(size, alignment) for form, size in forms.items()}

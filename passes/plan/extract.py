@@ -95,7 +95,7 @@ def extract(
 
 
 def graph_of(func: FuncOp, any_order: bool, deadline: float | None) -> MemoryGraph:
-    """Return the memory graph of a function that nobody changes and asks `again`; see `extract`."""
+    """Return the memory graph of a function, without what keeps it up to date; see `extract`."""
     return _graph(func, model_of(func), _memory(func, deadline), False, any_order)[0]
 
 
@@ -116,7 +116,8 @@ def _extracted(
 def _graph(
     func: FuncOp, model: ModelAttr, memory: BlockMemory, assume_pure: bool, any_order: bool
 ) -> tuple[MemoryGraph, tuple[int | None, ...]]:
-    """Return the memory graph of a function with these storage groups, and which are whose."""
+    """Return the memory graph of a function with these storage groups, and the graph's group of
+    each."""
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:

@@ -19,7 +19,8 @@ using Units = std::int64_t;
 
 constexpr std::int64_t MOST_PIECES = 1 << 16, MOST_SECTIONS = 1 << 17;
 constexpr std::size_t MOST_LIVE = std::size_t{1} << 27;  // pieces by section
-constexpr std::int64_t MOST_WEIGHT = std::int64_t{1} << 31, FIXED = MOST_WEIGHT << 1;
+constexpr std::int64_t MOST_WEIGHT = std::int64_t{1} << 28, FIXED = std::int64_t{1} << 45;
+static_assert(FIXED > MOST_PIECES * MOST_WEIGHT && FIXED < INT64_MAX / (2 * MOST_PIECES));
 
 enum Status : std::int64_t { PAUSED, SOLVED, FAILED };
 

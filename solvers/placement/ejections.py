@@ -22,8 +22,8 @@ from memopt.solvers.problems.placement import Item
 
 PAUSED, SOLVED, FAILED = range(3)
 SCALE, POWER = 10_000, 0.5  # of weights at the start: the share of all byte-steps to this power
-MOST_WEIGHT = 1 << 31
-FIXED = MOST_WEIGHT << 1
+MOST_WEIGHT = 1 << 28
+FIXED = 1 << 45  # more than all other items together that the native library takes
 ANY_HEIGHT = 1 << 61
 
 Rectangle = tuple[int, int, int, int]  # first section, end, bytes above the offset, size

@@ -48,6 +48,11 @@ def placement_of(
     return Placement(tuple(result), arena)
 
 
+def offsets_of(problem: PlacementProblem, items: Iterable[Item], placement: Placement) -> list[int]:
+    """Return the offset of each item, from which `placement_of` derives those of the buffers."""
+    return [placement.offsets[i.members[0]] - problem.buffers[i.members[0]].at for i in items]
+
+
 def fixed_first(items: Iterable[Item], order: Iterable[Item]) -> list[Item]:
     """`order` with the fixed items before all others."""
     return [i for i in items if i.fixed is not None] + [i for i in order if i.fixed is None]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 # Bits of a mask that Python handles about as fast as a small number.
 SHORT = 256
-MANY = 16
+MANY = 16  # operators whose mask is made of bytes, all at once
 
 
 def bits(mask: int) -> Iterable[int]:

@@ -248,7 +248,8 @@ class MemoryGraph:
         return next((c for c in self.candidates[operator] if not masks[c.operand] & ~after), None)
 
     def cost(self, done: int, operator: int) -> int:
-        """c(D, v) = s(D, v) - t(D) in bytes; at first without the masks, a square of bits."""
+        """c(D, v) = s(D, v) - t(D) in bytes. Of the empty set without masks, whose bits grow
+        with the square of the operators."""
         total = self.extra[operator]
         for g in self.writes[operator]:
             if not self.groups[g].is_input and not (done and self.writer_masks[g] & done):

@@ -36,7 +36,7 @@ def improve(
     deadline = clock.deadline(time_limit)
     states, window = 0, WINDOW
     facts = profile(graph, order)
-    along = _Along(order, facts.levels, facts.steps)
+    along = _ProfiledOrder(order, facts.levels, facts.steps)
     while True:
         peak = max(along.steps, default=0)
         hot = along.steps.index(peak) if along.steps else 0
@@ -56,7 +56,7 @@ def improve(
 
 
 @dataclass(frozen=True)
-class _Along:
+class _ProfiledOrder:
     """An order with its levels and steps."""
 
     order: tuple[int, ...]
@@ -66,12 +66,12 @@ class _Along:
 
 def _window(
     graph: MemoryGraph,
-    along: _Along,
+    along: _ProfiledOrder,
     low: int,
     high: int,
     floor: int,
     time_limit: float | None,
-) -> tuple[_Along | None, int]:
+) -> tuple[_ProfiledOrder | None, int]:
     """The order with places `low` to `high` in a better order, if there is one; and the states.
 
     Outside of the window nothing changes, so only what is in it is profiled again.
@@ -86,7 +86,7 @@ def _window(
     )
     facts = profile(part.graph, answer.order)
     levels, steps = ([b + part.through for b in row] for row in (facts.levels, facts.steps))
-    new = _Along(
+    new = _ProfiledOrder(
         (*order[:low], *(part.operators[i] for i in answer.order), *order[high:]),
         (*along.levels[:low], *levels, *along.levels[high + 1 :]),
         (*along.steps[:low], *steps, *along.steps[high:]),

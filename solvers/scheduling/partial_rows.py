@@ -113,9 +113,9 @@ class _Groups:
             size = sum(rows.sizes[g] for g in rows_of_tensor)
             self._add(rows_of_tensor, round_up(size, rows.alignment))
             return
-        # most tensors are read by rows alone
-        seldom = old if read != {True} else []
-        readers = [step[v] for g in seldom for v in g.readers if not self.is_row[v]]
+        readers: list[int] = []
+        if read != {True}:  # most tensors are read by rows alone
+            readers = [step[v] for g in old for v in g.readers if not self.is_row[v]]
         first = len(self.made)
         for g in rows_of_tensor:
             self._add([g], rows.sizes[g], readers)

@@ -12,9 +12,11 @@ taken for the rows of one.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 
-MOST = 400  # operators: the path looks at the square of them
+MOST_OPERATORS = 400  # the path looks at the square of them
+MOST_STEPS = 2_000_000  # of all stretches that are looked at, some seconds
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,11 @@ class _Stretch:
     before: "_Stretch | None" = None
 
 
-def order(graph: MemoryGraph, below: int) -> tuple[int, ...] | None:
+def order(graph: MemoryGraph, below: int, deadline: float | None = None) -> tuple[int, ...] | None:
     """Return the order; None where no such order has a peak `below` so many bytes, where steps are
-    not given in an order, or operators are not in rows or are too many."""
+    not given in an order, or operators are not in rows or are too many, and where time is over."""
     starts = _operators(graph)
-    if not 1 < len(starts) <= min(MOST, len(graph) // 2):
+    if not 1 < len(starts) <= min(MOST_OPERATORS, len(graph) // 2):
         return None
     source = range(len(graph))
     if any(p > v for v in source for p in graph.predecessors[v]):
@@ -38,6 +40,7 @@ def order(graph: MemoryGraph, below: int) -> tuple[int, ...] | None:
     levels = profile(graph, source).levels
     ends = [*starts[1:], len(graph)]
     best: dict[int, _Stretch] = {0: _Stretch(0)}
+    steps = 0
     for k, end in enumerate(ends):
         if end < len(graph) and levels[end] >= below:
             continue
@@ -45,13 +48,14 @@ def order(graph: MemoryGraph, below: int) -> tuple[int, ...] | None:
         known: _Stretch | None = None
         for start, stop in zip(reversed(starts[: k + 1]), reversed(ends[: k + 1]), strict=True):
             roots.append(range(start, stop))
-            before = best.get(start)
-            if before is None or (known and before.peak >= known.peak):
+            before, limit = best.get(start), known.peak if known else below
+            if before is None or before.peak >= limit:
                 continue
-            steps = tuple(_on_demand(graph, roots, start))
-            peak = max(before.peak, _peak(graph, steps, start, end, levels[start]))
-            if peak < (known.peak if known else below):
-                known = _Stretch(peak, steps, before)
+            if (steps := steps + end - start) > MOST_STEPS or clock.late(deadline):
+                return None
+            stretch = _followed(graph, roots, end, levels[start], limit)
+            if stretch:
+                known = _Stretch(max(before.peak, stretch.peak), stretch.order, before)
         if known:
             best[end] = known
     stretches: list[tuple[int, ...]] = []
@@ -59,7 +63,7 @@ def order(graph: MemoryGraph, below: int) -> tuple[int, ...] | None:
     while at:
         stretches.append(at.order)
         at = at.before
-    return tuple(v for steps in reversed(stretches) for v in steps) or None
+    return tuple(v for stretch in reversed(stretches) for v in stretch) or None
 
 
 def _operators(graph: MemoryGraph) -> list[int]:
@@ -67,9 +71,11 @@ def _operators(graph: MemoryGraph) -> list[int]:
     return [v for v, before in enumerate(graph.predecessors) if v - 1 not in before]
 
 
-def _on_demand(graph: MemoryGraph, roots: Sequence[range], start: int) -> Iterator[int]:
-    """Yield the steps of `roots` and those from `start` on that they need, depth first."""
+def _on_demand(graph: MemoryGraph, roots: Sequence[range]) -> Iterator[int]:
+    """Yield the steps of operators, depth first from `roots`, which lists the operators from the
+    last one to the first."""
     seen: set[int] = set()
+    start = roots[-1].start
     for root in (v for steps in roots for v in steps):
         waiting = [] if root in seen else [(root, iter(graph.predecessors[root]))]
         seen.add(root)
@@ -84,27 +90,34 @@ def _on_demand(graph: MemoryGraph, roots: Sequence[range], start: int) -> Iterat
                 waiting.append((p, iter(graph.predecessors[p])))
 
 
-def _peak(graph: MemoryGraph, steps: Sequence[int], start: int, end: int, level: int) -> int:
-    """Return the peak of the steps from `start` to `end` in an order, behind all before, which
-    leave `level` bytes."""
-    sizes, touchers = graph.sizes, graph.touchers
-    touched = {g for v in steps for g in graph.touches[v]}
-    written = {g for g in touched if touchers[g][0] < start or graph.groups[g].is_input}
-    remaining = {
-        g: -1
-        if graph.groups[g].is_output or touchers[g][-1] >= end
-        else sum(v >= start for v in touchers[g])
-        for g in touched
-    }
-    peak = level
-    for v in steps:
-        fresh = [g for g in graph.writes[v] if g not in written]
-        written.update(fresh)
+def _followed(
+    graph: MemoryGraph, roots: Sequence[range], end: int, level: int, most: int
+) -> _Stretch | None:
+    """Return the stretch of the operators in `roots`, behind all before, which leave `level` bytes;
+    None if its peak is not below `most`."""
+    sizes, touchers, start = graph.sizes, graph.touchers, roots[-1].start
+    written: set[int] = set()
+    remaining: dict[int, int] = {}
+    peak, order = level, list[int]()
+    for v in _on_demand(graph, roots):
+        fresh = 0
+        for g in graph.writes[v]:
+            if g not in written:
+                written.add(g)
+                is_there = touchers[g][0] < start or graph.groups[g].is_input
+                fresh += 0 if is_there else sizes[g]
+        freed = 0
         for g in graph.touches[v]:
+            if g not in remaining:
+                is_alive = graph.groups[g].is_output or touchers[g][-1] >= end
+                remaining[g] = -1 if is_alive else sum(u >= start for u in touchers[g])
             remaining[g] -= 1
+            freed += 0 if remaining[g] else sizes[g]
         taken = next((c.result for c in graph.candidates[v] if not remaining[c.operand]), None)
         over = 0 if taken is None else sizes[taken]
-        level += sum(sizes[g] for g in fresh)
-        peak = max(peak, level + graph.extra[v] - over)
-        level -= sum(sizes[g] for g in graph.touches[v] if not remaining[g])
-    return peak
+        peak = max(peak, level + fresh + graph.extra[v] - over)
+        if peak >= most:
+            return None
+        level += fresh - freed
+        order.append(v)
+    return _Stretch(peak, tuple(order))

@@ -62,8 +62,8 @@ class Bound:
         return "search" if self.operator is None else "flow"
 
 
-# So many operators changed, and one in so many of a large graph, and all groups are looked at, as
-# arrays, instead of theirs.
+# Above this many changed operators, and one more for so many operators of the graph, levels of all
+# groups are computed as arrays.
 NEAR, ONE_IN = 32, 128
 # Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
 ARCS_PER_SECOND = 2_000

@@ -46,7 +46,7 @@ from memopt.solvers.theory.segments import (
     linked,
 )
 from memopt.solvers.theory.sequences import shape_along
-from memopt.solvers.theory.small_module import SmallModule, along_pair, plain
+from memopt.solvers.theory.small_module import SmallModule, along_pair, module_of
 
 # Nodes of this round in a module; most may be in smaller modules of the same round already.
 DEEPEST = LARGEST
@@ -62,7 +62,7 @@ def chain_of(
 
     Parts that have nothing to do with each other are merged by T4, without search.
     """
-    return _chain_of(plain(sub), rules, states)
+    return _chain_of(module_of(sub), rules, states)
 
 
 @lru_cache(DECISIONS)

@@ -56,8 +56,8 @@ def ancestors(graph: MemoryGraph) -> list[int]:
 
 
 def _latest_first(operators: tuple[int, ...]) -> Sequence[int]:
-    """Return predecessors so that those of each other, such as all rows of keys but the last, are
-    most often behind it."""
+    """Return predecessors, the last one first: its ancestors, such as all other rows of keys, come
+    later and are skipped."""
     return sorted(operators, reverse=True) if len(operators) > 1 else operators
 
 
@@ -120,8 +120,8 @@ class Walker:
 
     @cached_property
     def _freed(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Per operator (size, touchers) of the groups that may end with it, which none does whose
-        direct successor touches the group too."""
+        """Per operator (size, touchers) of the groups that may end with it: not those that a direct
+        successor touches too."""
         graph = self.graph
         before = [set(ps) if len(ps) > FEW else ps for ps in graph.predecessors]
         result: list[list[tuple[int, int]]] = [[] for _ in graph.names]

@@ -51,8 +51,9 @@ class SmallModule(NamedTuple):
         )
 
 
-def plain(graph: MemoryGraph) -> SmallModule:
-    """Return all of a graph without its names: equal for graphs of which all else is equal."""
+def module_of(graph: MemoryGraph) -> SmallModule:
+    """Return what levels and steps of a graph depend on: equal for graphs that differ in names and
+    in what only their offsets depend on."""
     return SmallModule(
         graph.predecessors,
         tuple(

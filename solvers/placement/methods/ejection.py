@@ -1,23 +1,25 @@
 """Local search that ejects what is in the way, at heights closer and closer to the load.
 
-For any number of buffers: a move looks at what is live with one of them. Each height takes a share
+For thousands of buffers: a move looks at what is live with one of them. Each height takes a share
 of the bytes between the load and the best answer away; one that is not reached in `PATIENCE` is
-left for a nearer one. When the limit strikes, what still waits is placed on top of what stands.
+left for a nearer one. When the limit strikes, what still waits is placed on top of what stands, if
+that is soon done.
 Without a time limit the work is bounded.
 """
 
 from memopt.solvers import clock
-from memopt.solvers.placement.ejections import FAILED, SOLVED, Ejections
+from memopt.solvers.placement.ejections import FAILED, PAUSED, SOLVED, Ejections
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.native_ejections import NativeEjections, ejections_of
 from memopt.solvers.placement.neighbours import pairs_of
-from memopt.solvers.placement.rectangles import floor_of, placement_of
+from memopt.solvers.placement.rectangles import floor_of, offsets_of, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 WORK = 2_000_000  # pieces looked at without a time limit
 PATIENCE = 20_000_000  # pieces looked at for a height, the first time, beside letting all sink
 FIRST_SHARE = 0.3  # of the bytes above the floor that a height takes away
 LEAST_SHARE = 0.01
+LIFTED = 20  # looks at the clock for which what still waits may be placed when time is over
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
@@ -48,7 +50,7 @@ def improve(
     share = FIRST_SHARE
     while best.arena > enough and search.work < work and not clock.late(deadline):
         height = best.arena - max(1, int((best.arena - enough) * share))
-        search.begin([best.offsets[i.members[0]] for i in items], height)
+        search.begin(offsets_of(problem, items, best), height)
         status = _run(search, min(work, search.work + looked_at), deadline)
         if status != SOLVED and (status == FAILED or not clock.late(deadline)):
             share /= 2
@@ -59,7 +61,7 @@ def improve(
             continue
         if status != SOLVED:
             search.lift()
-            if search.advance(1 << 62) != SOLVED:
+            if search.advance(search.work + LIFTED * search.interval) != SOLVED:
                 break
         answer = placement_of(problem, items, search.offsets)
         if answer.arena < best.arena:
@@ -68,7 +70,8 @@ def improve(
 
 
 def _run(search: Ejections | NativeEjections, until: int, deadline: float | None) -> int:
-    status = 0
-    while not status and search.work < until and not clock.late(deadline):
+    """Go on until so many pieces were looked at, or the time is over."""
+    status = PAUSED
+    while status == PAUSED and search.work < until and not clock.late(deadline):
         status = search.advance(min(until, search.work + search.interval))
     return status

@@ -10,7 +10,7 @@ from random import Random
 from memopt.solvers import clock
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
-from memopt.solvers.placement.rectangles import floor_of, placement_of
+from memopt.solvers.placement.rectangles import floor_of, offsets_of, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 WORK = 2_000_000  # neighbours looked at without a time limit: about a second
@@ -43,7 +43,7 @@ def improve(
     cost = sum(map(len, near)) + len(items)
     rounds = min(ROUNDS, WORK // cost) if deadline is None else 1 << 62
     random = Random(0)
-    offsets = [best.offsets[i.members[0]] for i in items]
+    offsets = offsets_of(problem, items, best)
     order = sorted((i.index for i in items if i.fixed is None), key=lambda i: (offsets[i], i))
     fixed = [i.index for i in items if i.fixed is not None]
     current = _height(items, offsets)

@@ -27,7 +27,13 @@ from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
 from memopt.solvers.placement.methods import greedy_by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of, pairs_of
-from memopt.solvers.placement.rectangles import fixed_first, floor_of, placement_of, refuse_parts
+from memopt.solvers.placement.rectangles import (
+    fixed_first,
+    floor_of,
+    offsets_of,
+    placement_of,
+    refuse_parts,
+)
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, check_solver, new_model
 
@@ -199,7 +205,7 @@ def prove(
     arena = program.build(floor, deadline)
     if arena is None:
         return Proven(start, floor)
-    program.hint(arena, [start.offsets[i.members[0]] for i in items])
+    program.hint(arena, offsets_of(problem, items, start))
     # it is sent and its answer read, too, which takes no longer than stating it
     deadline = clock.sooner(deadline, clock.now() - began)
     answer = model.minimize(arena, clock.left(deadline), seed)

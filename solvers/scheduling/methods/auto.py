@@ -2,7 +2,8 @@
 
 Heuristics first, then the bound T6: on real networks they often meet, and nothing is left to
 search. Otherwise modules are contracted (T3), the contracted graph gets the same treatment, and the
-exact search takes over; when that takes long, local search looks for a better order in between.
+exact search takes over, of many rows from stretches of operators (`row_stretches.py`); when that
+takes long, local search looks for a better order in between.
 Without a time limit the answer is deterministic.
 """
 
@@ -20,6 +21,7 @@ OPTIONS = {
     "splits": "search part by part (T5)",
     "flow": "bound by min-cuts (T6)",
     "local": "improve the order by local search",
+    "stretches": "search many rows from stretches of rows on demand",
 }
 
 
@@ -70,6 +72,7 @@ def solve(
     splits: bool = False,
     flow: bool = True,
     local: bool = True,
+    stretches: bool = True,
     kill_moves: bool = True,
     commits: bool = True,
     dominance: bool = True,
@@ -84,7 +87,8 @@ def solve(
     the search early. The others switch single techniques: `fuse` contracts modules; `segments`
     contracts to segment chains (T2, T4) instead of single nodes, `splits` searches part by part
     (T5): fewer states, but on the papers' networks not less time; `flow` computes T6, `local` is
-    local search; the next four are the search's. With `most` (bytes) no order of a higher peak is
+    local search, `stretches` begins the search of large graphs of rows at stretches of rows on
+    demand; the next four are the search's. With `most` (bytes) no order of a higher peak is
     searched for, and the search ends where it has proven that there is no other. With `tolerance`
     there is no search where the heuristics come so near to the bound, a part of it. Raises
     ProblemError for `segments` without `fuse`.
@@ -123,8 +127,8 @@ def solve(
     if is_smaller:
         inner = heuristics(small, deadline)
     start = inner[0]
-    if len(small) > search.LARGE:  # fewer are searched to the end
-        start = row_stretches.order(small, profile(small, start).peak) or start
+    if stretches and len(small) > search.LARGE:  # fewer are searched to the end
+        start = row_stretches.order(small, profile(small, start).peak, deadline) or start
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
     if is_smaller:

@@ -87,7 +87,8 @@ LARGE = 200
 WORK = 25_000_000
 
 # Where more groups than this are alive, those of all steps together, a state has hundreds of
-# branches of thousands of operators and takes a tenth of a second: it counts by the excess squared.
+# branches of thousands of operators and takes a tenth of a second: a graph gets fewer states, by
+# the square of the excess.
 CROWD = 300_000
 
 
@@ -101,9 +102,9 @@ class Limits:
 
 
 def states_for(graph: MemoryGraph, order: Sequence[int]) -> int:
-    """Return the states that a graph gets, of which `order` is one, if nothing but memory ends the
-    search."""
-    return int(WORK // len(graph) / max(1.0, alive(graph, order) / CROWD) ** 2)
+    """Return how many states a search takes where nothing but memory ends it; `order` is one of
+    the graph."""
+    return max(1, int(WORK // len(graph) / max(1.0, alive(graph, order) / CROWD) ** 2))
 
 
 def alive(graph: MemoryGraph, order: Sequence[int]) -> int:
@@ -143,7 +144,7 @@ def explore(
     first, each = FIRST, LOOK
     if limits.time_limit is None and len(graph) > LARGE:
         states = states_for(graph, incumbent)
-        each = min(LOOK, states // 50)
+        each = min(LOOK, max(1, states // 50))
         if limits.max_states is None:
             limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
     top = peak if ceiling is None else min(ceiling, peak)

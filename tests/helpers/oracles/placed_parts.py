@@ -1,6 +1,7 @@
 """Random problems with parts, what is wrong with the places of parts, and the least arena of
 them."""
 
+from dataclasses import replace
 from random import Random
 
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
@@ -10,7 +11,8 @@ STEPS = 7  # of random parts
 
 def random_parts(random: Random, most: int, fixed: bool = True) -> PlacementProblem:
     """Up to `most` bases; about half are in parts that live as they like, of sizes of their own,
-    with holes between them, results in place over one part or over two, and alignments."""
+    with holes between them, results in place over one part or over two, and alignments, in any
+    order."""
     buffers: list[Buffer] = []
 
     def add(size: int, base: int, at: int, alignment: int = 1, where: int | None = None) -> None:
@@ -39,7 +41,12 @@ def random_parts(random: Random, most: int, fixed: bool = True) -> PlacementProb
             at += size + random.choice((0, 0, 0, 1))
         if random.random() < 0.2:
             add(at, base, 0)
-    return PlacementProblem(tuple(buffers))
+    order = list(range(len(buffers)))
+    if random.random() < 0.5:
+        random.shuffle(order)
+    place = {old: new for new, old in enumerate(order)}
+    shuffled = [replace(buffers[old], base=place[buffers[old].base]) for old in order]
+    return PlacementProblem(tuple(shuffled))
 
 
 def held(problem: PlacementProblem, base: int, step: int) -> set[int]:

@@ -15,6 +15,7 @@ import pytest
 from benchmarks.tables.generator import planted
 from exhaustive import optimum
 from oracles import random_graph, random_order
+from row_chains import rows_of_a_chain
 from work_clock import work_of
 
 from memopt.solvers import clock, joint
@@ -95,7 +96,11 @@ def thousands(buffers: int, live: int) -> PlacementProblem:
     )
 
 
-GRAPHS = {"butterfly": butterfly(7), "chains": meeting(150, 5, 0)}
+GRAPHS = {
+    "butterfly": butterfly(7),
+    "chains": meeting(150, 5, 0),
+    "rows": rows_of_a_chain(random.Random(4), (48,) * 10 + (24,) * 30)[0],
+}
 
 
 @cache

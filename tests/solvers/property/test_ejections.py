@@ -6,13 +6,14 @@ from random import Random
 
 import pytest
 from native import needs_native
+from placed_parts import random_parts
 from random_placements import random_problem, smallest_arena, wrong
 
 from memopt.solvers import clock
 from memopt.solvers.placement import place
 from memopt.solvers.placement.ejections import FAILED, PAUSED, SOLVED, Ejections
 from memopt.solvers.placement.native_ejections import NativeEjections, ejections_of
-from memopt.solvers.placement.rectangles import placement_of
+from memopt.solvers.placement.rectangles import offsets_of, placement_of
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 PROBLEMS = 10_000
@@ -36,8 +37,7 @@ def moves(
 
 def given_offsets(problem: PlacementProblem) -> list[int]:
     """Offsets of the items by the greedy strategy."""
-    offsets = place(problem, "greedy-by-size").offsets
-    return [offsets[i.members[0]] for i in problem.items]
+    return offsets_of(problem, problem.items, place(problem, "greedy-by-size"))
 
 
 @needs_native
@@ -45,7 +45,8 @@ def test_every_move_is_that_of_the_reference(fuzz: float) -> None:
     """Shapes, parts, alignments and fixed offsets, in several calls, lifted or to the end."""
     random, ends = Random(1), set[tuple[int, bool]]()
     for case in range(max(200, int(PROBLEMS * fuzz))):
-        problem = random_problem(random, random.choice((4, 14, 30)))
+        draw = (random_problem, random_parts)[case % 2]
+        problem = draw(random, random.choice((4, 14, 30)))
         given = given_offsets(problem)
         arena = max((o + i.size for o, i in zip(given, problem.items, strict=True)), default=0)
         height = max(0, arena - random.randint(0, 8))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from native import SOURCES, random_strip
 from oracles import random_graph, random_order
+from placed_parts import random_parts
 from random_placements import random_problem
 
 from memopt.solvers.placement import native_ejections
@@ -64,7 +65,8 @@ def corners() -> list["array[int]"]:
 def boxes() -> list["array[int]"]:
     """Problems of 2 to 60 buffers, with parts and what is fixed."""
     rng = random.Random(3)
-    problems = [random_problem(rng, most) for most in (2, 8, 20, 60, 60)]
+    problems = [random_problem(rng, most) for most in (2, 8, 20, 60)]
+    problems += [random_parts(rng, most) for most in (4, 20)]
     return [native_ejections.problem_of(problem.items) for problem in problems]
 
 
