@@ -248,8 +248,7 @@ class MemoryGraph:
         return next((c for c in self.candidates[operator] if not masks[c.operand] & ~after), None)
 
     def cost(self, done: int, operator: int) -> int:
-        """c(D, v) = s(D, v) - t(D) in bytes. Of the empty set without masks, whose bits grow
-        with the square of the operators."""
+        """c(D, v) = s(D, v) - t(D) in bytes; of the empty set without masks, which are large."""
         total = self.extra[operator]
         for g in self.writes[operator]:
             if not self.groups[g].is_input and not (done and self.writer_masks[g] & done):
