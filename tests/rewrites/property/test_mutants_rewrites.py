@@ -124,13 +124,14 @@ def forget() -> None:
 
 @contextmanager
 def seconds_of_cpu(most: float) -> Generator[None]:
-    """Raises TimeoutError, in what is inside, after that time of this process."""
+    """Raises TimeoutError, in what is inside, after that time of this process; once more where that
+    is lost, as in a destructor."""
 
     def late(*_: object) -> None:
         raise TimeoutError
 
     before = signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most, most)
     try:
         yield
     finally:
