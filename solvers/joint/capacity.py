@@ -40,12 +40,6 @@ def nearest(
     return best
 
 
-def at_first_sight(graph: MemoryGraph, order: Sequence[int]) -> Placement:
-    """Return the order placed by a few strategies that take no search."""
-    auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
-    return auto.at_first_sight(live_ranges(graph, order))
-
-
 def asked(
     problem: PlacementProblem, capacity: int, work: float, deadline: float | None = None
 ) -> Placement | None:

@@ -12,7 +12,8 @@ capacity, or prove that nothing fits into it, takes that as `capacity`.
 """
 
 from collections.abc import Callable
-from typing import cast
+from importlib import import_module
+from typing import Any, cast
 
 from memopt.modules import modules_in
 from memopt.solvers import clock
@@ -47,6 +48,12 @@ def place(
     for fixed offsets that collide, for an unknown method, and for an option that it does not have.
     """
     return prove(problem, method, time_limit, None, **options).placement
+
+
+def at_first_sight(problem: PlacementProblem) -> Placement:
+    """Return the answer of a few strategies that take no search."""
+    auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
+    return auto.at_first_sight(problem)
 
 
 def prove(

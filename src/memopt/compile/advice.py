@@ -51,8 +51,8 @@ from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.rewrites import ALL as ALL_RULES
 from memopt.rewrites import NO_RULES, SAFE, SEARCH, named_rules, rule_of
 from memopt.solvers import clock
-from memopt.solvers.joint.capacity import at_first_sight
-from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.placement import at_first_sight
+from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.theory.bounds import trivial
 from memopt.targets.core.target import target_names
@@ -348,5 +348,5 @@ def _placed(graph: MemoryGraph, options: SettledOptions, most: int, work: Work) 
     ordered = schedule(graph, options.schedule, clock.left(work.deadline), **states)
     if ordered.peak > most:
         return Estimate(ordered.peak, ordered.lower_bound)
-    placement = at_first_sight(graph, ordered.order)
+    placement = at_first_sight(live_ranges(graph, ordered.order))
     return Estimate(placement.arena, ordered.lower_bound)

@@ -68,7 +68,8 @@ class C:
             origin = origin_of(planned.imported.module) if how.has_serial else ""
             project = replace(project, has_startup=how.has_startup, origin=origin)
             files = layout_named(how.layout or MAKE)(project)
-            files |= serial_files(project, files)
+            if how.has_serial:
+                files |= serial_files(project, files)
             return Built(planned, files | weight_files(project), project)
 
     def measure(self, built: Built) -> Measured:

@@ -54,7 +54,7 @@ def test_a_window_says_what_its_order_takes(fuzz: float) -> None:
         graph = random_graph(rng, 12, inplace=i % 2 == 0)
         order = random_order(rng, graph)
         facts = profile(graph, order)
-        along = local_search._Along(  # pyright: ignore[reportPrivateUsage]
+        along = local_search._ProfiledOrder(  # pyright: ignore[reportPrivateUsage]
             order, facts.levels, facts.steps
         )
         low = rng.randrange(len(order))

@@ -83,15 +83,16 @@ typedef struct {
 
 #define MEMOPT_TWO_TAP_CODE 80
 
-/* A tap, which is `x0` bytes up the stack, of the four channels from r12 on. */
-#define MEMOPT_TWO_TAP(x0, x1, w)                                                             \
-  "ldr.w r8, [sp, #" x0 "]\n ldr.w r9, [sp, #" x1 "]\n ldr.w r10, [sp, #" w "]\n"           \
+/* Nine taps, three words of the stack each, of the four channels from r12 on. */
+#define MEMOPT_TWO_TAPS                                                                       \
+  ".irp at, 0, 12, 24, 36, 48, 60, 72, 84, 96\n"                                              \
+  "ldr.w r8, [sp, #\\at]\n ldr.w r9, [sp, #\\at + 4]\n ldr.w r10, [sp, #\\at + 8]\n"           \
   "ldr.w r8, [r8, r12]\n ldr.w r9, [r9, r12]\n ldr.w r10, [r10, r12]\n"                     \
   "sxtb16 lr, r10\n sxtb16 r11, r8\n smlabb r0, r11, lr, r0\n smlatt r2, r11, lr, r2\n"     \
   "sxtb16 r11, r9\n smlabb r4, r11, lr, r4\n smlatt r6, r11, lr, r6\n"                      \
   "sxtb16 r10, r10, ror #8\n sxtb16 r8, r8, ror #8\n sxtb16 r9, r9, ror #8\n"               \
   "smlabb r1, r8, r10, r1\n smlatt r3, r8, r10, r3\n"                                       \
-  "smlabb r5, r9, r10, r5\n smlatt r7, r9, r10, r7\n"
+  "smlabb r5, r9, r10, r5\n smlatt r7, r9, r10, r7\n .endr\n"
 
 /* The taps are copied to the stack, whose pointer is one register more. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_depthwise_column_two(
@@ -103,11 +104,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_depthwis
       "0:\n ldr r8, [sp, #112]\n ldr r9, [r8, #8]\n ldr lr, [r8, #4]\n add r9, r9, r12, lsl #2\n"
       "ldm r9, {r0-r3}\n mov r4, r0\n mov r5, r1\n mov r6, r2\n mov r7, r3\n"
       ".balign 4\n add pc, lr\n nop\n"
-      MEMOPT_TWO_TAP("0", "4", "8") MEMOPT_TWO_TAP("12", "16", "20")
-      MEMOPT_TWO_TAP("24", "28", "32") MEMOPT_TWO_TAP("36", "40", "44")
-      MEMOPT_TWO_TAP("48", "52", "56") MEMOPT_TWO_TAP("60", "64", "68")
-      MEMOPT_TWO_TAP("72", "76", "80") MEMOPT_TWO_TAP("84", "88", "92")
-      MEMOPT_TWO_TAP("96", "100", "104")
+      MEMOPT_TWO_TAPS
       "ldr r11, [sp, #112]\n ldr r8, [r11, #12]\n add r8, r8, r12, lsl #2\n vldmia r8, {s4-s7}\n"
       "add r11, r11, #16\n ldm r11, {r8-r11}\n add r8, r8, r12\n add r9, r9, r12\n"
       "add r12, r12, #4\n"

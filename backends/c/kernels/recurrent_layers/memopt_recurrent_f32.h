@@ -35,8 +35,10 @@ static inline void memopt_recurrent_begin_f32(memopt_recurrent_plan_f32 *plan,
                                               const memopt_recurrent_sizes_f32 *z,
                                               const memopt_recurrent_sum *sums, int32_t count,
                                               float *acc) {
-  memopt_recurrent_part *part = plan->parts;
+  memopt_recurrent_part *part;
   int32_t i;
+  plan->end = 0;
+  part = plan->parts;
   for (i = 0; i < count; ++i) {
     const int32_t row = sums[i].gate * z->units;
     const int32_t units = sums[i].held ? z->units : 0;
