@@ -9,7 +9,7 @@ says, and a run is not repeated, since it has overwritten its input.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -19,11 +19,12 @@ from memopt.validate.port import Port
 HELLO, WRITE, RUN, READ, ANSWER = 1, 2, 3, 4, 128
 HEAD, DATA, CRC = 6, 256, 4
 END, ESCAPE, ESCAPED_END, ESCAPED_ESCAPE = b"\xc0", b"\xdb", b"\xdb\xdc", b"\xdb\xdd"
-LONGEST = 2 * (HEAD + DATA + CRC)  # bytes of a frame on its way
+LONGEST = 2 * (HEAD + DATA + CRC) + 2  # bytes of a frame on its way
 TRIES = 16  # of one request, where frames arrive broken
-FIRST = 1.0  # seconds of silence after which a request is sent again; then twice as many
+# Seconds, besides those that the longest request and answer take on the line:
+FIRST = 1.0  # of silence, after which a request is sent again; then twice as many
 AFTER_NOISE = 0.2  # the same after a broken frame, if that was noise before the answer
-SILENCE = 7.0  # seconds after which a board is given up
+SILENCE = 7.0  # after which a board is given up
 RUNNING = 127.0  # the same while it runs the network
 
 
@@ -73,13 +74,14 @@ class Board:
 
     def __init__(self, port: Port, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._port, self._name, self._clock = port, name, clock
+        self._on_the_line = 2 * LONGEST * port.seconds_per_byte
         self._sequence = 0
         self._waiting = b""
         self._received = 0
         self.ticks: list[int] = []
 
     def greet(self, expected: Hello) -> bool:
-        """Return whether the board has the code that is expected, or other code of that model.
+        """Return whether the board's code is the expected one; False for other code of that model.
         Raises MemoptError for another model, or one of other inputs or outputs."""
         try:
             here = Hello.of(self._ask(HELLO))
@@ -122,22 +124,21 @@ class Board:
         """Return the data of the answer to a request, which is sent again if it gets lost."""
         self._sequence = (self._sequence + 1) % 256
         request = framed(kind, self._sequence, number, data)
-        silence, broken = FIRST, 0
-        began = self._clock()
+        silence, broken = FIRST, list[int]()  # frames of each try
+        end = (began := self._clock()) + patience + self._on_the_line
         for _ in range(TRIES):
             self._port.write(request)
-            until = min(self._clock() + silence, began + patience)
-            is_broken = False
+            until = min(self._clock() + silence + self._on_the_line, end)
+            broken.append(0)
             while (text := self._text(until)) is not None:
                 body = unframed(text)
                 if body is None or body[0] == ANSWER:
-                    until = min(until, self._clock() + AFTER_NOISE)
-                    is_broken = True
+                    until = min(until, self._clock() + AFTER_NOISE + self._on_the_line)
+                    broken[-1] += 1
                 elif body[:2] == bytes([kind | ANSWER, self._sequence]):
                     return self._answered(kind, body)
-            broken += is_broken
-            silence *= 1 if is_broken else 2
-            if self._clock() >= began + patience:
+            silence *= 1 if broken[-1] else 2
+            if self._clock() >= end:
                 break
         raise MemoptError(self._why(broken, self._clock() - began), self._name)
 
@@ -149,9 +150,11 @@ class Board:
             raise MemoptError(f"the board's run returned {number - 256}", self._name)
         raise MemoptError(f"the board does not know the request {kind}", self._name)
 
-    def _why(self, broken: int, seconds: float) -> str:
-        if broken:
-            return f"{broken} broken frames in {seconds:.0f} s: is the port's speed the board's?"
+    def _why(self, broken: Sequence[int], seconds: float) -> str:
+        count = sum(broken)
+        if 2 * sum(map(bool, broken)) > len(broken):
+            frames = "1 broken frame" if count == 1 else f"{count} broken frames"
+            return f"{frames} in {seconds:.0f} s: is the port's speed the board's?"
         if self._received:
             return f"no answer within {seconds:.0f} s; the board has fallen silent"
         return (
