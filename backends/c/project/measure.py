@@ -64,8 +64,8 @@ def run_make(
 def _sections(listing: str) -> dict[str, tuple[int, int]]:
     """Section name -> bytes and address, from `size -A`."""
     rows = (line.split() for line in listing.splitlines())
-    is_row = (row for row in rows if len(row) == 3 and row[1].isdigit())
-    return {row[0]: (int(row[1]), int(row[2])) for row in is_row}
+    section_rows = (row for row in rows if len(row) == 3 and row[1].isdigit())
+    return {row[0]: (int(row[1]), int(row[2])) for row in section_rows}
 
 
 def measure_project(directory: Path, target: str) -> dict[str, Any]:

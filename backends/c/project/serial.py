@@ -33,13 +33,15 @@ def serial_files(project: Project, files: Files) -> Files:
     if not project.origin:
         return {}
     layout, name = project.emitted.layout, project.name
-    beside = next(file for file in files if file.rpartition("/")[2] == f"{name}.h")
-    given = "".join(f", uint8_t *{memory.name}" for memory in layout.memories if memory.given)
-    told = [f"0x{byte:02X}u" for byte in hello_of(project)]
-    lines = [", ".join(told[at : at + 12]) for at in range(0, len(told), 12)]
+    header_path = next(file for file in files if file.rpartition("/")[2] == f"{name}.h")
+    memory_parameters = "".join(
+        f", uint8_t *{memory.name}" for memory in layout.memories if memory.given
+    )
+    hello_bytes = [f"0x{byte:02X}u" for byte in hello_of(project)]
+    lines = [", ".join(hello_bytes[at : at + 12]) for at in range(0, len(hello_bytes), 12)]
     text = project.filled(
         "serial.h.in",
-        memory_parameters=given,
+        memory_parameters=memory_parameters,
         hello=",\n      ".join(lines),
         buffers="".join(f"  {line}\n" for line in buffers(layout, name).splitlines() if line),
         inputs=_tensors(layout, name, "input"),
@@ -48,7 +50,7 @@ def serial_files(project: Project, files: Files) -> Files:
         reset=project.text(RESET) if layout.variables else "",
         needs=project.text(CHECKED) if layout.storage.in_file else "",
     )
-    return {f"{beside.removesuffix('.h')}_serial.h": text}
+    return {f"{header_path.removesuffix('.h')}_serial.h": text}
 
 
 def _tensors(layout: Layout, name: str, what: str) -> str:

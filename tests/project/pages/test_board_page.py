@@ -12,6 +12,7 @@ from places import ROOT
 from serial_board import linked, running
 
 from memopt.cli import main
+from memopt.targets.core.target import target_named
 
 PAGE = (ROOT / "docs/guides/board.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```c\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -52,6 +53,15 @@ def test_calls_and_transfers_compile(compiler: str, shared: Path, tmp_path: Path
         )
 
 
+def frame_of_serve(folder: Path, level: str) -> int:
+    """Return the bytes of stack that net_serve takes in the folder's program."""
+    board = target_named("cortex-m4")
+    command = [board.compiler, *board.flags.split(), level, "-fstack-usage", "-Ikernels"]
+    subprocess.run([*command, "-c", "main.c", "-o", "main.o"], cwd=folder, check=True)
+    (frame,) = re.findall(r":net_serve\S*\t(\d+)\tstatic", (folder / "main.su").read_text())
+    return int(frame)
+
+
 def test_a_board_behind_a_port_answers(
     shared: Path,
     tmp_path: Path,
@@ -69,6 +79,9 @@ def test_a_board_behind_a_port_answers(
     assert [words[1] for words in commands] == ["compile", "validate"]
     assert main(commands[0][1:]) == 0
     image = linked(next(b for b in BLOCKS if "net_serve" in b), Path("firmware"))
+    (stated,) = map(int, re.findall(r"`net_serve` takes (\d+) bytes\s+of\s+stack", PAGE))
+    frames = [frame_of_serve(Path("firmware"), level) for level in ("-O2", "-Os")]
+    assert stated - 50 < max(frames) <= stated
     with running("cortex-m4", image, Path("uart")) as port:
         words = [w for w in commands[1][1:] if not w.startswith("--port=")]
         capsys.readouterr()
