@@ -39,9 +39,10 @@ def layers(
     way: str = "",
     stored: bool = False,
     width: tuple[int, int] | None = None,
+    linear: int | None = None,
 ) -> tuple[Path, dict[str, Any]]:
-    """Write a network, with weights that are `stored` as integers, of so many inputs and units;
-    return where it is and its inputs."""
+    """Write a network, with weights that are `stored` as integers, of so many inputs and units, a
+    GRU with `linear` as linear_before_reset; return where it is and its inputs."""
     rng = np.random.default_rng(seed)
     kind = kind or str(rng.choice(KINDS))
     steps, batch, size, units = (int(v) for v in rng.integers(1, (8, 3, 7, 10)))
@@ -51,7 +52,8 @@ def layers(
     count = 1 + int(rng.integers(2)) * (ways == 1)
     options: dict[str, Any] = {"hidden_size": units, "direction": way}
     if kind == "GRU":
-        options["linear_before_reset"] = int(rng.integers(2))
+        drawn = int(rng.integers(2))
+        options["linear_before_reset"] = drawn if linear is None else linear
     if kind == "RNN" and rng.random() < 0.5:
         options["activations"] = ["Relu"] * ways
     if rng.random() < 0.3:

@@ -80,12 +80,29 @@ def test_a_board_computes_what_the_host_does(
     on_the_board(lab, tmp_path, layers(tmp_path / "m.onnx", 3, kind, "bidirectional", stored))
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("kind, width", [("GRU", (11, 21)), ("GRU", (10, 16)), ("LSTM", (14, 9))])
-def test_blocks_of_units_with_every_rest(
-    kind: str, width: tuple[int, int], tmp_path: Path, lab: Any
+@pytest.mark.parametrize("width, linear", [((7, 12), 0), ((4, 15), 1)])
+def test_blocks_of_units_of_a_gru(
+    width: tuple[int, int], linear: int, tmp_path: Path, lab: Any
 ) -> None:
-    on_the_board(lab, tmp_path, layers(tmp_path / "m.onnx", 4, kind, "reverse", width=width))
+    """A block of units and a rest of 4 or 7, and such sums; reset before the product and after."""
+    network = layers(tmp_path / "m.onnx", 4, "GRU", "reverse", width=width, linear=linear)
+    on_the_board(lab, tmp_path, network)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    "kind, width, linear",
+    [
+        *(("GRU", width, linear) for width in ((11, 21), (10, 16)) for linear in (0, 1)),
+        *(("GRU", width, linear) for width, linear in (((7, 12), 1), ((4, 15), 0))),
+        ("LSTM", (14, 9), None),
+    ],
+)
+def test_blocks_of_units_with_every_rest(
+    kind: str, width: tuple[int, int], linear: int | None, tmp_path: Path, lab: Any
+) -> None:
+    network = layers(tmp_path / "m.onnx", 4, kind, "reverse", width=width, linear=linear)
+    on_the_board(lab, tmp_path, network)
 
 
 def on_the_board(lab: Any, work: Path, network: tuple[Path, dict[str, Any]]) -> None:
