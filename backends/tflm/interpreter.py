@@ -62,6 +62,7 @@ _VARIABLES = Struct("pii")  # MicroResourceVariables
 _VARIABLE = Struct("ppppb")
 _PLANNED = 40  # bytes per buffer in GreedyMemoryPlanner
 _REQUESTS_PER_OPERATOR = 12
+_USERS = {"READ_VARIABLE": 1, "ASSIGN_VARIABLE": 2}  # operands of those that take a handle
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
             op = operations.get((g, index))
             asks = op is not None and requested(op, kernels) is None
             asks |= operator.name == "VAR_HANDLE" and op is not None and not _is_handle(op)
+            asks |= isinstance(op, OpaqueOp) and not _has_handle(op)
             if asks or operator.name not in KERNELS:
                 names.add(operator.name)
     return sorted(names)
@@ -121,10 +123,17 @@ def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
 def _is_handle(op: Operation) -> bool:
     """Return whether what a VAR_HANDLE makes only serves to read and assign a variable."""
     users = [use.operation for value in op.results for use in value.uses]
-    return all(
-        isinstance(u, OpaqueOp) and u.op_name.data in ("READ_VARIABLE", "ASSIGN_VARIABLE")
-        for u in users
-    )
+    return all(isinstance(u, OpaqueOp) and u.op_name.data in _USERS for u in users)
+
+
+def _has_handle(op: OpaqueOp) -> bool:
+    """Return whether the variable that `op` reads or assigns, if it does, is one that a VAR_HANDLE
+    finds: not one that is given to the model, or that an IF chooses."""
+    count = _USERS.get(op.op_name.data)
+    if count is None:
+        return True
+    owner = op.operands[0].owner if len(op.operands) == count else None
+    return isinstance(owner, OpaqueOp) and owner.op_name.data == "VAR_HANDLE"
 
 
 def _operations(func: FuncOp) -> dict[tuple[int, int], Operation]:

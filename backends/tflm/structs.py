@@ -199,11 +199,11 @@ def _samples(capacity: int) -> Struct:
     return Struct("ppp ii p" + "hh" * capacity)
 
 
-def _in_turn(site: Site, each: Struct | int, pointers: int = 2) -> Sizes:
-    """Lists of pointers, and a state for each of the outer dimensions."""
+def _in_turn(site: Site, each: Struct) -> Sizes:
+    """Two lists of pointers, and a state for each of the outer dimensions."""
     source = site.operand(0)
     outer = prod(source.shape[:-1]) if source is not None else 0
-    return (*(Struct("p" * outer),) * pointers, *(each,) * outer)
+    return (*(Struct("p" * outer),) * 2, *(each,) * outer)
 
 
 def _framer(site: Site) -> Sizes:

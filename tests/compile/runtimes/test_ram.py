@@ -77,7 +77,7 @@ def test_what_is_of_our_kernels_is_refused(
 
 
 def test_a_file_of_known_custom_operators_has_an_arena(shared: Path, tmp_path: Path) -> None:
-    """Those of TFLM's own library are known; the head is what the wheel reports."""
+    """All in TFLM's own library are known; the head is what the wheel reports."""
     model = shared / "cases" / "audio_preprocessor_int8.tflite"
     report = compiled(model, tmp_path / "out", "--target=tflm", "--ram=16K")
     before, after = model.read_bytes(), (tmp_path / "out" / model.name).read_bytes()

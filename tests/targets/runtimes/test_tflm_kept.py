@@ -10,11 +10,12 @@ from tflm_kept_models import MODELS, flat, ints
 from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
-from memopt.backends.tflm.interpreter import interpreter_arena
+from memopt.backends.tflm.interpreter import interpreter_arena, unbounded_operators
 from memopt.backends.tflm.structs import WHEEL
 from memopt.compile.driver import new_context
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.run_passes import Seconds, plan_module
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.formats.tflite import read_model
@@ -182,6 +183,20 @@ def test_tensors_that_nobody_touches_take_their_bytes_once(tmp_path: Path) -> No
     for answer, head, is_planned in ((before, 3 * 4016 - 16, False), (after, 4016, True)):
         need = interpreter_arena(func, model, WHEEL, planned=is_planned)
         assert (need.head, need.tail) == (answer.head, answer.tail) and answer.head == head
+    plan = plan_of(func)
+    assert plan is not None and plan.arena == 64 < after.head
+
+
+def test_a_variable_that_no_handle_of_the_file_finds_is_not_bounded() -> None:
+    """Its handle comes from outside."""
+    tensors = [T("handle", [], "RESOURCE"), *(flat(name, [1, 8]) for name in ("x", "y"))]
+    assign, read_it = Op("ASSIGN_VARIABLE", [0, 1], []), Op("READ_VARIABLE", [0], [2])
+    data = build(Graph(tensors, [assign, read_it], [0, 1], [2]))
+    _, func = import_for_tflm(data)
+    model = read_model(data, "m")
+    assert unbounded_operators(func, model) == ["ASSIGN_VARIABLE", "READ_VARIABLE"]
+    with pytest.raises(MemoptError, match="ASSIGN_VARIABLE, READ_VARIABLE is not known"):
+        interpreter_arena(func, model)
 
 
 def branching(name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What TFLM keeps and asks for in its own custom operators, to the byte as the wheel reports it."""
+"""Bytes that TFLM keeps and asks for in its own custom operators, as the wheel reports them."""
 
 from pathlib import Path
 
