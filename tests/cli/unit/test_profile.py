@@ -14,7 +14,9 @@ from pooled import NETWORK
 
 from memopt.backends.c.project.cycles.blocks import blocks_by
 from memopt.cli import main
+from memopt.cli.commands import profile
 from memopt.compile.profile import hertz
+from memopt.text.diagnostics import write_output
 from memopt.text.usage import UsageError
 
 
@@ -54,11 +56,18 @@ def test_operators_take_what_an_inference_takes(
 
 
 def test_csv_has_a_line_for_each_and_so_has_the_page(
-    network: str, tmp_path: Path, capsys: Any
+    network: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    html = tmp_path / "page.html"
+    """The page is written after the lines: one that cannot be costs no measurement."""
+    html, printed = tmp_path / "page.html", list[str]()
+
+    def write(path: str, page: str, sources: Any) -> None:
+        printed.append(capsys.readouterr().out)
+        write_output(path, page, sources)
+
+    monkeypatch.setattr(profile, "write_output", write)
     assert main(["profile", network, "--target=cortex-m3", "--csv", f"--html={html}"]) == 0
-    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    lines = list(csv.DictReader(io.StringIO(*printed)))
     assert [line["kind"] for line in lines] == ["relu", "max_pool_2d"]
     assert all(int(line["instructions"]) > 0 for line in lines)
     page = html.read_text()
@@ -66,7 +75,16 @@ def test_csv_has_a_line_for_each_and_so_has_the_page(
         assert f'<td class="n">{int(line["instructions"]):,}</td>' in page
         assert f"<span>{100 * float(line['share']):.1f} %</span>" in page
     assert page.count('<td class="bar"><i') == len(lines) and "--html=" in page
-    assert main(["profile", network, "--target=cortex-m3", "--html=-"]) == 2
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_run(
+    network: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profile, "read", None)  # is not called
+    for page, text in (("-", "expected a file"), (tmp_path / "a/b.html", "its folder does not")):
+        assert main(["profile", network, "--target=cortex-m3", f"--html={page}"]) == 2
+        out, error = capsys.readouterr()
+        assert not out and error.count("\n") == 1 and f"--html={page}: {text}" in error
 
 
 def test_a_table_for_people(network: str, capsys: Any) -> None:

@@ -61,7 +61,9 @@ def add_arguments(commands: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the table, and write the page."""
     if args.html == STDOUT:
-        raise UsageError("--html is a file")
+        raise UsageError("--html=-: expected a file")
+    if args.html and not Path(args.html).parent.is_dir():
+        raise UsageError(f"--html={args.html}: its folder does not exist")
     clock = None if args.clock is None else hertz(args.clock)
     request = request_of(args, Path(args.model), is_built=True)
     check(request)
@@ -70,11 +72,6 @@ def run(args: argparse.Namespace) -> None:
         lines = profile_of(build(plan(read(request))))
     entries = entries_of(lines, clock)
     total = total_of(entries)
-    if args.html:
-        facts = [("command", shlex.join(("memopt", *args.words))), ("version", version("memopt"))]
-        facts += [("target", args.target), ("clock", f"{clock:,} Hz" if clock else "not given")]
-        page = profile_html(request.path.name, facts, entries, total)
-        write_output(args.html, page, (request.path,))
     if args.json:
         content = {"model": request.path.name, "target": args.target, "clock": clock}
         print(json.dumps({**content, "operators": entries, "total": total}, indent=2))
@@ -85,6 +82,11 @@ def run(args: argparse.Namespace) -> None:
     else:
         print(f"{request.path.name} for {args.target}, one inference on zeros")
         print("\n".join(_table([*entries, total], clock is not None)))
+    if args.html:
+        facts = [("command", shlex.join(("memopt", *args.words))), ("version", version("memopt"))]
+        facts += [("target", args.target), ("clock", f"{clock:,} Hz" if clock else "not given")]
+        page = profile_html(request.path.name, facts, entries, total)
+        write_output(args.html, page, (request.path,))
 
 
 def _table(entries: Sequence[dict[str, Any]], has_clock: bool) -> list[str]:
