@@ -474,7 +474,7 @@ MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_two(const memopt_depthwise_conv_2d_s8_params *p,
                                              const memopt_rows *rows, const void *const *in,
                                              int32_t oy, int8_t *to) {
-  const int8_t *taps[3 * MEMOPT_COLUMN_TWO];
+  const int8_t *taps[3 * MEMOPT_COLUMN_TWO + 1]; /* 1: depthwise_s8_taps ends a tap behind */
   const int8_t **const first = taps + 3 * (MEMOPT_COLUMN_TWO - p->k_h);
   int8_t zeros[DEPTHWISE_S8_AHEAD];
   const int32_t iy = oy * p->stride_h - p->pad_top;
