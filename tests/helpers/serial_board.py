@@ -1,5 +1,6 @@
-"""Boards for `memopt validate --port`: programs in QEMU behind a UART."""
+"""Boards for `memopt validate --port`: programs in QEMU behind a UART; and terminals."""
 
+import os
 import subprocess
 import time
 from collections.abc import Generator
@@ -69,3 +70,14 @@ def running(target: str, image: Path, socket: Path) -> Generator[str]:
             yield str(socket)
         finally:
             process.kill()
+
+
+@contextmanager
+def terminal() -> Generator[tuple[int, str]]:
+    """Yield the other end of a terminal, and the terminal's name."""
+    ours, theirs = os.openpty()
+    try:
+        yield ours, os.ttyname(theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
