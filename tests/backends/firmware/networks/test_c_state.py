@@ -335,5 +335,5 @@ def test_variables_that_are_used_otherwise_stay_as_they_are(
     names = {op.op_name.data for op in module.walk() if isinstance(op, OpaqueOp)}
     assert {"CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"} <= names
     assert only_function(module).sym_name.data == "main"  # which TFLM runs, and no C target
-    with pytest.raises(MemoptError, match="no kernel for (CALL_ONCE|VAR_HANDLE) "):
+    with pytest.raises(MemoptError, match=r"no kernel for (CALL_ONCE|VAR_HANDLE) "):
         memopt.compile(path, target="host", out=tmp_path / "c")
