@@ -4,6 +4,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 (constants, the caller's buffers) have no group.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
@@ -90,19 +91,20 @@ def extract(
     of reals, too, are added in any order, which rounds otherwise. Raises MemoptError for what
     cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
     """
-    memory = _memory(func, deadline)
+    memory = function_memory(func, model_of(func), _look_of(func, deadline))
     return _extracted(func, Seen.of(func, model_of(func)), memory, assume_pure, any_order)
 
 
 def graph_of(func: FuncOp, any_order: bool, deadline: float | None) -> MemoryGraph:
     """Return the memory graph of a function, without what keeps it up to date; see `extract`."""
-    return _graph(func, model_of(func), _memory(func, deadline), False, any_order)[0]
+    memory = function_memory(func, model_of(func), _look_of(func, deadline))
+    return _graph(func, model_of(func), memory, False, any_order)[0]
 
 
-def _memory(func: FuncOp, deadline: float | None) -> BlockMemory:
+def _look_of(func: FuncOp, deadline: float | None) -> Callable[[], None] | None:
+    """Return what raises when time is over."""
     target_of(func)  # who plans must know the rules
-    look = None if deadline is None else lambda: clock.raise_if_late(deadline)
-    return function_memory(func, model_of(func), look)
+    return None if deadline is None else lambda: clock.raise_if_late(deadline)
 
 
 def _extracted(

@@ -9,10 +9,12 @@ from memopt.solvers.problems.placement import Buffer, PlacementProblem
 STEPS = 7  # of random parts
 
 
-def random_parts(random: Random, most: int, fixed: bool = True) -> PlacementProblem:
+def random_parts(
+    random: Random, most: int, fixed: bool = True, shuffled: bool = True
+) -> PlacementProblem:
     """Up to `most` bases; about half are in parts that live as they like, of sizes of their own,
-    with holes between them, results in place over one part or over two, and alignments, in any
-    order."""
+    with holes between them, results in place over one part or over two, and alignments; bases
+    before their parts unless they are `shuffled`."""
     buffers: list[Buffer] = []
 
     def add(size: int, base: int, at: int, alignment: int = 1, where: int | None = None) -> None:
@@ -42,11 +44,11 @@ def random_parts(random: Random, most: int, fixed: bool = True) -> PlacementProb
         if random.random() < 0.2:
             add(at, base, 0)
     order = list(range(len(buffers)))
-    if random.random() < 0.5:
+    if shuffled and random.random() < 0.5:
         random.shuffle(order)
     place = {old: new for new, old in enumerate(order)}
-    shuffled = [replace(buffers[old], base=place[buffers[old].base]) for old in order]
-    return PlacementProblem(tuple(shuffled))
+    result = [replace(buffers[old], base=place[buffers[old].base]) for old in order]
+    return PlacementProblem(tuple(result))
 
 
 def held(problem: PlacementProblem, base: int, step: int) -> set[int]:
