@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from memopt.solvers import clock
-from memopt.solvers.placement.methods import best_fit, greedy_by_size
+from memopt.solvers.placement.first_answer import first_answer
 from memopt.solvers.placement.rectangles import cliques_of, floor_of, placement_of, unit_of
 from memopt.solvers.placement.strips import is_plain
 from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Proven
@@ -47,9 +47,7 @@ def prove(
     longer to state than there is time for is not begun.
     """
     deadline = clock.deadline(time_limit)
-    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
-    if not clock.late(deadline):
-        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
+    best = first_answer(problem, deadline)
     items = problem.items
     floor = floor_of(problem, items)
     goal = floor if capacity is None else capacity

@@ -9,7 +9,7 @@ Without a time limit the work is bounded.
 
 from memopt.solvers import clock
 from memopt.solvers.placement.ejections import FAILED, PAUSED, SOLVED, Ejections
-from memopt.solvers.placement.methods import best_fit, greedy_by_size
+from memopt.solvers.placement.first_answer import first_answer
 from memopt.solvers.placement.native_ejections import NativeEjections, ejections_of
 from memopt.solvers.placement.neighbours import pairs_of
 from memopt.solvers.placement.rectangles import floor_of, offsets_of, placement_of
@@ -25,9 +25,7 @@ LIFTED = 20  # looks at the clock for which what still waits may be placed when 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` in seconds; without one the work is bounded."""
     deadline = clock.deadline(time_limit)
-    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
-    if not clock.late(deadline):
-        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
+    best = first_answer(problem, deadline)
     return improve(problem, problem.items, best, clock.left(deadline))
 
 

@@ -23,8 +23,9 @@ from math import gcd
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.capacities import lowered
+from memopt.solvers.placement.first_answer import first_answer
 from memopt.solvers.placement.left_justified import OrderSearch
-from memopt.solvers.placement.methods import best_fit, greedy_by_size, planar
+from memopt.solvers.placement.methods import planar
 from memopt.solvers.placement.neighbours import crowded
 from memopt.solvers.placement.rectangles import arena_unit, floor_of, placement_of
 from memopt.solvers.placement.rules import Rules
@@ -68,9 +69,7 @@ def prove(
     items = problem.items
     if len(items) > MOST:
         raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
-    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
-    if not clock.late(deadline):
-        best = min(best, best_fit.solve(problem), key=lambda a: a.arena)
+    best = first_answer(problem, deadline)
     if clock.late(deadline):
         return Proven(best, floor_of(problem, items))
     if best.arena > floor_of(problem, items):

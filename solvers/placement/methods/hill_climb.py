@@ -8,7 +8,7 @@ Seeded, and bounded in work when no time is given.
 from random import Random
 
 from memopt.solvers import clock
-from memopt.solvers.placement.methods import best_fit, greedy_by_size
+from memopt.solvers.placement.first_answer import first_answer
 from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
 from memopt.solvers.placement.rectangles import floor_of, offsets_of, placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
@@ -20,9 +20,7 @@ ROUNDS = 500
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` in seconds; without one the work is bounded."""
     deadline = clock.deadline(time_limit)
-    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
-    if not clock.late(deadline):
-        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
+    best = first_answer(problem, deadline)
     return improve(problem, problem.items, best, clock.left(deadline))
 
 

@@ -126,13 +126,13 @@ def solve(
     is_smaller = len(small) < len(graph) or segments  # else it is the same graph
     if is_smaller:
         inner = heuristics(small, deadline)
+        floor = max(bound, lower(small, inner).value)
     start = inner[0]
-    if stretches and len(small) > search.LARGE:  # fewer are searched to the end
-        start = row_stretches.order(small, profile(small, start).peak, deadline) or start
+    below = profile(small, start).peak
+    if stretches and len(small) > search.LARGE and below > floor:  # fewer are searched to the end
+        start = row_stretches.order(small, below, deadline) or start
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
-    if is_smaller:
-        floor = max(bound, lower(small, inner).value)
 
     exact = in_parts.explore if splits else search.explore
     answer = exact(

@@ -1,10 +1,19 @@
 # pyright: basic
 """Networks that tests of rules draw as exporters write them: nodes, constants and a generator."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.compile.driver import load_model
+from memopt.dialects.memgraph.functions import only_function
+from memopt.rewrites import apply_rules
 
 
 class Drawn:
@@ -34,3 +43,20 @@ class Drawn:
         graph = helper.make_graph(self.nodes, "g", info, ends, constants)
         opsets = [helper.make_opsetid("", opset)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def rewritten(data: bytes, rules: Sequence[str], path: Path) -> ModuleOp:
+    """Return the model, which is written to `path`, after the rules, one of which applies."""
+    path.write_bytes(data)
+    module = load_model(path, {})
+    assert apply_rules(module, rules), path
+    module.verify()
+    return module
+
+
+def computed(module: ModuleOp, x: Any) -> Any:
+    """Return the only output for the only input."""
+    func = only_function(module)
+    last = func.get_return_op()
+    assert last is not None
+    return evaluate(func, Weights.of(module), [x])[last.operands[0]]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from places import ROOT
 from serial_board import linked, running
+from tools import need_tools
 
 from memopt.cli import main
 from memopt.targets.core.target import target_named
@@ -69,8 +70,7 @@ def test_a_board_behind_a_port_answers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The commands of the page, its program on the board that it names, in QEMU."""
-    if any(shutil.which(tool) is None for tool in ("arm-none-eabi-gcc", "qemu-system-arm")):
-        pytest.skip("needs arm-none-eabi-gcc and qemu-system-arm")
+    need_tools("cortex-m4")
     section = PAGE[PAGE.index("## 8.") :]
     commands = [shlex.split(line) for line in section.splitlines() if line.startswith("memopt ")]
     monkeypatch.chdir(tmp_path)

@@ -5,16 +5,11 @@ computes."""
 from pathlib import Path
 
 import numpy as np
-from drawn_network import Drawn
+from drawn_network import Drawn, computed, rewritten
 from onnx import helper
 from qdq_pairs import results
 
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
-from memopt.compile.driver import load_model
-from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.operators.attention import AttentionOp
-from memopt.rewrites import apply_rules
 
 FULL = 2000  # models
 RULES = ("choice-as-mask", "products-as-attention", "mask-as-causal")
@@ -155,11 +150,7 @@ def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float
     for seed in range(max(20, int(FULL * fuzz))):
         m = Model(seed)
         data = attention(m)
-        path = tmp_path / "m.onnx"
-        path.write_bytes(data)
-        module = load_model(path, {})
-        assert apply_rules(module, RULES), seed
-        module.verify()
+        module = rewritten(data, RULES, tmp_path / f"{seed}.onnx")
         (found,) = [op for op in module.walk() if isinstance(op, AttentionOp)]
         is_causal = m.is_causal and not m.is_biased
         assert (found.causal is not None and found.mask is None) == is_causal, seed
@@ -167,10 +158,7 @@ def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float
         assert kinds.count("attention") == 1, seed
         assert not {"softmax", "batch_matmul"} & set(kinds), seed
         x = m.rng.normal(size=(1, m.places, m.width)).astype(np.float32)
-        func = only_function(module)
-        last = func.get_return_op()
-        assert last is not None
-        got = evaluate(func, Weights.of(module), [x])[last.operands[0]]
+        got = computed(module, x)
         want = results(data, {"x": x}, fused=False)
         assert got.shape == want.shape
         assert abs(got - want).max() <= 2e-5 * max(1, abs(want).max()), seed

@@ -5,14 +5,8 @@ computes."""
 from pathlib import Path
 
 import numpy as np
-from drawn_network import Drawn
+from drawn_network import Drawn, computed, rewritten
 from qdq_pairs import results
-
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
-from memopt.compile.driver import load_model
-from memopt.dialects.memgraph.functions import only_function
-from memopt.rewrites import apply_rules
 
 FULL = 2000  # models
 RULES = (
@@ -80,19 +74,12 @@ def test_normalizations_by_moments_are_one_operator(tmp_path: Path, fuzz: float)
     for seed in range(max(20, int(FULL * fuzz))):
         m = Model(seed)
         data = normalization(m)
-        path = tmp_path / "m.onnx"
-        path.write_bytes(data)
-        module = load_model(path, {})
-        assert apply_rules(module, RULES), seed
-        module.verify()
+        module = rewritten(data, RULES, tmp_path / f"{seed}.onnx")
         kinds = {op.name for op in module.walk() if op.name.startswith("memgraph.")}
         moved = {"memgraph.constant", "memgraph.reshape"}
         assert kinds - moved == {"memgraph.layer_normalization"}, seed
         x = m.rng.normal(size=m.shape).astype(np.float32)
-        func = only_function(module)
-        last = func.get_return_op()
-        assert last is not None
-        got = evaluate(func, Weights.of(module), [x])[last.operands[0]]
+        got = computed(module, x)
         want = results(data, {"x": x}, fused=False)
         assert got.shape == want.shape
         assert abs(got - want).max() <= 1e-4 * max(1, abs(want).max()), seed

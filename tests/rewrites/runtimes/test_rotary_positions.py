@@ -5,18 +5,13 @@ what onnxruntime computes."""
 from pathlib import Path
 
 import numpy as np
-from drawn_network import Drawn
+from drawn_network import Drawn, computed, rewritten
 from onnx import helper
 from qdq_pairs import results
 from xdsl.context import Context
 
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
-from memopt.compile.driver import load_model
-from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.operators.attention import AttentionOp
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
-from memopt.rewrites import apply_rules
 
 FULL = 2000  # models
 EACH = 4  # of which one is computed in rows too
@@ -89,11 +84,7 @@ def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float
     for seed in range(max(16, int(FULL * fuzz))):
         m = Model(seed)
         data = attention(m)
-        path = tmp_path / "m.onnx"
-        path.write_bytes(data)
-        module = load_model(path, {})
-        assert apply_rules(module, RULES), seed
-        module.verify()
+        module = rewritten(data, RULES, tmp_path / f"{seed}.onnx")
         assert [isinstance(op, AttentionOp) for op in module.walk()].count(True) == 1, seed
         x = m.rng.normal(size=(1, m.places, m.width)).astype(np.float32)
         got = computed(module, x)
@@ -104,10 +95,3 @@ def test_attention_is_found_and_close_to_onnxruntime(tmp_path: Path, fuzz: float
             MemgraphExpandRowsPass(("all",)).apply(Context(), module)
             assert "memgraph.row_kernel" in str(module)
             assert np.array_equal(computed(module, x), got), seed
-
-
-def computed(module, x):
-    func = only_function(module)
-    last = func.get_return_op()
-    assert last is not None
-    return evaluate(func, Weights.of(module), [x])[last.operands[0]]

@@ -70,7 +70,7 @@ def wide(rng: random.Random, pairs: int) -> MemoryGraph:
 def test_both_ends_of_large_graphs_are_those_of_the_reference(
     fuzz: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 300 operators, so that masks take several words, and with more kill-moves than FEW."""
+    """They have 300 operators, so that masks take several words, and more kill-moves than FEW."""
     rng, large = random.Random(2), 0
     for number in range(max(12, int(GRAPHS * fuzz / 20))):
         drawn = random_graph(rng, rng.choice((70, 140, 400)))

@@ -82,10 +82,10 @@ def test_a_crowded_graph_gets_fewer_states(monkeypatch: pytest.MonkeyPatch) -> N
     spans = [b.upper - b.lower - 1 for b in live_ranges(graph, order).buffers]
     ends = sum(g.is_output for g in graph.groups)  # alive to the end, where nobody touches them
     assert 0 < search.alive(graph, order) <= sum(spans) + ends
-    most = search.states_for(graph, order)
-    assert most == search.WORK // len(graph)
+    states = search.states_for(graph, order)
+    assert states == search.WORK // len(graph)
     monkeypatch.setattr(search, "CROWD", search.alive(graph, order) / 10)
-    assert search.states_for(graph, order) == int(most / 100)
+    assert search.states_for(graph, order) == int(states / 100)
 
 
 def test_operators_that_are_ready_are_those_of_the_definition(fuzz: float) -> None:

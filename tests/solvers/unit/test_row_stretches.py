@@ -55,7 +55,7 @@ def test_no_cut_into_stretches_has_a_lower_peak(fuzz: float) -> None:
 
 
 def test_a_search_that_begins_there_ends_lower() -> None:
-    """Of 1,200 steps, of which so few states are searched that the incumbent decides."""
+    """So few states of its 1,200 steps are searched that the incumbent decides."""
     graph, _ = rows_of_a_chain(random.Random(4), (48,) * 10 + (24,) * 30)
     peaks = [
         auto.solve(graph, max_states=100, local=False, stretches=on).peak for on in (True, False)

@@ -123,5 +123,5 @@ def test_tanh_is_within_its_bound(tmp_path: Path, lab: Any) -> None:
     constants = {"w": np.ones((1, 1, 1), "f4"), "r": np.zeros((1, 1, 1), "f4")}
     node = helper.make_node("RNN", ["x", *constants], ["y"], hidden_size=1)
     path = saved(tmp_path / "m.onnx", [node], given, constants)
-    made = np.frombuffer(run(lab, path, tmp_path / "c", "host", given, rows=False), "f4")
-    np.testing.assert_allclose(made, np.tanh(x.astype("f8")), rtol=0, atol=4e-7)
+    result = np.frombuffer(run(lab, path, tmp_path / "c", "host", given, rows=False), "f4")
+    np.testing.assert_allclose(result, np.tanh(x.astype("f8")), rtol=0, atol=4e-7)

@@ -7,7 +7,6 @@ import ctypes
 import os
 import queue
 import random
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Generator
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from serial_board import built, running, terminal
+from tools import need_tools
 
 from memopt.backends.c.emit.c_text import filled
 from memopt.backends.c.project.program import memory_arrays
@@ -87,18 +87,18 @@ def test_a_board_answers_as_the_reference(
         request = Request(path=model, options=options, is_built=True)
         answer = validate(request, data, port=port)
         other = PlanOptions(target=target, rows="none", schedule="source", io="kept")
-        kept = validate(
+        second = validate(
             Request(path=model, options=other, is_built=True), data, against="tflm", port=port
         )
         stranger = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
         np.save(data, np.zeros((1, 28, 28, 1)))
         with pytest.raises(MemoptError, match=rf"another model is on the board: {name}, [0-9a-f]+"):
             validate(Request(path=stranger, options=options), data, port=port)
-    assert [one.different for one in answer.outputs + kept.outputs] == [0, 0]
-    assert answer.samples == kept.samples == 3
+    assert [one.different for one in answer.outputs + second.outputs] == [0, 0]
+    assert answer.samples == second.samples == 3
     assert answer.board is not None and answer.board.is_same_code
     assert answer.board.cycles == (7, 7)
-    assert kept.board is not None and not kept.board.is_same_code
+    assert second.board is not None and not second.board.is_same_code
 
 
 ON_THE_HOST = """
@@ -131,11 +131,11 @@ def test_memories_of_each_kind_are_served(
     path, data = shared / "models" / f"{model}.tflite", tmp_path / "x.npz"
     how = Building(has_serial=True, layout="single-file")
     request = Request(path=path, options=options, building=how, is_built=True)
-    made = build(plan(read(request)))
-    assert made.project is not None
-    for file, text in made.files.items():
+    project = build(plan(read(request)))
+    assert project.project is not None
+    for file, text in project.files.items():
         (tmp_path / file).write_text(str(text))
-    layout = made.project.emitted.layout
+    layout = project.project.emitted.layout
     words = {
         "name": model,
         "arrays": memory_arrays(layout, model),
@@ -207,8 +207,7 @@ HELLO = Hello(1, b"\xc0\xdb\xdc\xdd\x00\x01\x02\x03", bytes(8), 341, 305, "net")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of two inputs and two outputs behind the header."""
-    if shutil.which("gcc") is None:
-        pytest.skip("needs gcc")
+    need_tools("host")
     work = tmp_path_factory.mktemp("serial")
     sizes = b"".join(size.to_bytes(4, "little") for size in (341, 305))
     told = bytes([1]) + HELLO.model + HELLO.code + sizes + b"net"
