@@ -32,7 +32,8 @@ from memopt.targets.core.target import target_named
 
 @dataclass(frozen=True)
 class MemgraphModelPass(ModulePass):
-    """Set the memory model that functions are planned for."""
+    """Set the memory model that functions are planned for. A target's alignment is the least: a
+    wider one that a function has stays."""
 
     name = "memgraph-model"
 
@@ -80,7 +81,8 @@ class MemgraphModelPass(ModulePass):
                 "scratch": old.scratch.data,
                 "align_io": old.align_io.data,
             }
-            model = ModelAttr.of(old_fields | brought | self.given())
+            wider = {"alignment": max(old.alignment.data, brought.get("alignment", 0))}
+            model = ModelAttr.of(old_fields | brought | wider | self.given())
             changed_scratch = asked_scratch(func, old, model)
             if model != old or changed_scratch:
                 drop_plan(func)

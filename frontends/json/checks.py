@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Sequence
 
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.frontends.json.file import Node, Tensor
+from memopt.frontends.json.file import OVER, Node, Tensor
 
 
 def producers_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> dict[str, Node]:
@@ -86,6 +86,11 @@ def check_reads(
                 raise MemoptError(f"mutates {name!r}, which is no input of it", node.place)
             if tensors[name].is_weight:
                 raise MemoptError(f"mutates {name!r}, which is a weight", node.place)
+        for name in node.may_overwrite:
+            if name not in node.inputs:
+                raise MemoptError(f"{OVER}: {name!r} is no input of it", node.place)
+            if tensors[name].is_weight or tensors[name].persistent:
+                raise MemoptError(f"{OVER}: {name!r} is not in the arena", node.place)
 
 
 def in_order(nodes: Sequence[Node], before: Sequence[set[int]]) -> list[Node]:

@@ -15,6 +15,7 @@ from memopt.frontends.core.types import ELEMENTS
 
 DTYPES: Final = {n: e for n, e in ELEMENTS.items() if not isinstance(e, RuntimeType)}
 MAX_RANK = 32
+OVER = "may_overwrite"
 
 
 class Tensor(NamedTuple):
@@ -35,7 +36,8 @@ class Tensor(NamedTuple):
 
 class Node(NamedTuple):
     """A node of the file. `workspace` in bytes, one entry per buffer of its own; `mutates` are the
-    operands that it overwrites, `after` the nodes that it follows."""
+    operands that it overwrites, `may_overwrite` those whose place its output may take once nobody
+    needs them, `after` the nodes that it follows."""
 
     number: int
     name: str
@@ -45,6 +47,7 @@ class Node(NamedTuple):
     attrs: dict[str, Any]
     workspace: tuple[int, ...]
     mutates: tuple[str, ...]
+    may_overwrite: tuple[str, ...]
     after: tuple[str, ...]
     place: str
 
@@ -187,6 +190,7 @@ def nodes_of(graph: dict[str, Any], file: str) -> list[Node]:
                 object_of(entry["attrs"], f"{place}: attrs") if "attrs" in entry else {},
                 tuple([_size(s, place, "workspace") for s in sizes if s != 0]),
                 names_of(entry["mutates"], place, "mutates") if "mutates" in entry else (),
+                names_of(entry[OVER], place, OVER) if OVER in entry else (),
                 names_of(entry["after"], place, "after") if "after" in entry else (),
                 place,
             )

@@ -24,6 +24,8 @@ takes its token (frontends/json/storages.py):
 
     {"name": "u", "op": "sgd", "inputs": ["w", "dw"], "outputs": [], "mutates": ["w"]}
 
+What `may_overwrite` an input, where nothing reads that later, has `may_overwrite [0]`.
+
     %0, %t = memgraph.opaque "MatMul"(%x) ... -> (tensor<16xi8>, !memgraph.after)
     memgraph.opaque "sgd"(%dw, %t) options {mutates = ["w"]} ... -> ()
 """
@@ -156,12 +158,17 @@ def _operation(
         elif values[name] not in operands:
             operands.append(values[name])
     attrs = node.attrs | ({"mutates": list(node.mutates)} if node.mutates else {})
+    over = [values[name] for name in use.overwritable]
+    if over and (len(node.outputs) != 1 or len(results) != 1):
+        raise MemoptError("may_overwrite is of nodes that make one tensor", node.place)
     op = OpaqueOp(
         node.op,
         [*operands, *tokens],
         [*(s.type for s in results), *([AfterType()] if with_token else [])],
         options=_options(attrs, f"{node.place}: attrs") if attrs else None,
     )
+    if over:
+        op.let_overwrite([operands.index(value) for value in over])
     if node.workspace:
         op.attributes["memgraph.scratch"] = ArrayAttr([ScratchAttr(s) for s in node.workspace])
     return op, results

@@ -78,11 +78,12 @@ def storages_of(tensors: dict[str, Tensor]) -> dict[str, Storage]:
 
 
 class Use(NamedTuple):
-    """Storages that a node reads, as often as it names them, and those that it writes, each
-    once."""
+    """Storages that a node reads, as often as it names them, those that it writes, each once, and
+    those in whose place its result may lie."""
 
     reads: list[str]
     writes: list[str]
+    overwritable: list[str]
 
 
 def use_of(node: Node, tensors: dict[str, Tensor]) -> Use:
@@ -91,7 +92,8 @@ def use_of(node: Node, tensors: dict[str, Tensor]) -> Use:
     writes = [tensors[n].storage for n in (*node.outputs, *node.mutates)]
     if len(writes) > 1:
         writes = list(dict.fromkeys(writes))
-    return Use([tensor.storage for tensor in read if not tensor.is_weight], writes)
+    over = [tensors[name].storage for name in node.may_overwrite]
+    return Use([tensor.storage for tensor in read if not tensor.is_weight], writes, over)
 
 
 def waits_of(
@@ -112,7 +114,7 @@ def waits_of(
             writers[name].append(node.number)
     available = given | {name for name, storage in storages.items() if storage.persistent}
     so_far: dict[str, _SoFar] = {}
-    for node, (reads, writes) in zip(nodes, uses, strict=True):
+    for node, (reads, writes, _) in zip(nodes, uses, strict=True):
         for name in dict.fromkeys((*reads, *writes)):
             if name not in available and len(writers[name]) == 1:  # as most: made once, then read
                 if writers[name][0] != node.number:

@@ -20,7 +20,8 @@ from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, round_up
 
 INT64 = 1 << 63
-CAPTURED = ("storage", "offset", "persistent", "mutates", "after")  # what only captures say
+CAPTURED = ("storage", "offset", "persistent", "mutates", "after", "may_overwrite")
+"""Keys that only captures have."""
 
 
 @dataclass(frozen=True)

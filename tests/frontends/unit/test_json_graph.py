@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
+import memopt
 from memopt.analysis.function_memory import function_memory, memory_of
 from memopt.dialects.memgraph.dialect import MEMGRAPH
 from memopt.dialects.memgraph.errors import MemoptError
@@ -227,6 +228,18 @@ WRONG: dict[str, tuple[Any, str]] = {
         with_node(inputs=["w"], mutates=["w"]),
         "node 2 'n': error: mutates 'w', which is a weight",
     ),
+    "overwrites no input": (
+        with_node(may_overwrite=["h"]),
+        "node 2 'n': error: may_overwrite: 'h' is no input of it",
+    ),
+    "overwrites a weight": (
+        with_node(inputs=["w"], may_overwrite=["w"]),
+        "node 2 'n': error: may_overwrite: 'w' is not in the arena",
+    ),
+    "overwrites without a result": (
+        with_node(inputs=["h"], may_overwrite=["h"]),
+        "node 2 'n': error: may_overwrite is of nodes that make one tensor",
+    ),
     "after nothing": (with_node(after=["gone"]), "node 2 'n': error: comes after 'gone', which is"),
     "after itself": (with_node(after=["n"]), "node 2 'n': error: comes after itself"),
     "read before it is overwritten and made": (
@@ -295,6 +308,28 @@ def test_storages_and_what_is_persistent() -> None:
         ("h", 12, [1, 2]),
         ("y", 6, []),
     ]
+
+
+def test_what_may_be_overwritten() -> None:
+    """It survives its text, and a plan in place takes it where that is the end of the input."""
+    tensors = [{"name": n, "bytes": 64} for n in "xabc"]
+    nodes = [
+        {"name": "n0", "op": "f", "inputs": ["x"], "outputs": ["a"]},
+        {"name": "n1", "op": "g", "inputs": ["x", "a"], "outputs": ["b"], "may_overwrite": ["a"]},
+        {"name": "n2", "op": "g", "inputs": ["x", "b"], "outputs": ["c"], "may_overwrite": ["x"]},
+    ]
+    graph = {"graph_inputs": ["x"], "graph_outputs": ["c"], "tensors": tensors, "nodes": nodes}
+    module = load(graph)
+    text = module_text(module)
+    assert text.count("may_overwrite [1]") == text.count("may_overwrite [0]") == 1
+    again = parse_module(context(), text, "t")
+    assert again.is_structurally_equivalent(module) and module_text(again) == text
+    generic = parse_module(context(), module_text(module, generic=True), "t")
+    assert generic.is_structurally_equivalent(module)
+    plan = memopt.plan(graph)
+    assert plan.peak == plan.arena == 128 and plan.optimal
+    assert plan.offsets["a"] == plan.offsets["b"] and plan.offsets["c"] == plan.offsets["x"]
+    assert memopt.plan(graph, inplace="off").peak == 192
 
 
 @pytest.mark.parametrize("name", WRONG)
