@@ -6,7 +6,7 @@ already and that writes none costs nothing and is left out. What is overwritten,
 schemas say: `Tensor(a!)`. What draws random numbers keeps its order, by its tag.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,13 +28,13 @@ class _Drawing:
 
     def known(self, tensor: Any) -> str | None:
         """The name of the storage of a tensor, if there is one already."""
-        return self.name_of.get(_key(tensor))
+        return self.name_of.get(key(tensor))
 
     def new(self, tensor: Any, name: str, persistent: bool = False) -> str:
         """Name a storage that nobody has seen."""
         if name in self.tensors:
             raise MemoptError(f"two tensors are called {name!r}")
-        self.name_of[_key(tensor)] = name
+        self.name_of[key(tensor)] = name
         self.tensors[name] = {"name": name, "bytes": _bytes(tensor, name)}
         if persistent:
             self.tensors[name]["persistent"] = True
@@ -42,11 +42,30 @@ class _Drawing:
 
     def names(self, tensors: Iterator[Any]) -> list[str]:
         """The storages of tensors that exist, each once."""
-        return list(dict.fromkeys(self.name_of[_key(t)] for t in tensors))
+        return list(dict.fromkeys(self.name_of[key(t)] for t in tensors))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A traced graph as a JSON graph, and the names of the storages in it."""
+
+    traced: Traced
+    graph: dict[str, Any]
+    name_of: Mapping[int, str]
+
+    def name(self, fake: Any) -> str:
+        """Return the name of the storage of a fake tensor of the traced graph."""
+        return self.name_of[key(fake)]
 
 
 def graph_of(traced: Traced, name: str) -> dict[str, Any]:
-    """The JSON graph: one tensor per storage, one node per operator that makes or overwrites one.
+    """Return the JSON graph. Raises MemoptError as `drawn`."""
+    return drawn(traced, name).graph
+
+
+def drawn(traced: Traced, name: str) -> Drawn:
+    """Return the JSON graph: one tensor per storage, one node per operator that makes or overwrites
+    one.
 
     Raises MemoptError for sizes that depend on data, operators that have a graph inside, and a
     graph that returns nothing.
@@ -58,14 +77,14 @@ def graph_of(traced: Traced, name: str) -> dict[str, Any]:
     for node in traced.graph_module.graph.nodes:
         if node.op == "placeholder":
             title, persistent = next(entries)
-            for tensor in _tensors(node.meta.get("val")):
+            for tensor in tensors_in(node.meta.get("val")):
                 if drawing.known(tensor) is None:
                     drawing.new(tensor, title, persistent)
                     given += [] if persistent else [title]
         elif node.op == "get_attr":
-            value = _attribute(traced.graph_module, node.target)
+            value = attribute_of(traced.graph_module, node.target)
             node.meta.setdefault("val", value)
-            for tensor in _tensors(node.meta["val"]):
+            for tensor in tensors_in(node.meta["val"]):
                 if drawing.known(tensor) is None:
                     drawing.new(tensor, node.name, persistent=True)
         elif node.op == "output":
@@ -75,7 +94,7 @@ def graph_of(traced: Traced, name: str) -> dict[str, Any]:
     returned = [n for n in returned if not drawing.tensors[n].get("persistent")]
     if not returned:
         raise MemoptError(f"{name} returns nothing that it makes, such as a loss")
-    return {
+    graph = {
         "name": name,
         "source": MADE_BY,
         "tensors": list(drawing.tensors.values()),
@@ -83,12 +102,13 @@ def graph_of(traced: Traced, name: str) -> dict[str, Any]:
         "graph_inputs": given,
         "graph_outputs": returned,
     }
+    return Drawn(traced, graph, drawing.name_of)
 
 
 def _add(drawing: _Drawing, node: Any) -> None:
     reads = drawing.names(_operands(node))
     fresh: list[str] = []
-    tensors = list(_tensors(node.meta.get("val")))
+    tensors = list(tensors_in(node.meta.get("val")))
     for tensor in tensors:
         if drawing.known(tensor) is None:
             title = node.name if len(tensors) == 1 else f"{node.name}:{len(fresh)}"
@@ -125,28 +145,28 @@ def _overwritten(node: Any) -> Iterator[Any]:
         value = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)
         for operand in _entries(value) if isinstance(value, list | tuple) else [value]:
             if operand is not None:
-                yield from _tensors(operand.meta.get("val"))
+                yield from tensors_in(operand.meta.get("val"))
 
 
 def _operands(node: Any) -> Iterator[Any]:
     for operand in node.all_input_nodes:
-        yield from _tensors(operand.meta.get("val"))
+        yield from tensors_in(operand.meta.get("val"))
 
 
-def _tensors(value: Any) -> Iterator[Any]:
+def tensors_in(value: Any) -> Iterator[Any]:
     """The tensors of a result, which may be one, several or none."""
     if isinstance(value, pytorch().Tensor):
         yield value
     elif isinstance(value, list | tuple):
         for entry in _entries(value):
-            yield from _tensors(entry)
+            yield from tensors_in(entry)
 
 
 def _entries(value: Any) -> list[Any]:
     return list(value)
 
 
-def _key(tensor: Any) -> int:
+def key(tensor: Any) -> int:
     """Return the key that all tensors of one storage share, while one of them is there."""
     reductions = pytorch("torch.multiprocessing.reductions")
     return reductions.StorageWeakRef(tensor.untyped_storage()).cdata
@@ -159,7 +179,7 @@ def _bytes(tensor: Any, name: str) -> int:
     return size
 
 
-def _attribute(module: Any, target: str) -> Any:
+def attribute_of(module: Any, target: str) -> Any:
     for part in target.split("."):
         module = getattr(module, part)
     return module

@@ -15,6 +15,7 @@ GROUPS = {
     "To run": PROJECT["dependencies"],
     "To develop": PROJECT["optional-dependencies"]["dev"],
     "To sweep on a cluster": PROJECT["optional-dependencies"]["dask"],
+    "To execute plans in PyTorch": PROJECT["optional-dependencies"]["torch"],
     "To build the site": PROJECT["optional-dependencies"]["docs"],
     "To compare": PROJECT["optional-dependencies"]["peers"],
 }
