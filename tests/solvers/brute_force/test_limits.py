@@ -125,6 +125,31 @@ def test_work_ends_the_search_of_a_large_graph(fuzz: float) -> None:
     assert ended > GRAPHS * fuzz / 10
 
 
+def test_a_search_near_its_end_goes_on(fuzz: float) -> None:
+    """It ends more often where its work did not suffice, and the order is the same unless the peak
+    falls."""
+    rng = random.Random(5)
+    proven = lower = 0
+    for _ in range(int(GRAPHS * fuzz)):
+        graph = random_graph(rng)
+        best, start = optimum(graph), random_order(rng, graph)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search, "LARGE", len(graph) - 1)
+            patch.setattr(search, "WORK", rng.choice((1, 3)) * len(graph))
+            first = search.solve(graph, bound=0, incumbent=start)  # far from its bound
+            patch.setattr(search, "NEAR", graph.level(0) + sum(graph.sizes))
+            further = search.solve(graph, bound=0, incumbent=start)
+            patch.setattr(search, "NEAR", first.peak / max(1, first.lower_bound) - 1.000001)
+            far = search.solve(graph, bound=0, incumbent=start)
+        further.verify(graph)
+        assert first.lower_bound <= further.lower_bound <= best <= further.peak <= first.peak
+        assert further.order == first.order or further.peak < first.peak, graph
+        assert far == first
+        proven += further.optimal and not first.optimal
+        lower += further.peak < first.peak
+    assert proven > GRAPHS * fuzz / 10 and lower
+
+
 def test_looks_of_a_large_graph_are_parts_of_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where its states are limited, but not where its time is."""
     looks = list[int]()
