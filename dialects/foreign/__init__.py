@@ -1,8 +1,9 @@
 """Dialects of others whose behaviour is known here, a file each, found by its name.
 
 `foreign/tosa.py` has `MEMORY`, operation's name -> what it does to memory, and may have `ROWS`,
-name -> what rows of it read. What somebody registers
-(dialects/memgraph/interface.py) comes before both.
+name -> what rows of it read. With `GENERIC_BY`, the command that prints the dialect in generic
+form, all operations of `MEMORY` are read, whether xDSL has them or not (forms.py). What somebody
+registers (dialects/memgraph/interface.py) comes before the file.
 """
 
 from collections.abc import Mapping
@@ -30,16 +31,17 @@ def rows_described(op: Operation) -> DescribeRows | None:
 
 
 def _memory(name: str) -> Describe | None:
-    module = _module(name.partition(".")[0])
-    return None if module is None else module.MEMORY.get(name)
+    known: Mapping[str, Describe] = getattr(file_of(name.partition(".")[0]), "MEMORY", {})
+    return known.get(name)
 
 
 def _rows(name: str) -> DescribeRows | None:
-    rows: Mapping[str, DescribeRows] = getattr(_module(name.partition(".")[0]), "ROWS", {})
+    rows: Mapping[str, DescribeRows] = getattr(file_of(name.partition(".")[0]), "ROWS", {})
     return rows.get(name)
 
 
 @cache
-def _module(dialect: str) -> ModuleType | None:
+def file_of(dialect: str) -> ModuleType | None:
+    """Return the file of a dialect, None if there is none."""
     module = modules_in(__name__).get(dialect.replace("_", "-"))
     return load(module) if module else None

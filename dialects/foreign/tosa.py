@@ -5,6 +5,8 @@ are known: those of xDSL's dialect, and those that it does not have and that are
 %2 = tosa.concat %0, %1 {axis = 0}    its operands lie in it, if they follow each other there
 %3 = tosa.slice %2 {start = ...}      lies in its operand, if it is one piece of that
 %4 = tosa.add %3, %c : ...            may write over an operand of its result's shape and width
+%t = tosa.transpose %4 {perms = ...}  the same bytes, if only dimensions of 1 change places
+%s = tosa.scatter %4, %i, %u : ...    may write over the first, which it is but for some elements
 %5 = tosa.conv2d %4, %w, %b : ...     a buffer of its own
 
 Rows are those of images of one batch. A row of what slides a window reads the rows under it; a pool
@@ -18,31 +20,38 @@ the careful defaults.
 """
 
 from collections.abc import Callable
-from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation
 
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.foreign.descriptions import (
+    Concatenation,
+    attribute_of,
+    element_wise,
+    moved,
+    nothing,
+    number_of,
+    numbers_in,
+    numbers_of,
+    overwrites,
+    piece,
+    view,
+    whole,
+)
+from memopt.dialects.memgraph.behaviour import careful
 from memopt.dialects.memgraph.interface import (
-    Alias,
     DescribeRows,
     OperatorMemory,
     OperatorRows,
-    is_constant_like,
-    is_constant_value,
 )
 from memopt.dialects.memgraph.names import full_name
-from memopt.dialects.memgraph.tensors import (
-    AnyTensor,
-    bytes_of,
-    element_bits,
-    is_buffer,
-    rows_of,
-    shape_of,
-)
+from memopt.dialects.memgraph.tensors import AnyTensor, rows_of, shape_of
 from memopt.dialects.rows.questions import taps
+
+GENERIC_BY = "mlir-opt --mlir-print-op-generic"
+"""The command that prints any release's text in generic form."""
 
 EACH = (
     *("abs", "add", "arithmetic_right_shift", "bitwise_and", "bitwise_not", "bitwise_or"),
@@ -56,7 +65,11 @@ WHOLE = (
     *("argmax", "avg_pool2d", "conv2d", "conv3d", "depthwise_conv2d", "fft2d", "fully_connected"),
     *("gather", "matmul", "max_pool2d", "pad", "reduce_all", "reduce_any", "reduce_max"),
     *("reduce_min", "reduce_prod", "reduce_product", "reduce_sum", "resize", "reverse", "rfft2d"),
-    *("scatter", "tile", "transpose", "transpose_conv2d"),
+    *("tile", "transpose_conv2d"),
+)
+CAREFUL = (
+    *("apply_scale", "cond_if", "custom", "variable", "variable.read", "variable.write"),
+    *("variable_read", "variable_write", "while_loop", "yield"),
 )
 OVER_AXIS = (
     *("argmax", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod"),
@@ -64,83 +77,28 @@ OVER_AXIS = (
 )
 
 
-def _results(op: Operation) -> tuple[int | None, ...]:
-    return tuple(bytes_of(r.type) for r in op.results)
-
-
-def _whole(op: Operation, model: ModelAttr) -> OperatorMemory:
-    return OperatorMemory(_results(op))
-
-
-def _each(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """Element k of the result reads element k of operands of its shape, and is as wide."""
-    if not model.has_inplace:
-        return _whole(op, model)
-    out = op.results[0]
-    fits = tuple(
-        (0, k)
-        for k, v in enumerate(op.operands)
-        if is_buffer(v.type)
-        and not is_constant_value(v)
-        and shape_of(v) == shape_of(out)
-        and bytes_of(v.type) == bytes_of(out.type)
-    )
-    return OperatorMemory(_results(op), inplace=fits)
-
-
-def _view(op: Operation, model: ModelAttr) -> OperatorMemory:
-    if not model.has_views:
-        return _whole(op, model)
-    return OperatorMemory(_results(op), (Alias(0, 0, "view"),), executes=False)
-
-
-def _concat(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """Free where all dimensions before the axis are 1, so that operands follow each other."""
-    where = _axis(op)
-    values = list(op.operands)
-    if (
-        not model.has_views
-        or where is None
-        or prod(shape_of(op.results[0])[:where]) != 1
-        or len(set(values)) < len(values)
-        or any(map(is_constant_value, values))
-    ):
-        return _whole(op, model)
-    starts = [sum(bytes_of(v.type) or 0 for v in values[:k]) for k in range(len(values))]
-    inside = tuple(Alias(0, k, "slice", -start) for k, start in enumerate(starts))
-    return OperatorMemory(_results(op), inside, executes=False)
+def _axis(op: Operation) -> int | None:
+    return number_of(op, "axis")
 
 
 def _slice(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """Free where it is one piece; releases that hand the start over as a tensor copy."""
-    start = _property(op, "start")
-    at = None
-    if isinstance(start, DenseArrayBase):
-        at = _piece(op.operands[0], op.results[0], [int(v) for v in start.get_values()])
-    if not model.has_views or at is None:
-        return _whole(op, model)
-    return OperatorMemory(_results(op), (Alias(0, 0, "slice", at),), executes=False)
+    return piece(op, model, _said(op, "start"))
 
 
-def _piece(source: SSAValue, result: SSAValue, start: list[int]) -> int | None:
-    """Bytes from the start of `source` to a part of it in one piece, None if it is in several."""
-    shape, out = shape_of(source), shape_of(result)
-    elements, step, complete = 0, 1, True
-    for k in reversed(range(len(shape))):
-        if out[k] > 1 and not complete:
-            return None
-        complete = complete and out[k] == shape[k]
-        elements += start[k] * step
-        step *= shape[k]
-    bits = elements * element_bits(cast("AnyTensor", source.type).element_type)
-    return None if bits % 8 else bits // 8
+def _transpose(op: Operation, model: ModelAttr) -> OperatorMemory:
+    return moved(op, model, _said(op, "perms"))
+
+
+def _said(op: Operation, name: str) -> tuple[int, ...] | None:
+    """Return the numbers of that name: an attribute, or in other releases operand 1, of which those
+    of a constant are known."""
+    return numbers_of(op, name) or (numbers_in(op.operands[1]) if len(op.operands) > 1 else None)
 
 
 def _numbers(op: Operation, name: str, count: int) -> tuple[int, ...] | None:
     """So many numbers of an array that is said by that name."""
-    said = _property(op, name)
-    values = said.get_values() if isinstance(said, DenseArrayBase) else ()
-    return tuple(int(v) for v in values) if len(values) == count else None
+    values = numbers_of(op, name) or ()
+    return values if len(values) == count else None
 
 
 def _slides(op: Operation, kernel: int | None, dilation: int) -> Callable[[int], range] | None:
@@ -177,7 +135,7 @@ def _pool_rows(op: Operation) -> OperatorRows | None:
         return _of_operand_0(slides)
     under, type_ = slides(0), cast("AnyTensor", op.results[0].type)
     is_largest = full_name(op) == "tosa.max_pool2d"
-    element = type_.element_type if is_largest else _property(op, "acc_type")
+    element = type_.element_type if is_largest else attribute_of(op, "acc_type")
     if element is None:
         return None
     return OperatorRows(
@@ -246,34 +204,22 @@ def _pad_rows(op: Operation) -> OperatorRows | None:
 
 def _padding(op: Operation) -> int | None:
     """The rows before the first, if they are known."""
-    origin = op.operands[1].owner if len(op.operands) > 1 else None
-    if not isinstance(origin, Operation) or not is_constant_like(origin):
-        return None
-    said = _property(origin, "values") or _property(origin, "value")
-    if not isinstance(said, DenseIntOrFPElementsAttr):
-        return None
-    padding = [int(v) for v in said.get_values()]
-    return padding[2] if len(padding) == 2 * len(shape_of(op.results[0])) else None
-
-
-def _axis(op: Operation) -> int | None:
-    axis = _property(op, "axis")
-    return cast("IntegerAttr", axis).value.data if isinstance(axis, IntegerAttr) else None
-
-
-def _property(op: Operation, name: str) -> Attribute | None:
-    """Return a property, or the attribute of that name: unregistered operations have attributes
-    alone."""
-    return op.properties.get(name) or op.attributes.get(name)
+    padding = numbers_in(op.operands[1]) if len(op.operands) > 1 else None
+    is_known = padding is not None and len(padding) == 2 * len(shape_of(op.results[0]))
+    return padding[2] if padding is not None and is_known else None
 
 
 MEMORY = {
     f"tosa.{name}": describe
     for names, describe in (
-        (EACH, _each),
-        (WHOLE, _whole),
-        (("reshape", "identity"), _view),
-        (("concat",), _concat),
+        (("const", "const_shape"), nothing),
+        (EACH, element_wise),
+        (WHOLE, whole),
+        (CAREFUL, careful),
+        (("scatter",), overwrites),
+        (("reshape", "identity"), view),
+        (("transpose",), _transpose),
+        (("concat",), Concatenation(_axis)),
         (("slice",), _slice),
     )
     for name in names

@@ -49,7 +49,8 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     """Return the effect of `op` on memory: by its interface or registration, then by its
     attributes."""
     try:
-        answer = op.memory(model) if isinstance(op, MemoryInterface) else _described(op, model)
+        is_ours = isinstance(op, MemoryInterface)
+        answer = op.memory(model) if is_ours else (memory_described(op) or careful)(op, model)
     except MemoptError as error:
         raise MemoptError(error.text, error.place or place_of(op)) from None
     if ALIAS in op.attributes and (lists := alias_lists(op)):  # few have any
@@ -98,26 +99,10 @@ def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
     )
 
 
-def _described(op: Operation, model: ModelAttr) -> OperatorMemory:
-    describe = memory_described(op)
-    return describe(op, model) if describe else _foreign(op, model)
-
-
-def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """Careful defaults for an operation that nobody registered. Raises MemoptError for memrefs and
-    for buffers inside regions, whose bytes no plan would count."""
-    if any(isinstance(v.type, MemRefType) for v in (*op.operands, *op.results)):
-        raise MemoptError(f"{op.name} uses a memref; only tensors are planned", place_of(op))
-    inside = _inner_buffer(op)
-    if inside is not None:
-        raise MemoptError(
-            f"{op.name} has the buffer {name_of(inside)} in a region, which is not planned",
-            place_of(op),
-        )
-    called = _called_with_buffers(op)
-    if called is not None:
-        text = f"{full_name(op)} of @{called}, whose own arena lies in nobody's; inline it first"
-        raise MemoptError(text, place_of(op))
+def careful(op: Operation, model: ModelAttr) -> OperatorMemory:
+    """Return the careful defaults for an operation that nobody described. Raises MemoptError for
+    what cannot be planned."""
+    check_planned(op)
     results = tuple(bytes_of(r.type) for r in op.results)
     if op.name == "tensor.empty" or is_constant_like(op):
         return OperatorMemory((None,) * len(results), executes=False)
@@ -128,16 +113,40 @@ def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory(
             results, (view,) if model.has_views else (), executes=not model.has_views
         )
-    if op.regions and not op.name.startswith("linalg."):
+    if op.regions:
         return OperatorMemory(results, effects=(BARRIER,))
-    aliases: list[Alias] = []
-    inits = [i for i, v in enumerate(op.operands) if v in set(destinations(op))]
-    if inits and len(inits) == len(op.results):  # more: an init is read too, so it is not written
-        aliases = [
-            Alias(r, i, "inplace") for r, i in enumerate(inits) if not _is_empty(op.operands[i])
-        ]
-    pure = op.has_trait(Pure, value_if_unregistered=False) or op.name.startswith("linalg.")
-    return OperatorMemory(results, tuple(aliases), effects=() if pure else (WORLD,))
+    pure = op.has_trait(Pure, value_if_unregistered=False)
+    in_place = in_destinations(op, destinations(op))
+    return OperatorMemory(results, in_place, effects=() if pure else (WORLD,))
+
+
+def check_planned(op: Operation) -> None:
+    """Raise MemoptError for memrefs and for buffers inside regions, whose bytes no plan would
+    count, and for calls of functions that have some."""
+    if any(isinstance(v.type, MemRefType) for v in (*op.operands, *op.results)):
+        raise MemoptError(f"{full_name(op)} uses a memref; only tensors are planned", place_of(op))
+    inside = _inner_buffer(op)
+    if inside is not None:
+        raise MemoptError(
+            f"{full_name(op)} has the buffer {name_of(inside)} in a region, which is not planned",
+            place_of(op),
+        )
+    called = _called_with_buffers(op)
+    if called is not None:
+        text = f"{full_name(op)} of @{called}, whose own arena lies in nobody's; inline it first"
+        raise MemoptError(text, place_of(op))
+
+
+def in_destinations(op: Operation, destinations: Sequence[SSAValue]) -> tuple[Alias, ...]:
+    """Return how the results lie in the inits of a destination-passing operation, of which
+    `tensor.empty` is no buffer."""
+    wanted = set(destinations)
+    inits = [i for i, v in enumerate(op.operands) if v in wanted]
+    if len(inits) != len(op.results):  # more: an init is read too, so it is not written
+        return ()
+    return tuple(
+        Alias(r, i, "inplace") for r, i in enumerate(inits) if not _is_empty(op.operands[i])
+    )
 
 
 def _called_with_buffers(op: Operation) -> str | None:

@@ -131,7 +131,7 @@ def register(
 
 CONSTANTS = (
     *("memgraph.constant", "arith.constant", "onnx.Constant"),
-    *("tosa.const", "tosa.const_shape"),
+    *("tosa.const", "tosa.const_shape", "stablehlo.constant"),
 )
 
 

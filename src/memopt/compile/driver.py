@@ -35,6 +35,7 @@ from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Fixed, Shapes
+from memopt.modules import load
 from memopt.passes.memgraph_expand_rows import AUTO, MemgraphExpandRowsPass
 from memopt.plugin import PASSES
 from memopt.solvers import clock
@@ -60,7 +61,8 @@ def new_context(allow_unregistered: bool = False) -> Context:
     """A context that knows every dialect of the environment, each loaded when it is met."""
     from xdsl.universe import Universe
 
-    context = Context(allow_unregistered=allow_unregistered)
+    kind = load("memopt.dialects.foreign.context", "ForeignContext").ForeignContext
+    context: Context = kind(allow_unregistered=allow_unregistered)
     for name, factory in Universe.get_multiverse().all_dialects.items():
         context.register_dialect(name, factory)
     context.load_registered_dialect("builtin")

@@ -5,12 +5,21 @@ written out. What is refused here is an error with its place, before anything is
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, UnregisteredAttr
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    UnregisteredAttr,
+    UnregisteredOp,
+)
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
+from xdsl.traits import HasParent
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from memopt.dialects.memgraph.errors import nearest
@@ -19,6 +28,33 @@ from memopt.dialects.memgraph.old_forms import RENAMED, ROWS, old_form
 MOST_BITS: Final = (1 << 24) - 1  # of an integer type, as in MLIR
 MOST_ELEMENTS: Final = 1 << 22  # of a dense attribute, each of which xDSL makes an object of
 _INTEGER: Final = re.compile(r"[su]?i([0-9]+)")
+
+
+# of operands or properties that are too many, too few or called otherwise
+_OTHER_RELEASE: Final = re.compile(
+    r"Expected (at least )?\d+ (or \d+ )?(operand|result|region)s?\b|property '|"
+    r"attribute '[^']*' expected|unexpected property"
+)
+
+
+@dataclass(frozen=True)
+class _Releases:
+    """Two classes of an operation, which the parser takes for one: `own` is xDSL's, `other` reads
+    what any release of its dialect prints."""
+
+    own: type[Operation]
+    other: type[Operation]
+    either: Callable[["_Releases", Callable[[type[Operation]], Operation]], Operation]
+
+    def dialect_name(self) -> str:
+        return self.own.dialect_name()
+
+    def parse(self, parser: Parser) -> Operation:
+        return self.either(self, lambda kind: kind.parse(parser))
+
+
+def _nothing(name: str) -> None:
+    """Answer for a context that is not ours (dialects/foreign/context.py)."""
 
 
 class BoundedParser(Parser):
@@ -30,8 +66,37 @@ class BoundedParser(Parser):
         if operation is None and name in RENAMED:
             self.raise_error(old_form(f"{name}, now {RENAMED[name]}", ROWS))
         if operation is None:
-            known = (operation.name for operation in self.ctx.loaded_ops)
+            known = [operation.name for operation in self.ctx.loaded_ops]
+            known += getattr(self.ctx, "names_beside", _nothing)(name) or ()
             self.raise_error(f"Operation {name} is not registered{nearest(name, known)}")
+        other = getattr(self.ctx, "of_any_release", _nothing)(name)
+        if other is None or issubclass(operation, UnregisteredOp):
+            return operation
+        return cast("type[Operation]", _Releases(operation, other, self._of_any_release))
+
+    def _parse_generic_operation(self, op_type: Any) -> Operation:
+        if not isinstance(op_type, _Releases):
+            return super()._parse_generic_operation(op_type)
+        return self._of_any_release(op_type, super()._parse_generic_operation)
+
+    def _of_any_release(
+        self, kinds: "_Releases", read: Callable[[type[Operation]], Operation]
+    ) -> Operation:
+        """Return an operation that xDSL has, as it is in xDSL's release of its dialect; if other
+        operands or attributes are there, as it stands."""
+        start = self.pos
+        try:
+            operation = read(kinds.own)
+            if not operation.has_trait(HasParent):  # it has none yet
+                operation.verify_()
+        except (ParseError, VerifyException) as error:
+            if isinstance(error, VerifyException) and not _OTHER_RELEASE.match(str(error)):
+                raise
+            self._resume_from(start)
+            try:
+                return read(kinds.other)
+            except ParseError:
+                raise error from None
         return operation
 
     def _parse_dialect_type_or_attribute_body(
