@@ -32,6 +32,7 @@ using Frontier = std::shared_ptr<const Indices>;
 constexpr Index NONE = std::numeric_limits<Index>::max();
 constexpr std::size_t NO_SET = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t FEW = 100;  // kill_moves.py's
+constexpr std::int64_t LOOK = 16;  // work of a look at an operator or a state; that at a word is 1
 constexpr std::int64_t MOST_OPERATORS = 1 << 20;
 
 struct Group {
@@ -112,13 +113,14 @@ Problem read_problem(Stream& stream, double weight) {
 class Search {
   public:
     virtual ~Search() = default;
-    virtual void advance(std::int64_t states, Bytes memory, Bytes floor, Bytes ceiling) = 0;
+    virtual void advance(std::int64_t states, std::int64_t work, Bytes memory, Bytes floor,
+                         Bytes ceiling) = 0;
     virtual void order(std::int64_t* operators) const = 0;
     virtual std::int64_t waiting() const = 0;
 
     std::int64_t states = 0;
     Bytes memory = 0, lower = 0;
-    bool exhausted = false;
+    bool exhausted = false, paused = false;
     Index goal = NONE;
 };
 
@@ -145,25 +147,34 @@ class Downsets final : public Search {
             {lower, 0.0, 0, root, p_.start, std::make_shared<const Indices>(std::move(free))});
     }
 
-    void advance(std::int64_t count, Bytes most_memory, Bytes floor, Bytes ceiling) override {
+    void advance(std::int64_t count, std::int64_t work, Bytes most_memory, Bytes floor,
+                 Bytes ceiling) override {
         if (exhausted) return;
         raise(floor);
+        spent_ = 0;
+        work_ = work;
         const auto later = [this](const Entry& a, const Entry& b) { return is_later(a, b); };
-        for (std::int64_t taken = 0; !heap_.empty(); ++taken) {
-            if (taken >= count || memory > most_memory) return;
+        const bool is_over = paused && here_.peak >= ceiling;
+        if (paused && !is_over && follow(ceiling)) return;
+        while (!is_over && !heap_.empty()) {
+            if (count <= 0 || spent_ >= work_ || memory > most_memory) return;
+            spent_ += LOOK;
             std::pop_heap(heap_.begin(), heap_.end(), later);
             const Entry entry = std::move(heap_.back());
             heap_.pop_back();
             if (entry.peak >= ceiling) break;
-            if (states_[entry.state].closed && p_.dominance) {
-                --taken;
-                continue;
-            }
+            if (states_[entry.state].closed && p_.dominance) continue;
+            --count;
             lower = entry.peak;
             ++states;
-            if (follow(entry, ceiling)) return;
+            here_ = {entry.state, entry.peak, entry.level, entry.frontier, 0, 0};
+            states_[entry.state].closed = true;
+            width_.copy(done_.data(), row(entry.state));
+            expand();
+            if (follow(ceiling)) return;
         }
         exhausted = true;
+        paused = false;
         lower = ceiling;
     }
 
@@ -184,7 +195,9 @@ class Downsets final : public Search {
         }
     }
 
-    std::int64_t waiting() const override { return static_cast<std::int64_t>(heap_.size()); }
+    std::int64_t waiting() const override {
+        return static_cast<std::int64_t>(heap_.size()) + paused;
+    }
 
   private:
     struct State {
@@ -203,6 +216,14 @@ class Downsets final : public Search {
     struct Branch {
         Bytes step, after;
         Index last;
+    };
+    // The state that is looked at, or the last that it commits to, and how far that is.
+    struct Here {
+        Index state;
+        Bytes peak, level;
+        Frontier frontier;
+        int commits;
+        std::size_t next;  // of its operators, or of its sets and then candidates
     };
 
     const Word* row(Index state) const { return &rows_[state * width_.words()]; }
@@ -315,12 +336,13 @@ class Downsets final : public Search {
 
     // Add the branch that runs `move`, `last` at the end, if it is an operator. Return whether T1
     // commits to it.
-    bool consider(const Word* done, Bytes level, Bytes limit, const Word* move, Index last,
-                  bool minimal) {
-        width_.copy(child_.data(), done);
-        Bytes after = level, step = std::numeric_limits<Bytes>::min();
+    bool consider(const Word* move, Index last, bool minimal) {
+        width_.copy(child_.data(), done_.data());
+        Bytes after = here_.level, step = std::numeric_limits<Bytes>::min();
         bool alone = true;
+        std::int64_t looks = 1;
         width_.each(move, [&](std::size_t v) {
+            ++looks;
             if (v == last) return;
             step = std::max(step, run(child_.data(), after, v));
             alone = false;
@@ -329,7 +351,8 @@ class Downsets final : public Search {
             const Bytes top = run(child_.data(), after, last);
             step = std::max(alone ? Bytes{0} : step, top);
         }
-        const bool commits = p_.commits && minimal && step <= limit && after <= level;
+        spent_ += looks * LOOK + 2 * static_cast<std::int64_t>(width_.words());
+        const bool commits = p_.commits && minimal && step <= here_.peak && after <= here_.level;
         if (commits) {
             branches_.clear();
             children_.clear();
@@ -339,22 +362,47 @@ class Downsets final : public Search {
         return commits;
     }
 
-    void expand(const Word* done, Bytes level, Bytes limit, const Indices& frontier) {
+    bool by_kills() const { return p_.by_kills && !(p_.unread && width_.empty(done_.data())); }
+
+    // Begin to look at the branches from `here_`.
+    void expand() {
+        here_.frontier = advance_frontier(here_.frontier, done_.data());
+        here_.next = 0;
         branches_.clear();
         children_.clear();
-        if (p_.by_kills && !(p_.unread && width_.empty(done)))
-            expand_kills(done, level, limit, frontier);
-        else
-            expand_operators(done, level, limit);
+        if (by_kills()) collect_sets();
     }
 
-    void expand_operators(const Word* done, Bytes level, Bytes limit) {
-        for (std::size_t v = 0; v < p_.n; ++v) {
-            if (has(done, v) || !all_in(p_.operators[v].predecessors, done)) continue;
+    // Look at the branches that are left, or at the one that T1 commits to; false where the work
+    // is spent.
+    bool finish_expansion() {
+        if (!by_kills()) return finish_operators();
+        bool commits = false;
+        for (; here_.next < sets_.size() && !commits; ++here_.next) {
+            if (spent_ >= work_) return false;
+            commits = consider_set(sets_[here_.next]);
+        }
+        for (; here_.next < sets_.size() + candidates_.size() && !commits; ++here_.next) {
+            if (spent_ >= work_) return false;
+            commits = consider_candidate(candidates_[here_.next - sets_.size()]);
+        }
+        if (!branches_.empty()) return true;
+        width_.subtract(move_.data(), full_.data(), done_.data());
+        if (!width_.empty(move_.data())) consider(move_.data(), NONE, true);
+        return true;
+    }
+
+    bool finish_operators() {
+        for (; here_.next < p_.n; ++here_.next) {
+            const std::size_t v = here_.next;
+            if (spent_++ >= work_) return false;
+            if (has(done_.data(), v) || !all_in(p_.operators[v].predecessors, done_.data()))
+                continue;
             std::fill(move_.begin(), move_.end(), 0);
             put(move_.data(), v);
-            if (consider(done, level, limit, move_.data(), NONE, true)) return;
+            if (consider(move_.data(), NONE, true)) return true;
         }
+        return true;
     }
 
     struct Set {
@@ -428,44 +476,45 @@ class Downsets final : public Search {
         sets_.swap(different_);
     }
 
-    void expand_kills(const Word* done, Bytes level, Bytes limit, const Indices& frontier) {
+    void collect_sets() {
         const std::size_t words = width_.words();
         needs_.clear();
         sets_.clear();
         minimal_.clear();
         candidates_.clear();
-        for (Index e : frontier) {
+        for (Index e : *here_.frontier) {
             if (e >= p_.event_count) {
                 candidates_.push_back(e);
                 continue;
             }
             const std::size_t at = needs_.size();
             needs_.resize(at + words);
-            width_.subtract(&needs_[at], &p_.events[e * words], done);
+            width_.subtract(&needs_[at], &p_.events[e * words], done_.data());
             sets_.push_back({width_.count(&needs_[at]), at});
         }
+        spent_ += static_cast<std::int64_t>(4 * needs_.size());
         sort_sets();
-        for (const Set& set : sets_) {
-            const Word* need = &needs_[set.at];
-            if (holds_minimal(need)) continue;
-            minimal_.push_back({first_of(need), set.at});
-            if (consider(done, level, limit, need, NONE, true)) return;
-        }
         std::sort(candidates_.begin(), candidates_.end());
-        for (Index e : candidates_) {
-            const Index last = p_.last[e - p_.event_count];
-            width_.subtract(move_.data(), &p_.events[e * words], done);
-            before_ = move_;
-            before_[last >> 6] &= ~(Word{1} << (last & 63));
-            if (holds_minimal(before_.data())) continue;
-            const bool minimal = std::any_of(
-                minimal_.begin(), minimal_.end(),
-                [&](const Minimal& m) { return width_.equal(&needs_[m.at], move_.data()); });
-            if (consider(done, level, limit, move_.data(), last, minimal)) return;
-        }
-        if (!branches_.empty()) return;
-        width_.subtract(move_.data(), full_.data(), done);
-        if (!width_.empty(move_.data())) consider(done, level, limit, move_.data(), NONE, true);
+    }
+
+    // Add the branch of a set, if no smaller one lies in it; true if T1 commits to it.
+    bool consider_set(const Set& set) {
+        const Word* need = &needs_[set.at];
+        if (holds_minimal(need)) return false;
+        minimal_.push_back({first_of(need), set.at});
+        return consider(need, NONE, true);
+    }
+
+    bool consider_candidate(Index e) {
+        const Index last = p_.last[e - p_.event_count];
+        width_.subtract(move_.data(), &p_.events[e * width_.words()], done_.data());
+        before_ = move_;
+        before_[last >> 6] &= ~(Word{1} << (last & 63));
+        if (holds_minimal(before_.data())) return false;
+        const bool minimal = std::any_of(
+            minimal_.begin(), minimal_.end(),
+            [&](const Minimal& m) { return width_.equal(&needs_[m.at], move_.data()); });
+        return consider(move_.data(), last, minimal);
     }
 
     struct Minimal {
@@ -478,57 +527,56 @@ class Downsets final : public Search {
         return 0;
     }
 
-    bool holds_minimal(const Word* need) const {
+    bool holds_minimal(const Word* need) {
+        spent_ += static_cast<std::int64_t>(minimal_.size());
         return std::any_of(minimal_.begin(), minimal_.end(), [&](const Minimal& m) {
             return has(need, m.first) && width_.within(&needs_[m.at], need);
         });
     }
 
-    // Take one state and what it commits to; put the branches aside. True at the end.
-    bool follow(const Entry& entry, Bytes ceiling) {
-        const std::size_t words = width_.words();
-        Index state = entry.state;
-        const Bytes peak = entry.peak;
-        Bytes level = entry.level;
-        Frontier frontier = entry.frontier;
-        states_[state].closed = true;
-        width_.copy(done_.data(), row(state));
-        for (int taken = 0;; ++taken) {
-            frontier = advance_frontier(frontier, done_.data());
-            expand(done_.data(), level, peak, *frontier);
-            if (taken == p_.chain || branches_.size() != 1 || branches_[0].step > peak) break;
+    // Go on with a state and what it commits to; put the branches aside. True at the end, and where
+    // the work is spent.
+    bool follow(Bytes ceiling) {
+        for (paused = true;; expand()) {
+            if (!finish_expansion()) return true;
+            if (here_.commits == p_.chain || branches_.size() != 1 ||
+                branches_[0].step > here_.peak)
+                break;
             width_.copy(done_.data(), children_.data());
-            level = branches_[0].after;
+            here_.level = branches_[0].after;
             const Index child = find_or_add(done_.data());
             if (!states_[child].closed)
-                link(child, state, branches_[0].last);
+                link(child, here_.state, branches_[0].last);
             else if (p_.dominance)
-                return false;
+                return paused = false;
             states_[child].closed = true;
-            state = child;
+            here_.state = child;
             memory += p_.state_bytes;
+            ++here_.commits;
         }
+        paused = false;
         if (width_.equal(done_.data(), full_.data())) {
-            goal = state;
+            goal = here_.state;
             exhausted = true;
             return true;
         }
-        memory += 8 * static_cast<Bytes>(frontier->size());
+        memory += 8 * static_cast<Bytes>(here_.frontier->size());
         for (std::size_t b = 0; b < branches_.size(); ++b) {
-            const Bytes reached = std::max(branches_[b].step, peak);
+            const Bytes reached = std::max(branches_[b].step, here_.peak);
             if (reached >= ceiling) continue;
-            const Word* set = &children_[b * words];
+            const Word* set = &children_[b * width_.words()];
             const Index child = find_or_add(set);
             const bool closed = states_[child].closed, better = reached < states_[child].best;
             if (p_.dominance && (closed || !better)) continue;
             if (!closed && better) {
                 states_[child].best = reached;
-                link(child, state, branches_[b].last);
+                link(child, here_.state, branches_[b].last);
             }
             memory += p_.state_bytes;
             const double depth = static_cast<double>(width_.count(set)) * p_.weight;
             const double preference = static_cast<double>(branches_[b].after) - depth;
-            heap_.push_back({reached, preference, linked_, child, branches_[b].after, frontier});
+            heap_.push_back(
+                {reached, preference, linked_, child, branches_[b].after, here_.frontier});
             std::push_heap(heap_.begin(), heap_.end(),
                            [this](const Entry& x, const Entry& y) { return is_later(x, y); });
         }
@@ -544,7 +592,8 @@ class Downsets final : public Search {
     const Problem p_;
     const Width<Fixed> width_;
     Bytes floor_;
-    std::int64_t linked_ = 0;
+    std::int64_t linked_ = 0, spent_ = 0, work_ = 0;
+    Here here_{};
     std::vector<Word> full_, rows_;
     std::vector<State> states_;
     Indices table_;
@@ -587,13 +636,13 @@ void* memopt_downsets_create(const std::int64_t* numbers, std::int64_t count, do
     return nullptr;
 }
 
-std::int32_t memopt_downsets_advance(void* search, std::int64_t states, std::int64_t memory,
-                                     std::int64_t floor, std::int64_t ceiling,
-                                     std::int64_t* outcome) try {
+std::int32_t memopt_downsets_advance(void* search, std::int64_t states, std::int64_t work,
+                                     std::int64_t memory, std::int64_t floor,
+                                     std::int64_t ceiling, std::int64_t* outcome) try {
     Search& s = *static_cast<Search*>(search);
-    s.advance(states, memory, floor, ceiling);
-    const std::int64_t values[] = {s.states, s.waiting(), s.memory,
-                                   s.lower,  s.exhausted, s.goal != memopt::NONE};
+    s.advance(states, work, memory, floor, ceiling);
+    const std::int64_t values[] = {s.states,    s.waiting(), s.memory, s.lower,
+                                   s.exhausted, s.paused,    s.goal != memopt::NONE};
     std::copy(std::begin(values), std::end(values), outcome);
     return 0;
 } catch (const std::exception&) {

@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 3;
+constexpr std::int32_t MEMOPT_INTERFACE = 4;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -21,13 +21,15 @@ MEMOPT_API std::int32_t memopt_interface();
 MEMOPT_API void* memopt_downsets_create(const std::int64_t* numbers, std::int64_t count,
                                         double weight);
 
-// Go on for at most `states` states, until those known take more than `memory` bytes, or to the
-// end. `floor` and `ceiling` are as in Python. `outcome`: states, waiting, memory, lower bound,
-// exhausted, order found. Return 0, or 1 where memory ran out, after which the search can only be
+// Go on for at most `states` states, for so much `work`, words looked at, about a nanosecond each,
+// until the states known take more than `memory` bytes, or to the end. `floor` and `ceiling` are as
+// in Python. `outcome`: states, waiting, memory, lower bound, exhausted, paused within the last
+// state, order found. Return 0, or 1 where memory ran out, after which the search can only be
 // destroyed.
 MEMOPT_API std::int32_t memopt_downsets_advance(void* search, std::int64_t states,
-                                                std::int64_t memory, std::int64_t floor,
-                                                std::int64_t ceiling, std::int64_t* outcome);
+                                                std::int64_t work, std::int64_t memory,
+                                                std::int64_t floor, std::int64_t ceiling,
+                                                std::int64_t* outcome);
 
 // Write the order that was found: as many numbers as there are operators.
 MEMOPT_API void memopt_downsets_order(const void* search, std::int64_t* operators);

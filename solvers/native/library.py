@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-INTERFACE = 3  # MEMOPT_INTERFACE of interface.hpp
+INTERFACE = 4  # MEMOPT_INTERFACE of interface.hpp
 FILE = "core.native"  # named so on every platform: `.so` would be a module of Python's
 LARGEST = (1 << 63) - 1  # what a number of the interface may be
 
@@ -26,7 +26,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "memopt_downsets_create": (c_void_p, (Numbers, c_int64, c_double)),
     "memopt_downsets_advance": (
         c_int32,
-        (c_void_p, c_int64, c_int64, c_int64, c_int64, Numbers),
+        (c_void_p, c_int64, c_int64, c_int64, c_int64, c_int64, Numbers),
     ),
     "memopt_downsets_order": (None, (c_void_p, Numbers)),
     "memopt_downsets_destroy": (None, (c_void_p,)),

@@ -2,21 +2,21 @@
 
     search = search_of(graph, floor, ceiling, switches)     # in Python where there is no library
 
-The library goes on for a slice of states at a time; between two slices the clock is read, and
-Ctrl-C heard. A slice has the fewer states the more operators, as each takes longer.
+The library goes on for a slice of work at a time, which may end within a state: of thousands of
+branches one takes seconds. Between two slices the clock is read, and Ctrl-C heard.
 """
 
 from array import array
 from ctypes import CDLL
 
 from memopt.solvers import clock
-from memopt.solvers.native.library import Stream, clamped, library, numbers_of
+from memopt.solvers.native.library import LARGEST, Stream, clamped, library, numbers_of
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling import best_first
 from memopt.solvers.scheduling.best_first import Search, Switches
 
-SLICE = 100_000  # operators times states between two looks at the clock, some 10 ms
-NUMBERS = 6  # that `advance` answers
+SLICE = 5_000_000  # words looked at between two looks at the clock, some 10 ms
+NUMBERS = 7  # that `advance` answers
 
 
 class NativeSearch(Search):
@@ -29,6 +29,7 @@ class NativeSearch(Search):
     handle: int | None = None
     refused: bool = False
     put_aside: int = 0
+    paused: bool = False  # within the last state
     tables: Stream | None = None  # the part of the problem that `again` does not change
 
     @property
@@ -44,7 +45,7 @@ class NativeSearch(Search):
         super().forget()
         if self.handle is not None:
             self.library.memopt_downsets_destroy(self.handle)
-            self.handle, self.put_aside = None, 0
+            self.handle, self.put_aside, self.paused = None, 0, False
 
     def __del__(self) -> None:
         self.forget()
@@ -65,11 +66,11 @@ class NativeSearch(Search):
             return
         self.put_aside = self.put_aside or 1
         end = None if states is None else self.states + states
-        share = max(1, SLICE // (len(self.graph) + 16))
-        while not self.exhausted and self.states != end:
-            if (memory is not None and self.memory > memory) or clock.late(deadline):
+        while not self.exhausted and (self.paused or self.states != end):
+            is_full = memory is not None and self.memory > memory and not self.paused
+            if is_full or clock.late(deadline):
                 return
-            self._advance(share if end is None else min(share, end - self.states), clamped(memory))
+            self._advance(LARGEST if end is None else end - self.states, clamped(memory))
 
     def problem(self) -> "array[int]":
         """Return the problem as `downsets.cpp` reads it. Raises OverflowError."""
@@ -91,11 +92,11 @@ class NativeSearch(Search):
         outcome = array("q", bytes(8 * NUMBERS))
         floor, ceiling = clamped(self.floor), clamped(self.ceiling)
         if self.library.memopt_downsets_advance(
-            self.handle, states, memory, floor, ceiling, numbers_of(outcome)
+            self.handle, states, SLICE, memory, floor, ceiling, numbers_of(outcome)
         ):
             raise MemoryError
-        self.states, self.put_aside, self.memory, self.lower_bound, over, is_found = outcome
-        self.exhausted = bool(over)
+        self.states, self.put_aside, self.memory, self.lower_bound, *flags = outcome
+        self.exhausted, self.paused, is_found = map(bool, flags)
         if is_found:
             order = array("q", bytes(8 * len(self.graph)))
             self.library.memopt_downsets_order(self.handle, numbers_of(order))

@@ -40,7 +40,7 @@ def test_every_state_is_that_of_the_reference(fuzz: float, monkeypatch: pytest.M
         graph, _ = renumber(random_graph(rng, rng.choice((3, 7, 12, 20))))
         peak = profile(graph, random_order(rng, graph)).peak
         monkeypatch.setattr(best_first, "CHAIN", rng.choice((1, 2, 64)))
-        monkeypatch.setattr(native_search, "SLICE", rng.choice((1, 100, 100_000)))
+        monkeypatch.setattr(native_search, "SLICE", rng.choice((1, 100, 5_000_000)))
         switches = Switches(*(rng.random() < 0.8 for _ in range(3)))
         floor = rng.choice((0, peak // 2, peak - 3))
         searches = pair(graph, floor, peak + rng.choice((0, 1, 9)), switches)
@@ -105,6 +105,26 @@ def test_the_clock_is_read_between_slices(monkeypatch: pytest.MonkeyPatch) -> No
         while not native.exhausted:
             native.run(None, clock.now() + 5)
     assert facts(native) == facts(reference)
+
+
+def test_the_clock_is_read_within_a_state_of_many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that a deadline interrupts counts as put aside, and is the first to go on with."""
+    monkeypatch.setattr(native_search, "SLICE", 1)
+    graph, _ = renumber(wide(random.Random(6), 120))
+    peak = profile(graph, tuple(range(len(graph)))).peak
+    reference, native = pair(graph, 0, peak, ALL_ON)
+    reference.run(3)
+    ticks = count()
+    with clock.reading(lambda: float(next(ticks))):
+        native.run(3, 20.0)
+        assert isinstance(native, NativeSearch) and native.paused
+        assert (native.states, native.waiting, native.exhausted) == (1, 1, False)
+        while native.paused or native.states < 3:
+            native.run(3 - native.states, clock.now() + 20)
+    assert facts(native) == facts(reference)
+    native.ceiling = native.lower_bound
+    native.run()
+    assert native.exhausted and native.order is None
 
 
 def test_what_overflows_in_the_library_is_searched_in_python() -> None:

@@ -57,15 +57,17 @@ bool search_downsets(const Numbers& numbers, Random& random, bool hostile) {
     void* search =
         memopt_downsets_create(numbers.data(), static_cast<std::int64_t>(numbers.size()), weight);
     if (search == nullptr) return false;
-    std::int64_t outcome[6] = {};
+    std::int64_t outcome[7] = {};
     for (int turn = 0; turn < 4 && !outcome[4]; ++turn) {
         const auto states = hostile ? odd(random) % 200 : 200;
+        const auto work = random() % 2 ? INT64_MAX : static_cast<std::int64_t>(random() % 2000);
         const auto floor = hostile ? odd(random) : turn,
                    ceiling = hostile ? odd(random) : INT64_MAX;
-        if (memopt_downsets_advance(search, states, std::int64_t{1} << 24, floor, ceiling, outcome))
+        if (memopt_downsets_advance(search, states, work, std::int64_t{1} << 24, floor, ceiling,
+                                    outcome))
             break;
     }
-    if (outcome[5]) {
+    if (outcome[6]) {
         std::vector<std::int64_t> order(static_cast<std::size_t>(numbers[0]));
         memopt_downsets_order(search, order.data());
     }
