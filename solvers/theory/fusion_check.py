@@ -17,6 +17,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
     topological_order,
 )
+from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.chains import Chain, chain_of, chains, contract_chains
 from memopt.solvers.theory.fusion import (
     Module,
@@ -63,7 +64,7 @@ def is_safe_chain(
     `sides` are those of `graph`, and `known` what was answered, for who asks about many chains.
     """
     members = mask_of([v for block in blocks for v in block])
-    if members.bit_count() < 2:
+    if members.bit_count() < 2 or _is_all_at_its_bound(graph, blocks):
         return True
     if sides is None:
         sides = Sides.of(graph)
@@ -78,6 +79,15 @@ def is_safe_chain(
     if question not in known:
         known[question] = _is_safe_alone(*question)
     return known[question]
+
+
+def _is_all_at_its_bound(graph: MemoryGraph, blocks: Chain) -> bool:
+    """Return whether one block runs all of the graph at a peak that T6 proves to be the least:
+    nothing is around it, so no level matters."""
+    if len(blocks[0]) < len(graph) or graph.unread_inputs:
+        return False
+    peak = profile(graph, blocks[0]).peak
+    return flow_bound(graph, [blocks[0]], enough=peak).value >= peak
 
 
 def _is_safe_alone(local: SmallModule, blocks: Chain) -> bool:

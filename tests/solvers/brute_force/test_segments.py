@@ -12,6 +12,8 @@ from random_functions import random_function
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.solvers.fusion import RULES
+from memopt.solvers.fusion.rules import auto
+from memopt.solvers.problems.memory_graph import profile
 from memopt.solvers.theory.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts
 from memopt.solvers.theory.fusion_check import is_safe_chain
 from memopt.solvers.theory.ideals import renumber
@@ -53,6 +55,24 @@ def test_a_chain_that_somebody_else_cut_is_derived_again(fuzz: float) -> None:
             refused += 1
     assert accepted
     assert refused
+
+
+def test_a_large_graph_may_be_one_module(fuzz: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is where heuristics meet the bound; all of it in an order of a higher peak is refused."""
+    monkeypatch.setattr(auto, "LARGE", 0)
+    rng = random.Random(7)
+    whole = searched = refused = 0
+    for _ in range(max(60, int(10_000 * fuzz))):
+        graph = random_graph(rng, 8)
+        best, found = optimum(graph), auto.solve(graph, rng.choice((None, 10.0)))
+        assert contracted(rng, graph, found) == best, graph
+        is_whole = [len(s) for chain in found for s in chain] == [len(graph)]
+        whole, searched = whole + is_whole, searched + (not is_whole)
+        order = random_order(rng, graph)
+        if len(order) > 1 and profile(graph, order).peak > best:
+            assert not is_safe_chain(graph, (order,)), graph
+            refused += 1
+    assert whole and searched and refused
 
 
 # -- in the IR ---------------------------------------------------------------------------------

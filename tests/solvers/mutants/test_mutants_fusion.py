@@ -16,6 +16,7 @@ from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory import fusion, fusion_check
+from memopt.solvers.theory.bounds import Bound
 from memopt.solvers.theory.chains import Chain, chains
 from memopt.solvers.theory.fusion import ALL_RULES, Rules, contract, modules
 from memopt.solvers.theory.segments import ALL_CHAIN_RULES, ChainRules, Segment
@@ -162,7 +163,13 @@ def other_boundaries(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fusion_check, "chain_of", lambda _: same)  # pyright: ignore
 
 
-@pytest.mark.parametrize("mutant", [not_separable, any_single_node, other_boundaries])
+def any_peak_of_all(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fusion_check, "flow_bound", lambda *_, enough: Bound(enough, 0, 0))  # pyright: ignore
+
+
+@pytest.mark.parametrize(
+    "mutant", [not_separable, any_single_node, other_boundaries, any_peak_of_all]
+)
 def test_a_chain_from_elsewhere_is_checked_for_every_condition(
     mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
