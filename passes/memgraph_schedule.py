@@ -214,8 +214,6 @@ def _flatten(extracted: Extracted, answer: Schedule, fused: Extracted | None) ->
             raise MemoptError(f"{text}; {CHANGED}", where)
     orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]
     strict = linked(flat.graph, orders)
-    profiled = flat.graph.profiled.items()  # the order of one node that holds all
-    strict.profiled.update((order, facts) for order, facts in profiled if orders == [[*order]])
     fault = is_contraction(strict, blocks, extracted.graph, answer.order)
     if fault is not None:
         text = f"a hyper-node that hides what it does: {fault}"

@@ -32,6 +32,10 @@ from memopt.solvers.theory.ideals import ancestors
 from memopt.solvers.theory.sequences import shape_along
 from memopt.solvers.theory.small_module import SmallModule, along, cut_out, is_sequence
 
+# Operators of a graph that may be one node as a whole, whatever its levels; smaller ones are
+# contracted within a second or two, to nodes that are safe beside others, too.
+LARGE = 5_000
+
 # What was found of modules, each as a problem of its own cut into blocks.
 Known = dict[tuple[SmallModule, Chain], bool]
 
@@ -82,9 +86,9 @@ def is_safe_chain(
 
 
 def _is_all_at_its_bound(graph: MemoryGraph, blocks: Chain) -> bool:
-    """Return whether one block runs all of the graph at a peak that T6 proves to be the least:
+    """Return whether one block runs all of a large graph at a peak that T6 proves to be the least:
     nothing is around it, so no level matters."""
-    if len(blocks[0]) < len(graph) or graph.unread_inputs:
+    if not LARGE < len(graph) == len(blocks[0]) or graph.unread_inputs:
         return False
     peak = profile(graph, blocks[0]).peak
     return flow_bound(graph, [blocks[0]], enough=peak).value >= peak

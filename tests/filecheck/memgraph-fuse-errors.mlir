@@ -15,16 +15,14 @@ func.func @zhong(%x: tensor<8xi8>, %g: tensor<6xi8>) -> (tensor<8xi8>, tensor<2x
   func.return %y, %q : tensor<8xi8>, tensor<2xi8>
 }
 // -----
-// With nothing beside it, it would be safe: no order has a lower peak.
-func.func @valley(%x: tensor<8xi8>, %g: tensor<6xi8>) -> (tensor<8xi8>, tensor<2xi8>) attributes {memgraph.model = #memgraph.model<alignment = 1>} {
+func.func @valley(%x: tensor<8xi8>) -> tensor<8xi8> attributes {memgraph.model = #memgraph.model<alignment = 1>} {
   // expected-error@+1 {{a hyper-node that is not safe}}
   %y = memgraph.fused (%i = %x : tensor<8xi8>) -> tensor<8xi8> {
     %a = memgraph.opaque "0"(%i) : (tensor<8xi8>) -> tensor<3xi8>
     %c = memgraph.opaque "2"(%a) : (tensor<3xi8>) -> tensor<8xi8>
     memgraph.yield %c : tensor<8xi8>
   }
-  %q = memgraph.opaque "q"(%g) {memgraph.scratch = [#memgraph.scratch<14>]} : (tensor<6xi8>) -> tensor<2xi8>
-  func.return %y, %q : tensor<8xi8>, tensor<2xi8>
+  func.return %y : tensor<8xi8>
 }
 // -----
 // The node says that x ends inside, but it is read again: its levels would be too low.

@@ -14,6 +14,7 @@ from memopt.dialects.memgraph.functions import functions
 from memopt.solvers.fusion import RULES
 from memopt.solvers.fusion.rules import auto
 from memopt.solvers.problems.memory_graph import profile
+from memopt.solvers.theory import fusion_check
 from memopt.solvers.theory.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts
 from memopt.solvers.theory.fusion_check import is_safe_chain
 from memopt.solvers.theory.ideals import renumber
@@ -59,7 +60,7 @@ def test_a_chain_that_somebody_else_cut_is_derived_again(fuzz: float) -> None:
 
 def test_a_large_graph_may_be_one_module(fuzz: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is where heuristics meet the bound; all of it in an order of a higher peak is refused."""
-    monkeypatch.setattr(auto, "LARGE", 0)
+    monkeypatch.setattr(fusion_check, "LARGE", 0)
     rng = random.Random(7)
     whole = searched = refused = 0
     for _ in range(max(60, int(10_000 * fuzz))):
