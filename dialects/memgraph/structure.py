@@ -112,6 +112,9 @@ class ConstantOp(IRDLOperation, MemoryInterface):
 
 
 REASON = "memgraph.reason"
+MAY_OVERWRITE = "memgraph.may_overwrite"
+"""Operands, by their numbers, whose place the first result of an opaque operation may take."""
+
 REASON_LENGTH = 200
 
 
@@ -245,16 +248,22 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         if not model.has_inplace and not effects:  # as nearly always
             return plain(results)
         inplace: tuple[tuple[int, int], ...] = ()
-        if model.has_inplace and self.op_name.data in ELEMENTWISE and len(results) == 1:
-            inplace = tuple(
-                (0, i)
-                for i, v in enumerate(self.operands)
-                if _shape(v) == _shape(self.results[0])
-                and (bytes_of(v.type) or 0) >= (results[0] or 0)
-            )
-        elif over := self.overwritable if model.has_inplace else ():
-            inplace = tuple((0, operand) for operand in over)
+        if model.has_inplace and results:
+            inplace = tuple([(0, i) for i in self._overwritable() if self._fits(i, results[0])])
         return OperatorMemory(results, inplace=inplace, effects=effects)
+
+    def _overwritable(self) -> list[int]:
+        """Return the operands that result 0 may overwrite, by what the source says or by name."""
+        offered = self.attributes.get(MAY_OVERWRITE)
+        if isinstance(offered, DenseArrayBase):
+            indices = set(offered.get_values())
+            return [i for i in range(len(self.operands)) if i in indices]
+        is_known = self.op_name.data in ELEMENTWISE and len(self.results) == 1
+        alike = _shape(self.results[0])
+        return [i for i, v in enumerate(self.operands) if is_known and _shape(v) == alike]
+
+    def _fits(self, operand: int, size: int | None) -> bool:
+        return (bytes_of(self.operands[operand].type) or 0) >= (size or 0)
 
 
 def _shape(value: SSAValue) -> tuple[int, ...] | None:

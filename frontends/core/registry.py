@@ -35,7 +35,7 @@ class Frontend:
     neither of another format nor text.
     `rules`: rewrite rules that belong to reading it, so every way of reading it ends with them.
     `rounds_freely`: whether runtimes round results as they like, so that rules that round otherwise
-    are applied without being asked for.
+    are applied without being asked for. `also`: other suffixes, which other formats have too.
     """
 
     suffix: str
@@ -44,6 +44,7 @@ class Frontend:
     fixes_shapes: bool = False
     rules: tuple[str, ...] = ()
     rounds_freely: bool = False
+    also: tuple[str, ...] = ()
     name: str = ""  # its file's
 
     @property
@@ -94,7 +95,7 @@ def all_frontends() -> Mapping[str, Frontend]:
 
 def frontend_of(suffix: str) -> Frontend | None:
     """The frontend of files that end so, None if there is none."""
-    return next((f for f in all_frontends().values() if f.suffix == suffix), None)
+    return next((f for f in all_frontends().values() if suffix in (f.suffix, *f.also)), None)
 
 
 def suffixes() -> tuple[str, ...]:

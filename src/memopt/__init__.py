@@ -1,10 +1,10 @@
 """memopt: fits neural networks into microcontrollers, and proves how well.
 
 It finds the order of a network's operators and the place of its tensors that need the least RAM.
-Sizes are bytes, times are seconds. A network is given as a path (.tflite, .onnx, .json, .mlir), as
-the bytes of such a file, as an `onnx.ModelProto`, as a decoded JSON graph, or as what `memopt.load`
-gives back. What is wrong with it is a `memopt.MemoptError` with the place; an argument that there
-is not is a ValueError that lists what there is.
+Sizes are bytes, times are seconds. A network is given as a path (.tflite, .onnx, .json, .hlo,
+.mlir), as the bytes of such a file, as an `onnx.ModelProto`, as a decoded JSON graph, or as what
+`memopt.load` gives back. What is wrong with it is a `memopt.MemoptError` with the place; an
+argument that there is not is a ValueError that lists what there is.
 
 How little RAM can it do with? All orders are asked, and the answer says what proves it:
 

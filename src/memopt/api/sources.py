@@ -1,6 +1,6 @@
 """Forms in which a graph may be given, and `memopt.load`.
 
-memopt.load("net.tflite")                    a path: .tflite, .onnx, .json, .mlir
+memopt.load("net.tflite")                    a path: .tflite, .onnx, .json, .hlo, .mlir
 memopt.load(response.content)                the bytes of such a file; what they are is seen
 memopt.load(onnx_model)                      an onnx.ModelProto
 memopt.load({"tensors": [...], ...})         a decoded JSON graph
@@ -95,7 +95,7 @@ def load(
 ) -> Model:
     """Import a network.
 
-    `source` is a path (.tflite, .onnx, .json, .mlir), the bytes of such a file, an
+    `source` is a path (.tflite, .onnx, .json, .hlo, .mlir), the bytes of such a file, an
     `onnx.ModelProto`, a decoded JSON graph, an xDSL module, or a Model, which is given back.
     `shapes` fixes inputs of ONNX files with symbolic dimensions, {"x": (1, 3, 224, 224)}; other
     files have theirs, which must be the same. `fixed` makes constants of inputs of ONNX files,

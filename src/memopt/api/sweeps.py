@@ -78,7 +78,7 @@ def sweep(
 ) -> Iterator[Row]:
     """The least peak of each graph: one Row per graph, in order, as soon as it is known.
 
-    `graphs` are paths, folders (then every .tflite, .onnx, .json and .mlir below, sorted), or
+    `graphs` are paths, folders (then every .tflite, .onnx, .json, .hlo and .mlir below, sorted), or
     anything that `memopt.peak` takes; a generator need not end. `executor` is anything with the
     `submit` of `concurrent.futures`; it is left open. Without one there are `jobs` processes, one
     per core by default (1: this one; several need a main module that can be imported). `pipeline`

@@ -162,7 +162,7 @@ def test_folders_are_opened_sorted_and_below(
     assert [r.graph for r in memopt.sweep(tmp_path / "b", jobs=1)] == wanted
     (tmp_path / "empty").mkdir()
     assert main(["sweep", str(tmp_path / "empty"), "--jobs=1"]) == 1
-    assert "there is no .json, .onnx, .tflite or .mlir in it" in capsys.readouterr().err
+    assert "there is no .hlo, .json, .onnx, .tflite or .mlir in it" in capsys.readouterr().err
 
 
 class Counting(Executor):

@@ -66,10 +66,12 @@ def test_one_file_adds_a_format_to_the_commands(
     assert "96 B  optimal" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert ".chain, .json, .onnx, .tflite or .mlir" in " ".join(capsys.readouterr().out.split())
-    net.with_suffix(".txt").write_text("")
-    assert main([str(net.with_suffix(".txt"))]) == 1
-    assert "expected .chain, .json, .onnx, .tflite or .mlir" in capsys.readouterr().err
+    assert ".chain, .hlo, .json, .onnx, .tflite or .mlir" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    net.with_suffix(".text").write_text("")
+    assert main([str(net.with_suffix(".text"))]) == 1
+    assert "expected .chain, .hlo, .json, .onnx, .tflite or .mlir" in capsys.readouterr().err
 
 
 def test_one_file_adds_a_format_to_the_api(net: Path) -> None:
@@ -82,7 +84,7 @@ def test_one_file_adds_a_format_to_the_api(net: Path) -> None:
 
 
 def test_a_format_that_is_not_there_is_none() -> None:
-    assert suffixes() == (".json", ".onnx", ".tflite")
+    assert suffixes() == (".hlo", ".json", ".onnx", ".tflite")
     with pytest.raises(memopt.MemoptError, match="is empty"):
         frontend_of_bytes(b" \n", "x")
     assert frontend_of_bytes(b"func.func @main()", "x") is None

@@ -32,6 +32,9 @@ OTHERS = {  # flag -> what has it
     "--seed": "benchmarks.tables.generator",
     "--operators": "benchmarks.tables.training",
     "--shapes": "benchmarks.tables.training",
+    "--mlir-print-op-generic": "mlir-opt and its like",
+    "--inline": "mlir-opt",
+    "--xla": "XLA, --xla_dump_to",
 }
 ROOMS = ("backends", "dialects", "frontends", "passes", "rewrites", "src", "targets", "verify")
 JSON_PAGE = (ROOT / "docs/reference/json-graph.md").read_text(encoding="utf-8")
