@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, Final, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     IntegerType,
     UnregisteredAttr,
@@ -55,6 +56,20 @@ class _Releases:
 
 def _nothing(name: str) -> None:
     """Answer for a context that is not ours (dialects/foreign/context.py)."""
+
+
+class _Bits(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """A hexadecimal element of a dense attribute: of floats it is the bits of one, as in MLIR."""
+
+    def to_type(self, parser: Any, type: Any) -> Any:  # noqa: A002, xDSL names it
+        """Return the element; of a float the number that has these bits."""
+        if not isinstance(type, AnyFloat):
+            return super().to_type(parser, type)
+        size = type.bitwidth // 8
+        bits = cast("int", self.value)
+        if bits >> 8 * size:
+            parser.raise_error(f"an element of type {type} has {8 * size} bits", self.span)
+        return type.unpack(bits.to_bytes(size, "little"), 1)[0]
 
 
 class BoundedParser(Parser):
@@ -126,6 +141,11 @@ class BoundedParser(Parser):
         if wide and (len(token.text) > 19 or int(token.text) >= 1 << 63):
             self.raise_error("a dimension is a number of 64 bits", token.span)
         return super().parse_shape_dimension(allow_dynamic)
+
+    def _parse_tensor_literal_element(self) -> Any:
+        element = super()._parse_tensor_literal_element()
+        is_hexadecimal = element.span.text[:2] == "0x"
+        return _Bits(False, element.value, element.span) if is_hexadecimal else element
 
     def _parse_dense_literal_type(self) -> Any:
         start = self.pos
