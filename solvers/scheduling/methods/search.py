@@ -87,9 +87,10 @@ LARGE = 200
 WORK = 25_000_000
 
 # A search of so much work whose incumbent is so near to the bound, a part of it, mostly ends when
-# it goes on: it gets so many times the states. It looks below the incumbent alone, so the order
-# stays what it is unless the peak falls.
-NEAR, FURTHER = 0.01, 30
+# it goes on: it gets so many times the states. Of others it is the incumbent that is bad: another
+# look for a better one gets so many times the states of the first. Both look below the incumbent
+# alone, so the order stays what it is unless the peak falls.
+NEAR, FURTHER, LONGER = 0.01, 30, 10
 
 # Where more groups than this are alive, those of all steps together, a state has hundreds of
 # branches of thousands of operators and takes a tenth of a second: a graph gets fewer states, by
@@ -176,6 +177,9 @@ def explore(
             search.lower_ceiling(min(search.ceiling, profile(numbered, better).peak))
             order, states = better, states + taken
 
+    def is_near() -> bool:
+        return search.ceiling <= search.lower_bound * (1 + NEAR)
+
     max_states = limits.max_states
     search.run(
         first if max_states is None else min(first, max_states), _share(end, 4), limits.max_bytes
@@ -185,8 +189,12 @@ def explore(
         search.run(
             None if max_states is None else max_states - search.states, end, limits.max_bytes
         )
-    if further and search.ceiling <= search.lower_bound * (1 + NEAR):
-        search.run(further, end, limits.max_bytes)
+    if further and not search.exhausted:
+        if not is_near():
+            known, ceiling = order, search.ceiling
+            look(LONGER * each)
+            order = order if search.ceiling < ceiling else known
+        search.run(further if is_near() else 0, end, limits.max_bytes)
     found_order, lower, exhausted = search.order, search.lower_bound, search.exhausted
     if not exhausted and max_states is None:
         search.forget()

@@ -11,6 +11,7 @@ import pytest
 from exhaustive import optimum
 from oracles import random_graph, random_order
 
+from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import best_first, both_ends, kill_moves, local_search
 from memopt.solvers.scheduling.methods import auto, search
 from memopt.solvers.theory import chains as chaining
@@ -136,6 +137,7 @@ def test_a_search_near_its_end_goes_on(fuzz: float) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(search, "LARGE", len(graph) - 1)
             patch.setattr(search, "WORK", rng.choice((1, 3)) * len(graph))
+            patch.setattr(search, "LONGER", 0)
             first = search.solve(graph, bound=0, incumbent=start)  # far from its bound
             patch.setattr(search, "NEAR", graph.level(0) + sum(graph.sizes))
             further = search.solve(graph, bound=0, incumbent=start)
@@ -148,6 +150,29 @@ def test_a_search_near_its_end_goes_on(fuzz: float) -> None:
         proven += further.optimal and not first.optimal
         lower += further.peak < first.peak
     assert proven > GRAPHS * fuzz / 10 and lower
+
+
+def test_far_from_its_bound_a_longer_look_follows(fuzz: float) -> None:
+    """It finds lower peaks, and changes nothing where it does not."""
+    rng = random.Random(6)
+    lower = same = 0
+    for _ in range(max(200, int(GRAPHS * fuzz))):
+        graph = random_graph(rng, 10)
+        start, polish = random_order(rng, graph), rng.choice((None, None, local_search.improve))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search, "LARGE", len(graph) - 1)
+            patch.setattr(search, "WORK", len(graph))
+            answers: list[Schedule] = []
+            for longer in (0, 100):
+                patch.setattr(search, "LONGER", longer)
+                answers.append(search.explore(graph, 0, start, search.Limits(), polish=polish))
+        first, longer = answers
+        longer.verify(graph)
+        assert longer.lower_bound <= optimum(graph) <= longer.peak <= first.peak
+        assert longer.peak < first.peak or longer.order == first.order, graph
+        lower += longer.peak < first.peak
+        same += longer.peak == first.peak
+    assert lower and same
 
 
 def test_looks_of_a_large_graph_are_parts_of_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
