@@ -31,6 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
         choices=(
             *("schedule", "place", "rows", "rewrite", "cortex-m", "scoreboard"),
             *("shapes", "limits", "passes", "onnx-nodes", "training"),
+            "executed",
         ),
     )
     parser.add_argument(
@@ -54,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
         " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, cortex-m and"
         " scoreboard, .tflite files or names in shared/models; for rewrite, those, .onnx files and"
         " names in shared/graphs; for onnx-nodes, ONNX's operators, such as Conv; for training,"
-        " names of captures; default: all",
+        " names of captures; for executed, NETWORK:BATCH or NETWORK:BATCH:adam; default: all",
     )
     parser.add_argument(
         "--tables",
@@ -108,6 +109,7 @@ def run(args: argparse.Namespace) -> None:
         "passes": _passes,
         "onnx-nodes": _onnx_nodes,
         "training": _training,
+        "executed": _executed,
     }
     titles, done = measure[args.what](args, limit)
     facts: dict[str, Any] = {
@@ -267,6 +269,16 @@ def _training(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[
         raise UsageError(text) from None
     with progress() as tick:
         return list(names), training(names, limit, tick)
+
+
+def _executed(args: argparse.Namespace, _limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the steps, which need PyTorch."""
+    from benchmarks.executed.steps import chosen, executed
+
+    _wanted(args, ["executed"])
+    names = chosen(args.graphs, args.quick)
+    with progress() as tick:
+        return list(names), executed(names, args.time_limit, tick)
 
 
 def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:

@@ -36,8 +36,8 @@ class Tensor(NamedTuple):
 
 class Node(NamedTuple):
     """A node of the file. `workspace` in bytes, one entry per buffer of its own; `mutates` are the
-    operands that it overwrites, `may_overwrite` those whose place its output may take once nobody
-    needs them, `after` the nodes that it follows."""
+    operands that it overwrites, `may_overwrite` those whose place its first output may take once
+    nobody needs them, `after` the nodes that it follows."""
 
     number: int
     name: str

@@ -159,8 +159,8 @@ def _operation(
             operands.append(values[name])
     attrs = node.attrs | ({"mutates": list(node.mutates)} if node.mutates else {})
     over = [values[name] for name in use.overwritable]
-    if over and (len(node.outputs) != 1 or len(results) != 1):
-        raise MemoptError("may_overwrite is of nodes that make one tensor", node.place)
+    if over and not (node.outputs and results and results[0].name == use.writes[0]):
+        raise MemoptError("may_overwrite is of nodes whose first output is new", node.place)
     op = OpaqueOp(
         node.op,
         [*operands, *tokens],

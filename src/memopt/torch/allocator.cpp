@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct State {
   std::mutex mutex;
   std::vector<Entry> entries;
   size_t next = 0;
-  uint64_t first = 0;  // of the arena
+  std::thread::id caller;  // what other threads allocate comes in no order, so it is outside
+  uint64_t first = 0;      // of the arena
   uint64_t end = 0;
   bool records = false;
   std::vector<Event> events;
@@ -107,7 +109,8 @@ struct Planned final : c10::Allocator {
     const std::lock_guard<std::mutex> lock(s.mutex);
     uint64_t address = 0;
     bool is_served = false;
-    if (s.next < s.entries.size() && s.entries[s.next].bytes == bytes) {
+    const bool is_caller = std::this_thread::get_id() == s.caller;
+    if (is_caller && s.next < s.entries.size() && s.entries[s.next].bytes == bytes) {
       address = s.entries[s.next++].address;
     } else {
       ++s.counters.outside;
@@ -124,7 +127,7 @@ struct Planned final : c10::Allocator {
         s.counters.outside_peak = s.counters.outside_bytes;
       }
     }
-    if (s.records) {
+    if (s.records && is_caller) {
       s.events.push_back({bytes, address});
     }
     return {reinterpret_cast<void*>(address), is_served};
@@ -148,6 +151,7 @@ int memopt_begin(uint64_t first, uint64_t end, int records) {
     s.entries.clear();
     s.events.clear();
     s.next = 0;
+    s.caller = std::this_thread::get_id();
     s.first = first;
     s.end = end;
     s.records = records != 0;

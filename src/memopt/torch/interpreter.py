@@ -129,7 +129,9 @@ def copied(nest: Any) -> Any:
         if not isinstance(leaf, torch.Tensor):
             return leaf
         storage = leaf.untyped_storage()
-        base = storages.setdefault(storage._cdata, storage.clone())
+        if storage._cdata not in storages:
+            storages[storage._cdata] = storage.clone()
+        base = storages[storage._cdata]
         fresh = torch.empty(0, dtype=leaf.dtype, device=leaf.device)
         return fresh.set_(base, leaf.storage_offset(), leaf.size(), leaf.stride())
 

@@ -11,11 +11,12 @@ so a plan of the graph has all that running it needs:
     "attrs": {"allocates": [[200704, "workspace", 0, 0], [401408, "result", 0, 0]],
               "makes": ["float32 [1, 8, 112, 112] (100352, 12544, 112, 1)"]}
 
-An operator that PyTorch tags as pointwise may write over an operand of the same type, sizes and
-strides: `may_overwrite`, where doing so once on random numbers gave the same bits.
+The first result of an operator may lie over an operand of the same type, sizes and strides that
+nobody reads later (`may_overwrite`), if a trial with random numbers gave the same bits: one of an
+operator that PyTorch tags as pointwise, two of any other one, all of whose operands are reals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.solvers.placement import place
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.torch.allocator import ALIGNMENT, Allocator, Event, installed, script
-from memopt.torch.graph import Drawn, key, tensors_in
+from memopt.torch.graph import Drawn, tensors_in
 from memopt.torch.interpreter import (
     address_of,
     copied,
@@ -33,6 +34,8 @@ from memopt.torch.interpreter import (
 )
 from memopt.torch.lazy import pytorch
 from memopt.torch.trace import Step
+
+DRAWS = 2  # trials of an operator of which PyTorch does not say that it is pointwise
 
 
 @dataclass
@@ -57,7 +60,9 @@ def measure(step: Step, drawn: Drawn) -> None:
         check_device(leaf)
     nodes = {entry["name"]: entry for entry in drawn.graph["nodes"]}
     tensors = {entry["name"]: entry for entry in drawn.graph["tensors"]}
+    persistent = {name for name, entry in tensors.items() if entry.get("persistent")}
     addresses: dict[str, int] = {}
+    known: dict[Hashable, bool] = {}
 
     with torch.no_grad(), torch.random.fork_rng(devices=[]), installed(records=True) as allocator:
 
@@ -76,14 +81,29 @@ def measure(step: Step, drawn: Drawn) -> None:
                 elif addresses.setdefault(name, address_of(real)) != address_of(real):
                     raise MemoptError(f"{node.name} does not share the storage of {name}")
             if node.name in nodes:
-                over = _overwritable(node, drawn, tensors, allocator, (args, kwargs))
+                entry, allocations = nodes[node.name], _allocations(events)
+                leaves_, spec = tree.tree_flatten((args, kwargs))
+                fakes = _fakes(node)
+                first = results[0] if results else 0
+                trial = _Trial(fakes, leaves_, spec, allocations, first, allocator, known)
+                over = _overwritable(node, drawn, entry, trial, persistent)
                 if over:
-                    nodes[node.name]["may_overwrite"] = over
-                _describe(nodes[node.name], _allocations(events), results)
-                nodes[node.name]["attrs"]["makes"] = made_by(node)
+                    entry["may_overwrite"] = over
+                _describe(entry, allocations, results)
+                entry["attrs"]["makes"] = made_by(node)
             return value
 
         run_program(program_of(drawn.traced), leaves, call)
+
+
+def _fakes(node: Any) -> list[Any]:
+    """Return the leaves of a node's arguments, its operands as fake tensors."""
+    torch, tree = pytorch("torch.fx"), pytorch("torch.utils._pytree")
+
+    def fake(value: Any) -> Any:
+        return value.meta.get("val") if isinstance(value, torch.Node) else value
+
+    return [fake(value) for value in tree.tree_leaves((node.args, node.kwargs))]
 
 
 def check_device(leaf: Any) -> None:
@@ -127,11 +147,10 @@ def _describe(
             raise MemoptError(f"{entry['name']} gives {name} a storage that it did not allocate")
     places: dict[int, tuple[str, int, int]] = {}  # first event -> kind, number, offset
     open_ = [a for a in allocations if a.last >= 0]
-    if "may_overwrite" not in entry:
-        for number, address in enumerate(results):
-            if address:
-                inside, open_ = _before(open_, lasting[address])
-                places |= {first: ("result", number, at) for first, at in inside.items()}
+    for number, address in enumerate(results):
+        if address and not (number == 0 and "may_overwrite" in entry):
+            inside, open_ = _before(open_, lasting[address])
+            places |= {first: ("result", number, at) for first, at in inside.items()}
     offsets, arena = _placed(open_)
     places |= {first: ("workspace", 0, at) for first, at in offsets.items()}
     if arena:
@@ -170,78 +189,90 @@ def _placed(workspace: Sequence[_Allocation]) -> tuple[dict[int, int], int]:
 
 
 def _overwritable(
-    node: Any,
-    drawn: Drawn,
-    tensors: dict[str, dict[str, Any]],
-    allocator: Allocator,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]],
+    node: Any, drawn: Drawn, entry: dict[str, Any], trial: "_Trial", persistent: Set[str]
 ) -> list[str]:
-    """Return the storages, in the arena, that the result of a pointwise operator may lie over."""
-    torch, tree = pytorch(), pytorch("torch.utils._pytree")
+    """Return the storages, in the arena, in whose place the first result of an operator may lie."""
+    torch = pytorch()
+    tags = getattr(node.target, "tags", ())
+    is_excluded = "mutates" in entry or torch.Tag.nondeterministic_seeded in tags
     results = list(tensors_in(node.meta.get("val")))
-    if torch.Tag.pointwise not in getattr(node.target, "tags", ()) or len(results) != 1:
+    if is_excluded or not entry["outputs"] or drawn.name(results[0]) != entry["outputs"][0]:
         return []
-    (result,) = results
-    if result.untyped_storage().nbytes() == 0 or drawn.name(result) not in tensors:
+    is_pointwise = torch.Tag.pointwise in tags
+    operands = [f for n in node.all_input_nodes for f in tensors_in(n.meta.get("val"))]
+    if not is_pointwise and not all(f.is_floating_point() for f in operands):
         return []
-    shown: dict[int, list[Any]] = {}  # storage -> operands that lie there
-    for operand in node.all_input_nodes:
-        for fake in tensors_in(operand.meta.get("val")):
-            shown.setdefault(key(fake), []).append(fake)
-    if key(result) in shown:  # in place as it is written
-        return []
-    leaves, spec = tree.tree_flatten(arguments)
     names: list[str] = []
-    for fakes in shown.values():
-        name = drawn.name(fakes[0])
-        alike = all(_geometry(f) == _geometry(result) for f in fakes)
-        if not alike or tensors[name].get("persistent"):
-            continue
-        inside = node.args, node.kwargs
-        flags = [
-            isinstance(leaf, torch.fx.Node)
-            and any(key(f) == key(fakes[0]) for f in tensors_in(leaf.meta.get("val")))
-            for leaf in tree.tree_flatten(inside, is_leaf=_is_node)[0]
-        ]
-        if len(flags) == len(leaves) and _same_bits(node, leaves, spec, flags, allocator):
-            names.append(name)
+    for name in dict.fromkeys(drawn.name(f) for f in operands):
+        shown = [f for f in operands if drawn.name(f) == name]
+        alike = all(_geometry(f) == _geometry(results[0]) for f in shown)
+        if alike and name not in persistent and results[0].untyped_storage().nbytes():
+            flags = tuple(
+                any(drawn.name(f) == name for f in tensors_in(value)) for value in trial.fakes
+            )
+            if trial.is_same(node, flags, 1 if is_pointwise else DRAWS):
+                names.append(name)
     return names
 
 
-def _is_node(value: Any) -> bool:
-    return isinstance(value, pytorch("torch.fx").Node)
-
-
 def _geometry(tensor: Any) -> tuple[Any, ...]:
+    """Return where the elements of a tensor lie in its storage, and of which type they are."""
     storage = tensor.untyped_storage().nbytes()
-    place_ = tensor.storage_offset(), tuple(tensor.size()), tuple(tensor.stride())
-    return storage, tensor.dtype, *place_
+    sizes = tuple(tensor.size()), tuple(tensor.stride())
+    return storage, tensor.dtype, tensor.storage_offset(), *sizes
 
 
-def _same_bits(
-    node: Any, leaves: list[Any], spec: Any, flags: list[bool], allocator: Allocator
-) -> bool:
-    """Return whether an operator that writes over the flagged operands, which are one tensor, gives
-    the same bits as one that does not."""
-    torch, tree = pytorch(), pytorch("torch.utils._pytree")
-    sample = copied(leaves[flags.index(True)])
-    if sample.is_floating_point():
-        sample.normal_(generator=torch.Generator().manual_seed(0))
-    args, kwargs = tree.tree_unflatten(
-        [sample if flag else leaf for leaf, flag in zip(leaves, flags, strict=True)], spec
-    )
-    allocator.serve(script(()))
-    apart = node.target(*args, **kwargs)
-    if _geometry(apart) != _geometry(sample):
-        return False
-    size, address = apart.untyped_storage().nbytes(), address_of(sample)
-    allocator.serve(script([(size, address)]))
-    over = node.target(*args, **kwargs)
-    if address_of(over) != address:  # its workspace comes first
-        return False
-    bits = torch.uint8
-    return bool(torch.equal(_bytes(apart, bits), _bytes(over, bits)))
+@dataclass(frozen=True)
+class _Trial:
+    """An operator that is run again: the leaves of its arguments as fake and as real values, how
+    they are nested, and what it allocates; `first` is the address of its first result."""
+
+    fakes: Sequence[Any]
+    leaves: Sequence[Any]
+    spec: Any
+    allocations: Sequence[_Allocation]
+    first: int
+    allocator: Allocator
+    known: dict[Hashable, bool]  # of operators that are alike
+
+    def is_same(self, node: Any, flags: Sequence[bool], draws: int) -> bool:
+        """Return whether an operator whose first result lies over the flagged operands, which are
+        one tensor, has the same bits as one that lies apart, for random numbers."""
+        torch = pytorch()
+        kinds = tuple(described(v) if isinstance(v, torch.Tensor) else repr(v) for v in self.leaves)
+        case = str(node.target), kinds, tuple(flags)
+        if case not in self.known:
+            self.known[case] = all(self._agrees(node, flags, seed) for seed in range(draws))
+        return self.known[case]
+
+    def _agrees(self, node: Any, flags: Sequence[bool], seed: int) -> bool:
+        torch, tree = pytorch(), pytorch("torch.utils._pytree")
+        generator = torch.Generator().manual_seed(seed)
+        self.allocator.serve(script(()))
+        values = copied(list(self.leaves))
+        for value in values:
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                flat = torch.empty(0, dtype=value.dtype).set_(value.untyped_storage())
+                flat.normal_(generator=generator)
+        over = next(value for value, flag in zip(values, flags, strict=True) if flag)
+        args, kwargs = tree.tree_unflatten(values, self.spec)
+        apart = list(tensors_in(node.target(*args, **kwargs)))
+        if _geometry(apart[0]) != _geometry(over):
+            return False
+        address = address_of(over)
+        sequence = [(a.size, address if self._is_first(a) else 0) for a in self.allocations]
+        self.allocator.serve(script(sequence))
+        inside = list(tensors_in(node.target(*args, **kwargs)))
+        self.allocator.serve(script(()))
+        pairs = zip(apart, inside, strict=True)
+        return address_of(inside[0]) == address and all(_same_bits(a, b) for a, b in pairs)
+
+    def _is_first(self, allocation: _Allocation) -> bool:
+        return allocation.last < 0 and allocation.address == self.first
 
 
-def _bytes(tensor: Any, dtype: Any) -> Any:
-    return pytorch().empty(0, dtype=dtype).set_(tensor.untyped_storage())
+def _same_bits(one: Any, other: Any) -> bool:
+    """Return whether two storages have the same bytes."""
+    torch = pytorch()
+    a, b = (torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()) for t in (one, other))
+    return bool(torch.equal(a, b))

@@ -7,8 +7,9 @@ plan has, and the operators' workspace, at its address in one arena.
     done.value, done.peak
 
 The allocations of an operator are those that were recorded when the step was measured; each gets
-its planned address. What an operator allocates otherwise comes from the system and is counted
-(`outside`); a result that does not lie where it is planned is an error.
+its planned address. What an operator allocates otherwise, or in another thread than the caller's,
+comes from the system and is counted (`outside`); a result that does not lie where it is planned is
+an error.
 """
 
 from collections.abc import Mapping, Sequence

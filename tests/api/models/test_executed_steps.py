@@ -58,7 +58,20 @@ def attention() -> Net:
     return Net(transformer(2, 32, 4), *torch.randint(0, 1000, (2, 4, 16)))
 
 
-NETS: dict[str, Callable[[], Net]] = {"mlp": mlp, "cnn": cnn, "attention": attention}
+def encoder() -> Net:
+    """A layer of PyTorch's own, whose attention allocates in several threads at once."""
+    torch: Any = pytest.importorskip("torch", reason=NEEDS)
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, 0.1, "gelu", 1e-6, True, True)
+    net = torch.nn.Sequential(layer, torch.nn.Linear(64, 9))
+    return Net(net, torch.randn(4, 96, 64), torch.randint(0, 9, (4, 96)))
+
+
+NETS: dict[str, Callable[[], Net]] = {
+    "mlp": mlp,
+    "cnn": cnn,
+    "attention": attention,
+    "encoder": encoder,
+}
 
 
 def step_of(net: Net, optimizer: str = "sgd") -> Step:
@@ -100,9 +113,12 @@ def test_twenty_steps_have_the_bits_of_pytorch(name: str, optimizer: str) -> Non
     assert bits(ours) != before
     last = fast.last
     assert last is not None and last.served > 10
-    assert (last.outside, last.unused, last.outside_peak) == (0, 0, 0)
+    if name == "encoder":
+        assert last.unused == 0 and last.outside_peak <= 4096
+    else:
+        assert (last.outside, last.unused, last.outside_peak) == (0, 0, 0)
     plan = fast.plan
-    assert plan.optimal and plan.arena == plan.peak == last.peak
+    assert plan.optimal and plan.arena == plan.peak == last.peak - last.outside_peak
     assert last.peak <= eager(Step(step.function, theirs, step.inputs)).peak
 
 

@@ -238,7 +238,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "overwrites without a result": (
         with_node(inputs=["h"], may_overwrite=["h"]),
-        "node 2 'n': error: may_overwrite is of nodes that make one tensor",
+        "node 2 'n': error: may_overwrite is of nodes whose first output is new",
     ),
     "after nothing": (with_node(after=["gone"]), "node 2 'n': error: comes after 'gone', which is"),
     "after itself": (with_node(after=["n"]), "node 2 'n': error: comes after itself"),

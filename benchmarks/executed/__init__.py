@@ -1,0 +1,1 @@
+"""Training steps that PyTorch runs by their plans, beside itself."""
