@@ -33,6 +33,7 @@ PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
 OFF_CHIP = "memgraph.off_chip"
 
 CHOSEN = "memgraph.chosen_inplace"  # on an operation whose in-place alias the scheduler wrote
+TURNS = "memgraph.turns"  # on an allocation: how many of it lie side by side, for its iterations
 
 Place = IntegerAttr | SlotAttr | UnplacedAttr
 

@@ -53,6 +53,15 @@ OTHER_SHORTHANDS = {
         wrong=NO_NAME,
         timed=True,
     ),
+    "plan_memrefs": Shorthand(
+        "one arena for the allocations of bufferized functions, whose operations keep their order "
+        "or are free to move",
+        "memgraph-plan-memrefs.order",
+        metavar="fixed|free",
+        of=NAME,
+        wrong=NO_NAME,
+        timed=True,
+    ),
     "verify_plan": Shorthand("check the plan", "memgraph-verify-plan"),
 }
 
