@@ -155,7 +155,7 @@ class Reading:
         if not fresh or max(older) <= min(fresh):
             return 1
         if any(age > 1 for _, age in users):
-            what = f"{allocation.name} is in use with those of two iterations before"
+            what = f"{name_of(allocation.memref)} is in use with those of two iterations before"
             raise MemoptError(what, place_of(allocation))
         if loop.name != "scf.for":
             what = f"{loop.name} carries an allocation into the next one's lifetime"

@@ -7,7 +7,7 @@ same. Fresh bytes are noise, and every buffer is written before it is read.
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.dialects import arith, func, memref, scf
@@ -22,12 +22,15 @@ GUARD = 64  # bytes around the arena
 class Writer:
     """Text of a function; `live` are the buffers that were written, by size."""
 
+    STRAIGHT: ClassVar = ("add", "add", "copy", "stack", "update", "subview")
+
     random: Random
     callees: int = 0
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
     depth: int = 0
     called: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    kinds: tuple[str, ...] = ()  # of steps, all if none
 
     def name(self) -> str:
         self.count += 1
@@ -55,6 +58,7 @@ class Writer:
                 kinds += ["for", "if", "carry", "turns", "while", "yield"]
             if self.callees:
                 kinds += ["call", "call"]
+            kinds = [*self.kinds] or kinds
             getattr(self, f"_{self.random.choice(kinds)}")(live)
         return live
 
@@ -100,9 +104,14 @@ class Writer:
         self.put(f"memref.dealloc {a} : memref<{n}xi32>")
         live.append((b, n))
 
-    def _view(self, live: list[tuple[str, int]]) -> None:
+    def _subview(self, live: list[tuple[str, int]]) -> None:
+        self._view(live, ("subview",))
+
+    def _view(
+        self, live: list[tuple[str, int]], kinds: tuple[str, ...] = ("cast", "select", "subview")
+    ) -> None:
         a, n = self._pick(live)
-        kind, name = self.random.choice(["cast", "select", "subview"]), self.name()
+        kind, name = self.random.choice(kinds), self.name()
         if kind == "cast":
             self.put(f'{name}o = "memref.cast"({a}) : (memref<{n}xi32>) -> memref<?xi32>')
             self.put(f'{name} = "memref.cast"({name}o) : (memref<?xi32>) -> memref<{n}xi32>')
@@ -225,6 +234,11 @@ def random_module(seed: int, steps: int = 8, callees: int = 2) -> str:
     for k, n in sorted(writer.called):
         texts.append(_function(f"private @f{k}_{n}", n, Writer(Random(seed * 31 + k)), 2))
     return "".join(texts)
+
+
+def random_function(seed: int, kinds: tuple[str, ...], steps: int) -> str:
+    """Return a module of @main alone, whose steps are of some kinds."""
+    return _function("@main", 8, Writer(Random(seed), kinds=kinds), steps)
 
 
 def _function(name: str, n: int, writer: Writer, steps: int) -> str:
