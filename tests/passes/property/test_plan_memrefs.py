@@ -195,24 +195,39 @@ def no_frames(self: Any) -> Iterator[Any]:
     return (s for s in WHOLE["_storages"](self) if not isinstance(s.op, CallOp))
 
 
-Patch = tuple[Any, str, Any]
+def reads_directly(root: Operation, user: Operation, _: int) -> bool:
+    return root.results[0] in user.operands
+
+
+def is_early(_: Operation, __: Operation, index: int) -> bool:
+    return index < 2
+
+
+def answer(value: object) -> Callable[..., Any]:
+    """Return a function that answers one thing whatever it is asked."""
+    return lambda *_: value
+
+
+def second(_: object, value: Any, *__: object) -> Any:
+    return value
+
+
+def own_block(_: object, op: Operation) -> Block | None:
+    return op.parent
+
+
+Patch = tuple[Any, str, Callable[..., Any]]
 READING = live_ranges.Reading
 MUTANTS: dict[str, list[Patch]] = {
-    "views": [(READING, "__init__", only_users(lambda a, u, k: a.results[0] in u.operands))],
-    "last use": [(READING, "__init__", only_users(lambda a, u, k: k < 2))],
-    "loops": [(live_ranges, "ancestor_in", lambda block, op: op)],
-    "yields": [
-        (READING, "_home", lambda self, op: op.parent),
-        (live_ranges, "ancestor_in", loose_ancestor),
-    ],
-    "iter_args": [(aliases.Aliases, "_carried", lambda self, tokens, loop: tokens)],
-    "turns": [(READING, "_copies", lambda self, op: 1)],
-    "deallocations": [
-        (order, "is_free", lambda op, reading: False),
-        (replace, "is_free", lambda op, reading: False),
-    ],
+    "views": [(READING, "__init__", only_users(reads_directly))],
+    "last use": [(READING, "__init__", only_users(is_early))],
+    "loops": [(live_ranges, "ancestor_in", second)],
+    "yields": [(READING, "_home", own_block), (live_ranges, "ancestor_in", loose_ancestor)],
+    "iter_args": [(aliases.Aliases, "_carried", second)],
+    "turns": [(READING, "_copies", answer(1))],
+    "deallocations": [(order, "is_free", answer(False)), (replace, "is_free", answer(False))],
     "frames": [(READING, "_storages", no_frames)],
-    "alignment": [(live_ranges, "alignment_of", lambda op, least: 4)],
+    "alignment": [(live_ranges, "alignment_of", answer(4))],
     "order": [(order.Steps, "_predecessors", without_readers)],
 }
 
@@ -220,7 +235,7 @@ MUTANTS: dict[str, list[Patch]] = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the verifier, or, where the order or the code is wrong, by what is computed."""
-    for seed in range(60):
+    for seed in range(18 if name == "order" else 0, 60):  # the first that shows it
         text = random_module(seed, 5)
         want = outcomes(read(text))
         with monkeypatch.context() as patch:

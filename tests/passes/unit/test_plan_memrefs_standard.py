@@ -18,6 +18,8 @@ from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.memref.live_ranges import Called, Reading
 from memopt.solvers.placement import place
 
+FORM = ("--print-op-generic", "--allow-unregistered-dialect")  # of linalg xDSL has a part
+
 COPY = r"""
 #include <stdint.h>
 #include <string.h>
@@ -118,9 +120,9 @@ def test_functions_of_linalg_and_tosa_compute_the_same_bits(
         for side, order in zip(SIDES, ("fixed", "free"), strict=True):
             kept = f"memgraph-plan-memrefs{{order={order} replace=false}}"
             plan = tmp_path / f"{order}.mlir"
-            assert opt([str(path), "-p", kept, "--print-op-generic", "-o", str(plan)]) == 0
+            assert opt([str(path), "-p", kept, *FORM, "-o", str(plan)]) == 0
             given = "memgraph-plan-memrefs{arena=argument}"
-            assert opt([str(plan), "-p", given, "--print-op-generic"]) == 0
+            assert opt([str(plan), "-p", given, *FORM]) == 0
             lowered = standard(capsys.readouterr().out)
             assert "memref.alloc" not in lowered
             arenas = {
@@ -129,7 +131,7 @@ def test_functions_of_linalg_and_tosa_compute_the_same_bits(
             }
             text = inside(lowered, entry(shapes, arenas, side))
             assert outputs(text, len(shapes), inputs, support) == want
-            for func in functions(load_text(new_context(), plan.read_text(), str(plan))):
+            for func in functions(load_text(new_context(True), plan.read_text(), str(plan))):
                 problem, known = Reading(func, Called({}, {})).problem, plan_of(func)
                 assert known is not None
                 separate = sum(b.size for b in problem.buffers)

@@ -35,6 +35,10 @@ OTHERS = {  # flag -> what has it
     "--mlir-print-op-generic": "mlir-opt and its like",
     "--inline": "mlir-opt",
     "--xla": "XLA, --xla_dump_to",
+    "--pass-pipeline": "mlir-opt",
+    "--convert-linalg-to-loops": "mlir-opt",
+    "--convert-scf-to-cf": "mlir-opt",
+    "--buffer-results-to-out-params": "mlir-opt",
 }
 ROOMS = ("backends", "dialects", "frontends", "passes", "rewrites", "src", "targets", "verify")
 JSON_PAGE = (ROOT / "docs/reference/json-graph.md").read_text(encoding="utf-8")
