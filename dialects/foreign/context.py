@@ -1,13 +1,12 @@
 """xDSL's context, which also knows what dialects with a file here have and xDSL does not."""
 
 from collections.abc import Sequence
-from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UnregisteredAttr, UnregisteredOp
 from xdsl.ir import Attribute, Operation, TypeAttribute
 
-from memopt.dialects.foreign.forms import class_of, command_of, names_of
+from memopt.dialects.foreign.forms import class_kept, class_of, command_of, names_of
 
 
 class ForeignContext(Context):
@@ -40,6 +39,5 @@ class ForeignContext(Context):
         return super().get_optional_attr(name) or _kept(name, is_type=False)
 
 
-@cache
 def _kept(name: str, is_type: bool) -> type[UnregisteredAttr] | None:
-    return UnregisteredAttr.with_name_and_type(name, is_type) if command_of(name) else None
+    return class_kept(name, is_type=is_type) if command_of(name) else None

@@ -17,9 +17,10 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     FunctionType,
+    UnregisteredAttr,
     UnregisteredOp,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.traits import OpTrait, SymbolTable
 from xdsl.utils.exceptions import ParseError
@@ -35,6 +36,7 @@ class Parts:
     types: FunctionType
     properties: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
+    regions: Sequence[Region] = ()
 
 
 Form = Callable[[Parser], Parts]
@@ -86,6 +88,7 @@ def class_of(name: str) -> type[Operation] | None:
                 result_types=parts.types.outputs.data,
                 properties=parts.properties,
                 attributes=parts.attributes,
+                regions=parts.regions,
             )
 
     return ForeignOp
@@ -136,3 +139,15 @@ def returned(parser: Parser) -> Parts:
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
     return Parts(operands, FunctionType.from_lists(types, ()))
+
+
+@cache
+def class_kept(name: str, is_type: bool) -> type[UnregisteredAttr]:
+    """Return the class of attributes, or types, of that name which are kept as they stand."""
+    return UnregisteredAttr.with_name_and_type(name, is_type)
+
+
+def kept(name: str, text: str, is_opaque: bool = False) -> Attribute:
+    """Return `#dialect.word<text>`, or `#dialect<word text>`, of the name `dialect.word`."""
+    kind = class_kept(name, is_type=False)
+    return kind(name, is_type=False, is_opaque=is_opaque, value=text)

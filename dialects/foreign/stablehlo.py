@@ -37,6 +37,7 @@ from memopt.dialects.foreign.descriptions import (
     view,
     whole,
 )
+from memopt.dialects.foreign.stablehlo_forms import FORMS as FORMS
 from memopt.dialects.memgraph.behaviour import careful
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import Alias, OperatorMemory
