@@ -27,11 +27,13 @@ def improve(
     floor: int,
     time_limit: float | None = None,
     all_states: int = ALL_STATES,
+    times: int = 1,
 ) -> tuple[tuple[int, ...], int]:
     """`order` with its highest steps lowered as far as windows allow, and the states it took.
 
     The peak never rises. `floor` in bytes is where it may stop: what is below does not matter.
-    Ends early after `time_limit` seconds or `all_states` states.
+    Ends early after `time_limit` seconds or `all_states` states. These and the states of a window
+    are so many `times` as many.
     """
     deadline = clock.deadline(time_limit)
     states, window = 0, WINDOW
@@ -40,11 +42,16 @@ def improve(
     while True:
         peak = max(along.steps, default=0)
         hot = along.steps.index(peak) if along.steps else 0
-        if peak <= max(floor, graph.level(0)) or states >= all_states or clock.late(deadline):
+        if (
+            peak <= max(floor, graph.level(0))
+            or states >= times * all_states
+            or clock.late(deadline)
+        ):
             break
         low = max(0, hot - window // 2)
         high = min(len(order), low + window)
-        better, taken = _window(graph, along, low, high, floor, clock.left(deadline))
+        seconds_left = clock.left(deadline)
+        better, taken = _window(graph, along, low, high, floor, seconds_left, times * STATES)
         states += taken
         if better is not None:
             along, window = better, WINDOW
@@ -71,6 +78,7 @@ def _window(
     high: int,
     floor: int,
     time_limit: float | None,
+    max_states: int,
 ) -> tuple[_ProfiledOrder | None, int]:
     """The order with places `low` to `high` in a better order, if there is one; and the states.
 
@@ -82,7 +90,7 @@ def _window(
     place = {v: i for i, v in enumerate(part.operators)}
     known = tuple(place[v] for v in order[low:high])
     answer = search.solve(
-        part.graph, time_limit, max(0, floor - part.through), known, max_states=STATES
+        part.graph, time_limit, max(0, floor - part.through), known, max_states=max_states
     )
     facts = profile(part.graph, answer.order)
     levels, steps = ([b + part.through for b in row] for row in (facts.levels, facts.steps))

@@ -113,6 +113,11 @@ def states_for(graph: MemoryGraph, order: Sequence[int]) -> int:
     return max(1, int(WORK // len(graph) / max(1.0, alive(graph, order) / CROWD) ** 2))
 
 
+def further_states(graph: MemoryGraph, states: int) -> int:
+    """Return how many more a search near its bound takes: none in a crowd, where none ends."""
+    return (FURTHER - 1) * states if states == WORK // len(graph) else 0
+
+
 def alive(graph: MemoryGraph, order: Sequence[int]) -> int:
     """Return in how many steps of an order each group is alive, all groups together."""
     place = {v: i for i, v in enumerate(order)}
@@ -121,10 +126,17 @@ def alive(graph: MemoryGraph, order: Sequence[int]) -> int:
 
 
 class Polish(Protocol):
-    """Looks for a better order than a known one; the peak that counts begins at `floor` bytes."""
+    """Looks for a better order than a known one, with so many `times` the states of a first look;
+    the peak that counts begins at `floor` bytes."""
 
     def __call__(
-        self, graph: MemoryGraph, order: tuple[int, ...], floor: int, time_limit: float | None
+        self,
+        graph: MemoryGraph,
+        order: tuple[int, ...],
+        floor: int,
+        time_limit: float | None,
+        *,
+        times: int,
     ) -> tuple[tuple[int, ...], int]:
         """The better order, or the same, and the states that were taken."""
         ...
@@ -147,13 +159,13 @@ def explore(
     between, and again when memory is spent: what it knows is forgotten then, but not the bound.
     """
     peak = profile(graph, incumbent).peak
-    first, each, further = FIRST, LOOK, 0
+    first, each, further = FIRST, LOOK, None
     if limits.time_limit is None and len(graph) > LARGE:
         states = states_for(graph, incumbent)
         each = min(LOOK, max(1, states // 50))
         if limits.max_states is None:
             limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
-            further = (FURTHER - 1) * states
+            further = further_states(graph, states)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
@@ -166,14 +178,14 @@ def explore(
     order = tuple(new[v] for v in incumbent)
     states = 0
 
-    def look(count: int) -> None:
+    def look(count: int, times: int = 1) -> None:
         """Spend up to two thirds of the time that is left on better incumbents."""
         nonlocal order, states
         better, taken = _descend(search, count, _share(end, 3), limits.max_bytes)
         order, states = better or order, states + taken
         if polish is not None and not search.exhausted:
             seconds_left = clock.left(end, 1 / 2)
-            better, taken = polish(numbered, order, search.lower_bound, seconds_left)
+            better, taken = polish(numbered, order, search.lower_bound, seconds_left, times=times)
             search.lower_ceiling(min(search.ceiling, profile(numbered, better).peak))
             order, states = better, states + taken
 
@@ -189,10 +201,10 @@ def explore(
         search.run(
             None if max_states is None else max_states - search.states, end, limits.max_bytes
         )
-    if further and not search.exhausted:
+    if further is not None and not search.exhausted:
         if not is_near():
             known, ceiling = order, search.ceiling
-            look(LONGER * each)
+            look(LONGER * each, LONGER)
             order = order if search.ceiling < ceiling else known
         search.run(further if is_near() else 0, end, limits.max_bytes)
     found_order, lower, exhausted = search.order, search.lower_bound, search.exhausted

@@ -60,7 +60,7 @@ def test_a_window_says_what_its_order_takes(fuzz: float) -> None:
         low = rng.randrange(len(order))
         high = rng.randint(low + 1, len(order))
         better, _ = local_search._window(  # pyright: ignore[reportPrivateUsage]
-            graph, along, low, high, 0, None
+            graph, along, low, high, 0, None, local_search.STATES
         )
         if better is not None:
             changed += 1
@@ -138,10 +138,16 @@ class Recorded:
         self.calls = 0
 
     def __call__(
-        self, graph: MemoryGraph, order: tuple[int, ...], floor: int, time_limit: float | None
+        self,
+        graph: MemoryGraph,
+        order: tuple[int, ...],
+        floor: int,
+        time_limit: float | None,
+        *,
+        times: int,
     ) -> tuple[tuple[int, ...], int]:
         self.calls += 1
-        return local_search.improve(graph, order, floor, time_limit)
+        return local_search.improve(graph, order, floor, time_limit, times=times)
 
 
 def test_a_long_search_looks_for_better_orders(
