@@ -1,9 +1,10 @@
 """The plan verifier for functions of memrefs: runs them on what the bytes may hold.
 
-It shares no code with what plans. No live range is derived: the function is executed with sets in
-place of values. A memref is the set of places that it may be, and each place is `fresh` (allocated,
-nothing written), `held` (what was written is there) or `lost` (something else was written over it).
-Reading what may be lost is a fault. Loops run until nothing changes.
+It shares no code with what plans. Overlap is not looked for between live ranges: the function is
+executed with sets in place of values. A memref is the set of places that it may be, and each place
+is `fresh` (allocated, nothing written), `held` (what was written is there) or `lost` (something
+else was written over it). Reading what may be lost is a fault. Loops run until nothing changes. The
+peak follows from what the execution saw (memref_peak.py).
 
     write %a      places over the bytes of %a that are held become lost; %a becomes held
     read %a       a fault if it may be lost
@@ -43,6 +44,7 @@ from memopt.dialects.memgraph.plan import (
     plan_of,
     scratch_list,
 )
+from memopt.verify.memref_peak import Seen
 
 FRESH, HELD, LOST = "fresh", "held", "lost"
 OLD = 2  # iterations before; what is older counts as this
@@ -99,6 +101,7 @@ def verify_memrefs(func: FuncOp) -> PlanAttr:
     for argument in memrefs(body_of(func).args):
         memory.of[argument] = frozenset({None})
     execution.run(body_of(func), memory)
+    execution.note(memory)
     last = body_of(func).last_op
     for value in memrefs(last.operands) if last is not None else ():
         if memory.of.get(value) != frozenset({None}):
@@ -107,6 +110,10 @@ def verify_memrefs(func: FuncOp) -> PlanAttr:
     end = max((e.end for e in execution.extents.values()), default=0)
     if end != plan.arena:
         raise MemoptError(f"the arena is {end} B, the plan says {plan.arena} B", place)
+    sizes = {op: extent.end - extent.start for op, extent in execution.extents.items()}
+    peak = execution.seen.peak(body_of(func), sizes)
+    if peak != plan.peak.data:
+        raise MemoptError(f"the peak is {peak} B, the plan says {plan.peak.data} B", place)
     return plan
 
 
@@ -140,6 +147,7 @@ class Execution:
         self.least = model_of(func).alignment.data
         self.extents: dict[Operation, Extent] = {}
         self.made_in: dict[Block, list[SSAValue]] = {}
+        self.seen = Seen()
         for op in func.body.walk():
             if isinstance(op, AllocationOp):
                 self.extents[op] = self._extent(op)
@@ -215,6 +223,7 @@ class Execution:
                 for op in block.walk()
                 for v in memrefs((*op.results, *(a for b in _blocks(op) for a in b.args)))
             ]
+        self.note(memory)
         for value in self.made_in[block]:
             memory.of.pop(value, None)
         known = {place for places in memory.of.values() for place in places}
@@ -278,9 +287,18 @@ class Execution:
             places |= known
         return frozenset(places)
 
+    def note(self, memory: Memory) -> None:
+        """Note which values may lie in which allocations."""
+        for value, places in memory.of.items():
+            for place in places:
+                if place is not None:
+                    self.seen.holds(value, place[0])
+
     def _read(self, values: Iterable[SSAValue], op: Operation, memory: Memory) -> None:
         for value in values:
             for place in self._places((value,), op, memory):
+                if place is not None:
+                    self.seen.touches(op, place[0])
                 if place is not None and LOST in memory.states[place]:
                     text = f"{full_name(op)} reads {name_of(value)}, which is overwritten by then"
                     raise MemoptError(text, place_of(op))
@@ -292,6 +310,7 @@ class Execution:
             for place in places:
                 if place is None:
                     continue
+                self.seen.touches(op, place[0])
                 met = [p for p in memory.states if p != place and self._meet(p, place)]
                 if place[1] == OLD:  # of two that are older, one may lie over the other
                     met.append(place)
