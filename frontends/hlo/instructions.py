@@ -84,11 +84,13 @@ def leaves(shape: Shape) -> list[Leaf]:
     return [shape] if isinstance(shape, Leaf) else [leaf for part in shape for leaf in leaves(part)]
 
 
-def first_leaf(shape: Shape, path: Sequence[int]) -> int:
-    """Return the number of the first leaf of what a path of indices leads to."""
+def first_leaf(shape: Shape, path: Sequence[int]) -> int | None:
+    """Return the number of the first leaf of what a path of indices leads to, None if it leads
+    nowhere."""
     number = 0
     for index in path:
-        assert isinstance(shape, tuple)
+        if isinstance(shape, Leaf) or index >= len(shape):
+            return None
         number += sum(len(leaves(part)) for part in shape[:index])
         shape = shape[index]
     return number
@@ -150,6 +152,8 @@ def _instruction(line: str, place: str, number: int) -> Instruction:
         raise MemoptError("an instruction without operands in parentheses", place)
     end = _closing(rest)
     inside, attributes = rest[:end], rest[end + 1 :]
+    if opcode.strip() == "parameter" and not (inside.isascii() and inside.isdigit()):
+        raise MemoptError(f"a parameter without a number: {inside[:20]}", place)
     called = {
         key: tuple(_NAME.findall(several or one))
         for key, several, one in _CALLED.findall(attributes)
@@ -185,26 +189,34 @@ def _closing(rest: str) -> int:
 
 def _shape(line: str, at: int, place: str) -> tuple[Shape, int]:
     """Return the shape that stands at a place of a line, and where it ends."""
-    while line[at] == " ":
-        at += 1
-    if line[at] != "(":
+    at = _behind(line, at, " ")
+    if line[at : at + 1] != "(":
         leaf = _LEAF.match(line, at)
         if leaf is None:
             raise MemoptError(f"no shape of HLO: {line[at : at + 20].strip()}", place)
         return _leaf(leaf, place), leaf.end()
-    parts, at = list[Shape](), at + 1
-    while line[at] != ")":
+    parts, at = list[Shape](), _behind(line, at + 1, " ")
+    while line[at : at + 1] != ")":
         part, at = _shape(line, at, place)
         parts.append(part)
-        while line[at] in ", ":
-            at += 1
+        at = _behind(line, at, ", ")
     return tuple(parts), at + 1
+
+
+def _behind(line: str, at: int, characters: str) -> int:
+    """Return the place behind all of these characters that stand next."""
+    while line[at : at + 1] and line[at] in characters:
+        at += 1
+    return at
 
 
 def _leaf(match: re.Match[str], place: str) -> Leaf:
     """Return an array; a token is one of no bytes, and a bounded dimension as long as it may be."""
     word, dimensions, layout = match[1], match[2].replace("<=", ""), match[3] or ""
-    shape = [int(n) for n in dimensions.split(",") if n.strip()]
+    listed = [n.strip() for n in dimensions.split(",") if n.strip()]
+    if not all(n.isascii() and n.isdigit() for n in listed):
+        raise MemoptError(f"no dimensions of HLO: [{match[2]}]", place)
+    shape = [int(n) for n in listed]
     if word in ("token", "opaque"):
         return Leaf(plain_tensor(ELEMENTS["int8"], (0,)), (0,))
     kind = re.fullmatch(r"([suf])(\d+)(\w*)", word)

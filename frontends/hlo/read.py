@@ -79,6 +79,8 @@ class _Computation:
 
     def function(self, name: str) -> FuncOp:
         """Return it as a function. Raises MemoptError."""
+        if self.name not in self.module.computations:
+            raise MemoptError(f"there is no computation %{self.name}", f"%{self.module.entry}")
         body = self.module.computations[self.name]
         parameters = sorted((i for i in body if i.opcode == "parameter"), key=lambda i: int(i.text))
         for instruction in parameters:
@@ -116,6 +118,8 @@ class _Computation:
                 f"reads %{error.args[0]}, which nothing before makes", i.place
             ) from None
         flat = [leaf for listed in read_leaves for leaf in listed]
+        if not flat and i.opcode in ("bitcast", "reshape", "get-tuple-element", "add-dependency"):
+            raise MemoptError(f"{i.opcode} without an operand", i.place)
         if i.opcode == "constant":
             self.values[i.name] = [i]
         elif i.opcode == "get-tuple-element":
@@ -123,6 +127,8 @@ class _Computation:
             if index is None:
                 raise MemoptError("get-tuple-element without an index", i.place)
             start = first_leaf(self.shapes[i.operands[0]], [int(index[1])])
+            if start is None:
+                raise MemoptError(f"there is no part {index[1]} of %{i.operands[0]}", i.place)
             self.values[i.name] = flat[start : start + len(leaves(i.shape))]
         elif i.opcode in PARTS:
             self.values[i.name] = flat
@@ -147,7 +153,8 @@ class _Computation:
         allowed = [
             v
             for k in overwritable(i, fused)
-            if isinstance(v := flat[k], SSAValue) and _lies_as(self.shapes[i.operands[k]], i.shape)
+            if k < len(flat) and isinstance(v := flat[k], SSAValue)
+            if _lies_as(self.shapes[i.operands[k]], i.shape)
         ]
         fitting = [
             k
@@ -205,9 +212,15 @@ class _Computation:
         step = {op: k for k, op in enumerate(self.draft.body)}
         waits: dict[Operation, list[Operation]] = {}
         for path, number, inside in self.module.aliases:
-            parameter = parameters[number]
-            value = self.values[parameter.name][first_leaf(parameter.shape, inside)]
-            maker = _maker(returned[first_leaf(root.shape, path)])
+            parameter = parameters[number] if number < len(parameters) else None
+            source = None if parameter is None else first_leaf(parameter.shape, inside)
+            target = first_leaf(root.shape, path)
+            if parameter is None or source is None or target is None:
+                text = (
+                    f"input_output_alias names result {path} or parameter {number}, which is none"
+                )
+                raise MemoptError(text, root.place)
+            value, maker = self.values[parameter.name][source], _maker(returned[target])
             if maker is None or not isinstance(value, SSAValue):
                 continue
             for reader in _readers(value):

@@ -16,6 +16,7 @@ from places import ROOT
 from memopt.cli.opt import main as opt
 from memopt.compile.driver import import_bytes, load_model
 from memopt.dialects.memgraph.behaviour import behaviour_of
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.names import operator_kind
 from memopt.dialects.memgraph.plan import GENERIC, model_of
@@ -152,6 +153,24 @@ def test_what_is_no_hlo_is_refused_by_line(
     path.write_text(DONATED.replace(before, after))
     assert opt([str(path), "--schedule=source"]) == 1
     assert error in capsys.readouterr().err
+
+
+def test_a_damaged_text_is_refused_or_read() -> None:
+    """Nothing but a refusal comes of characters that are gone, or there twice."""
+    rng, texts = random.Random(5), [path.read_text() for path in sorted(TEXTS.glob("*.hlo"))]
+    refused = 0
+    for _ in range(60):
+        text = rng.choice(texts)
+        for _ in range(rng.randint(1, 3)):
+            at, length = rng.randrange(10, len(text)), rng.choice((1, 2, 5, 20, 80))
+            again = rng.choice(("", "", rng.choice("(){}[],%=0 9\n"), text[at : at + length] * 2))
+            text = text[:at] + again + text[at + length :]
+        try:
+            import_bytes(text.encode(), ".hlo", "m.hlo", None).verify()
+        except MemoptError as error:
+            assert error.place
+            refused += 1
+    assert 10 < refused < 60
 
 
 def test_a_dump_is_known_by_its_content(tmp_path: Path) -> None:
