@@ -1,4 +1,4 @@
-"""PyTorch, which only capturing needs."""
+"""PyTorch, which only capturing and running steps needs."""
 
 from importlib import import_module
 from typing import Any

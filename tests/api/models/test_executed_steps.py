@@ -2,12 +2,14 @@
 their addresses, and every wrong plan noticed."""
 
 import copy
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from benchmarks.__main__ import main as bench
 from places import ROOT
 from xdsl.dialects.builtin import IntegerAttr, i64
 
@@ -265,6 +267,16 @@ def test_what_an_operator_allocates_otherwise_is_counted_or_refused() -> None:
     with pytest.raises(MemoptError, match="allocates otherwise than it did when it was measured"):
         wrong.run(copy.deepcopy(step.state), step.inputs)
     assert eager(step).outside > 10  # PyTorch's own allocator is back
+
+
+def test_the_table_needs_pytorch_and_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(["executed", "--graphs", "lenet:1"]) == 2
+    assert "'lenet:1' is not NETWORK:BATCH" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert bench(["executed", "--quick"]) == 1
+    assert "needs PyTorch: pip install torch" in capsys.readouterr().err
 
 
 def test_without_a_compiler_it_says_what_is_needed(
