@@ -123,7 +123,7 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     """Any operator without a typed operation: scheduled, placed, written back unchanged.
 
     `stateful`: nothing is known of its effects, so all stateful operators keep their mutual order.
-    `may_overwrite`: operands whose place its first result may take where they are not used again.
+    `memgraph.may_overwrite`: operands whose place its first result may take once nobody reads them.
     `options` are the source's, for people, as is the attribute `memgraph.reason`: what of the
     operator has no typed operation.
     """
@@ -133,13 +133,11 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     inputs = var_operand_def(Attribute)
     outputs = var_result_def(Attribute)
     stateful = opt_prop_def(UnitAttr)
-    may_overwrite = opt_prop_def(DenseArrayBase)
     options = opt_prop_def(DictionaryAttr)
 
     IN_TEXT: ClassVar[Mapping[str, type[Attribute]]] = {
         "op_name": StringAttr,
         "stateful": UnitAttr,
-        "may_overwrite": DenseArrayBase,
         "options": DictionaryAttr,
     }
     """What is written outside the attribute dictionary."""
@@ -167,17 +165,6 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     def __post_init__(self) -> None:
         """Leave out xDSL's search for defaults, which there are none of."""
 
-    def let_overwrite(self, operands: Sequence[int]) -> None:
-        """Let the first result take the place of an operand that is not used again."""
-        if operands:
-            self.properties["may_overwrite"] = DenseArrayBase.from_list(i64, operands)
-
-    @property
-    def overwritable(self) -> tuple[int, ...]:
-        """Return the operands whose place the first result may take."""
-        over = self.properties.get("may_overwrite")
-        return over.get_values() if isinstance(over, DenseArrayBase) else ()  # type: ignore[return-value]
-
     @property
     def reason(self) -> str:
         """Return the reason why the frontend read no typed operation; empty if it gives none."""
@@ -193,11 +180,6 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
         stateful = parser.parse_optional_keyword("stateful") is not None
-        over: list[int] = []
-        if parser.parse_optional_keyword("may_overwrite") is not None:
-            over = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-            )
         options = None
         if parser.parse_optional_keyword("options") is not None:
             options = DictionaryAttr(parser.parse_optional_attr_dict())
@@ -206,7 +188,6 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         types = parser.parse_function_type()
         operands = parser.resolve_operands(inputs, types.inputs.data, parser.pos)
         op = cls(name, operands, types.outputs.data, stateful, options)
-        op.let_overwrite(over)
         op.attributes |= attributes.data if attributes else {}
         return op
 
@@ -216,8 +197,6 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         printer.print_string("(")
         printer.print_list(self.operands, printer.print_ssa_value)
         printer.print_string(") stateful" if "stateful" in self.properties else ")")
-        if over := self.overwritable:
-            printer.print_string(f" may_overwrite [{', '.join(map(str, over))}]")
         if options := self.properties.get("options"):
             printer.print_string(" options ")
             printer.print_attribute(options)

@@ -24,7 +24,7 @@ takes its token (frontends/json/storages.py):
 
     {"name": "u", "op": "sgd", "inputs": ["w", "dw"], "outputs": [], "mutates": ["w"]}
 
-What `may_overwrite` an input, where nothing reads that later, has `may_overwrite [0]`.
+What `may_overwrite` an input, where nothing reads that later, has `memgraph.may_overwrite`.
 
     %0, %t = memgraph.opaque "MatMul"(%x) ... -> (tensor<16xi8>, !memgraph.after)
     memgraph.opaque "sgd"(%dw, %t) options {mutates = ["w"]} ... -> ()
@@ -52,8 +52,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes.operators import AfterType, SourceAttr
 from memopt.dialects.attributes.placement import ScratchAttr
+from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.structure import OpaqueOp
+from memopt.dialects.memgraph.structure import MAY_OVERWRITE, OpaqueOp
 from memopt.dialects.memgraph.variables import VariableOp
 from memopt.frontends.core.function import Draft, name_results
 from memopt.frontends.json.checks import check_ends, check_reads, in_order, producers_of
@@ -168,7 +169,7 @@ def _operation(
         options=_options(attrs, f"{node.place}: attrs") if attrs else None,
     )
     if over:
-        op.let_overwrite([operands.index(value) for value in over])
+        op.attributes[MAY_OVERWRITE] = numbers([operands.index(value) for value in over])
     if node.workspace:
         op.attributes["memgraph.scratch"] = ArrayAttr([ScratchAttr(s) for s in node.workspace])
     return op, results
