@@ -145,7 +145,7 @@ def test_an_edited_plan_is_refused() -> None:
         (b"func.func @f() {", memopt.MemoptError, "bytes:1:"),
         ({"tensors": 1}, memopt.MemoptError, "graph: tensors"),
         ({"tensors": {1}}, TypeError, "not JSON serializable"),
-        ("net.txt", memopt.MemoptError, "net.txt: error: unknown kind of file"),
+        ("net.png", memopt.MemoptError, "net.png: error: unknown kind of file"),
         ("none.tflite", FileNotFoundError, "none.tflite"),
         (5, TypeError, "a graph is a path"),
     ],
