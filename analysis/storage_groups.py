@@ -491,9 +491,10 @@ def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> b
     tensor of x and y has the elements of x elsewhere.
     """
     place, size = memory.of_value[operand], bytes_of(operand.type)
-    parts = {part for v in read_values(op) for part in memory.virtual.get(v, ())}
+    virtual = memory.virtual
+    parts = {part for v in read_values(op) for part in virtual.get(v, ())} if virtual else set()
     return any(
         at[0] == place[0] and (v in parts or at != place or bytes_of(v.type) != size)
         for v in memory.read_by(op)
-        if (at := memory.of_value.get(v)) is not None
+        if (v is not operand or v in parts) and (at := memory.of_value.get(v)) is not None
     )

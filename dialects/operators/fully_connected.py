@@ -39,6 +39,7 @@ from memopt.dialects.operators.products import (
     matrix_reals,
     need_products,
     need_room,
+    products_between,
     real_products,
     requantized,
     whole_products,
@@ -178,9 +179,7 @@ class FullyConnectedOp(WeighingOp):
         )
         largest = np.maximum(abs(low), abs(high)).max(0)
         need_room(self, kernel[:, :, None], np.broadcast_to(largest, kernel.shape), bias)
-        rises, falls = np.maximum(kernel, 0), np.minimum(kernel, 0)
-        below = whole_products(low, rises) + whole_products(high, falls)
-        above = whole_products(high, rises) + whole_products(low, falls)
+        below, above = products_between(kernel, low, high)
         return [(self.finished(least, below)[0], self.finished(least, above)[0])]
 
     def _real_extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:

@@ -39,6 +39,19 @@ def whole_products(rows: Array, filters: Array) -> Array:
     return (rows.astype(np.float64) @ filters.astype(np.float64).T).astype(np.int64)
 
 
+def products_between(matrix: Array, low: Array, high: Array) -> Range:
+    """Return the least and the greatest products of a matrix with vectors of integers between those
+    of `low` and of `high`; of vectors that are all alike, as those of one range are, once."""
+    vectors = len(low)
+    if (low == low[:1]).all() and (high == high[:1]).all():
+        low, high = low[:1], high[:1]
+    rises, falls = np.maximum(matrix, 0), np.minimum(matrix, 0)
+    least = whole_products(low, rises) + whole_products(high, falls)
+    greatest = whole_products(high, rises) + whole_products(low, falls)
+    shape = vectors, len(matrix)
+    return np.broadcast_to(least, shape), np.broadcast_to(greatest, shape)
+
+
 def requantized(
     op: Operation, sums: Array, bias: Array | None, reals: Sequence[float], bits: int
 ) -> Array:

@@ -274,8 +274,9 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
     assert steps is not None
     sums, carried = operator.accumulates, operator.rows_mode == "carried"
     types = [v.type if sums else row_type(v.type) for v in operator.results]
-    parts: list[list[SSAValue]] = [[] for _ in op.results]
-    last: SSAValue | None = None
+    unfinished = [operator.accumulator] if sums else types
+    whole, rows_are_virtual = kernel.operator, makes_virtual(op)
+    made: list[RowOp] = []
     outside = [(k, op.operands[k]) for k, _ in activations(kernel.operation)]
     for r in steps:
         inputs: list[SSAValue] = []
@@ -283,19 +284,15 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
             needed = operator.rows_needed(k, r)
             values = [value] if needed is None else _rows_of(value, before, rows)
             inputs += values if needed is None else [values[n] for n in needed]
-        if last is not None:
-            inputs.append(last)
-        unfinished = sums and r != steps[-1]
-        row = RowOp(kernel.operator, r, inputs, [operator.accumulator] if unfinished else types)
-        if makes_virtual(op):
+        if made and (sums or carried):
+            inputs.append(made[-1].results[0])
+        row = RowOp(whole, r, inputs, types if r == steps[-1] else unfinished)
+        if rows_are_virtual:
             aliases = ArrayAttr([AliasAttr(k, "virtual") for k in range(1, len(row.operands))])
             row.attributes[ALIAS] = ArrayAttr([aliases] * len(types))
-        _insert(before, row)
-        if sums or carried:
-            last = row.outputs[0]
-        for result, part in zip(parts, row.outputs, strict=True):
-            result.append(part)
-    return parts
+        made.append(row)
+    Rewriter.insert_op(made, InsertPoint.before(before))
+    return [[row.results[k] for row in made] for k in range(len(op.results))]
 
 
 def _reads_whole(use: Use, rows: _Rows) -> bool:
