@@ -492,7 +492,8 @@ def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> b
     """
     place, size = memory.of_value[operand], bytes_of(operand.type)
     virtual = memory.virtual
-    parts = {part for v in read_values(op) for part in virtual.get(v, ())} if virtual else set()
+    read = read_values(op) if virtual else ()
+    parts = {part for v in read for part in virtual.get(v, ())}
     return any(
         at[0] == place[0] and (v in parts or at != place or bytes_of(v.type) != size)
         for v in memory.read_by(op)

@@ -68,13 +68,13 @@ class Ordered:
 def phases(graph: MemoryGraph) -> list[int]:
     """Return the phase of each operator, the latest that those who read its results leave it."""
     phase = [0] * len(graph)
+    waits = [len(before) >= MANY for before in graph.predecessors]
     for v in reversed(topological_order(graph)):
         after = graph.successors[v]
-        is_read_often = len(after) >= MANY
-        phase[v] = min(
-            (phase[s] - (is_read_often and len(graph.predecessors[s]) >= MANY) for s in after),
-            default=0,
-        )
+        if len(after) >= MANY:
+            phase[v] = min([phase[s] - waits[s] for s in after])
+        elif after:
+            phase[v] = min([phase[s] for s in after])
     first = min(phase, default=0)
     return [k - first for k in phase]
 

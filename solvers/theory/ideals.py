@@ -4,7 +4,6 @@ Bit `i` of a mask is the operator at place `i` of a topological order, so the op
 are in a legal order when its bits are read upwards. Used by the search, the bound and the fusion.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -47,18 +46,15 @@ def ancestors(graph: MemoryGraph) -> list[int]:
     """Per operator the mask of all operators that must run before it."""
     result = [0] * len(graph)
     for v in topological_order(graph):
-        mask = 0
-        for p in _latest_first(graph.predecessors[v]):
-            if not mask >> p & 1:
-                mask |= result[p] | 1 << p
+        mask, rest = 0, graph.predecessor_masks[v]
+        while (
+            rest
+        ):  # the last one first: its ancestors, such as all other rows of keys, are skipped
+            p = rest.bit_length() - 1
+            mask |= result[p] | 1 << p
+            rest &= ~mask
         result[v] = mask
     return result
-
-
-def _latest_first(operators: tuple[int, ...]) -> Sequence[int]:
-    """Return predecessors, the last one first: its ancestors, such as all other rows of keys, come
-    later and are skipped."""
-    return sorted(operators, reverse=True) if len(operators) > 1 else operators
 
 
 def descendants(graph: MemoryGraph) -> list[int]:

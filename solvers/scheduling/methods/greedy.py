@@ -61,23 +61,22 @@ class Ready:
 def order(graph: MemoryGraph) -> tuple[int, ...]:
     """Return one greedy order, in time about linear in the graph."""
     waiting = [len(set(ps)) for ps in graph.predecessors]
-    remaining = [len({*g.writers, *g.readers}) for g in graph.groups]
+    remaining = list(map(len, graph.touchers))
+    last = list(map(sum, graph.touchers))  # the sum of the remaining: of one, itself
     written = [g.is_input for g in graph.groups]
     position = [-1] * len(graph)
     ready = Ready(position)
     level = graph.level(0)
     peak = level
     result: list[int] = []
+    sizes = graph.sizes
 
     def change(v: int) -> tuple[int, int]:
-        fresh = sum(graph.sizes[g] for g in graph.writes[v] if not written[g])
-        freed = sum(
-            graph.sizes[g]
-            for g in graph.touches[v]
-            if remaining[g] == 1 and not graph.groups[g].is_output
-        )
+        fresh = sum([sizes[g] for g in graph.writes[v] if not written[g]])
+        ending = [g for g in graph.touches[v] if remaining[g] == 1]
+        freed = sum([sizes[g] for g in ending if not graph.groups[g].is_output])
         used = next((c for c in graph.candidates[v] if remaining[c.operand] == 1), None)
-        cost = fresh + graph.extra[v] - (graph.sizes[used.result] if used else 0)
+        cost = fresh + graph.extra[v] - (sizes[used.result] if used else 0)
         return cost, fresh - freed
 
     for v, w in enumerate(waiting):
@@ -89,14 +88,15 @@ def order(graph: MemoryGraph) -> tuple[int, ...]:
         level += delta - (graph.unread_inputs if not result else 0)
         result.append(best)
         stale: set[int] = set()
+        for g in graph.writes[best]:
+            if not written[g]:
+                stale.update(graph.groups[g].writers)
+            written[g] = True
         for g in graph.touches[best]:
             remaining[g] -= 1
-            if best in graph.groups[g].writers:
-                if not written[g]:
-                    stale.update(graph.groups[g].writers)
-                written[g] = True
+            last[g] -= best
             if remaining[g] == 1:
-                stale.update(graph.groups[g].writers, graph.groups[g].readers)
+                stale.add(last[g])
         for s in graph.successors[best]:
             waiting[s] -= 1
             if waiting[s] == 0:
