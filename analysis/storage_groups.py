@@ -491,9 +491,8 @@ def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> b
     tensor of x and y has the elements of x elsewhere.
     """
     place, size = memory.of_value[operand], bytes_of(operand.type)
-    virtual = memory.virtual
-    read = read_values(op) if virtual else ()
-    parts = {part for v in read for part in virtual.get(v, ())}
+    read = read_values(op) if memory.virtual else ()
+    parts = {part for v in read for part in memory.virtual.get(v, ())}
     return any(
         at[0] == place[0] and (v in parts or at != place or bytes_of(v.type) != size)
         for v in memory.read_by(op)

@@ -309,10 +309,6 @@ def _check_reads(graph: MemoryGraph, order: Sequence[int]) -> None:
     for index, g in enumerate(graph.groups):
         if g.is_input:
             continue
-        if len(g.writers) == 1:  # as most have
-            writer = g.writers[0]
-            doubtful += [(index, v) for v in g.readers if v != writer and writer not in needed[v]]
-            continue
         writers = set(g.writers)
         doubtful += [
             (index, v) for v in g.readers if v not in writers and writers.isdisjoint(needed[v])
