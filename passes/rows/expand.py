@@ -275,8 +275,8 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
     sums, carried = operator.accumulates, operator.rows_mode == "carried"
     types = [v.type if sums else row_type(v.type) for v in operator.results]
     unfinished = [operator.accumulator] if sums else types
-    whole, rows_are_virtual = kernel.operator, makes_virtual(op)
-    made: list[RowOp] = []
+    kernel_value, rows_are_virtual = kernel.operator, makes_virtual(op)
+    row_ops: list[RowOp] = []
     outside = [(k, op.operands[k]) for k, _ in activations(kernel.operation)]
     for r in steps:
         inputs: list[SSAValue] = []
@@ -284,15 +284,15 @@ def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAVa
             needed = operator.rows_needed(k, r)
             values = [value] if needed is None else _rows_of(value, before, rows)
             inputs += values if needed is None else [values[n] for n in needed]
-        if made and (sums or carried):
-            inputs.append(made[-1].results[0])
-        row = RowOp(whole, r, inputs, types if r == steps[-1] else unfinished)
+        if row_ops and (sums or carried):
+            inputs.append(row_ops[-1].results[0])
+        row = RowOp(kernel_value, r, inputs, types if r == steps[-1] else unfinished)
         if rows_are_virtual:
             aliases = ArrayAttr([AliasAttr(k, "virtual") for k in range(1, len(row.operands))])
             row.attributes[ALIAS] = ArrayAttr([aliases] * len(types))
-        made.append(row)
-    Rewriter.insert_op(made, InsertPoint.before(before))
-    return [[row.results[k] for row in made] for k in range(len(op.results))]
+        row_ops.append(row)
+    Rewriter.insert_op(row_ops, InsertPoint.before(before))
+    return [[row.results[k] for row in row_ops] for k in range(len(op.results))]
 
 
 def _reads_whole(use: Use, rows: _Rows) -> bool:
