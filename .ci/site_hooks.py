@@ -8,8 +8,18 @@ from mkdocs.structure.files import File, Files
 
 import memopt
 
-# The theme's cells are one line each, so that tables of sentences have to be scrolled.
-STYLE = ".wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }\n"
+# The theme's cells are one line each, so that tables of sentences have to be scrolled; and where
+# they are not, a telephone has no room for the sentences beside long options.
+STYLE = """\
+.wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }
+@media (max-width: 768px) {
+  .rst-content .wy-table-responsive table.docutils td,
+  .rst-content .wy-table-responsive table.docutils th { padding: 6px 7px; }
+  .wy-table-responsive td:first-child code { overflow-wrap: anywhere; white-space: normal; }
+  .wy-table-responsive td:nth-last-child(3):first-child { min-width: 96px; }
+  .wy-table-responsive td:nth-child(3):last-child { min-width: 160px; }
+}
+"""
 OUTSIDE = {
     "project.md": "README.md",
     "changelog.md": "CHANGELOG.md",
@@ -46,6 +56,8 @@ def reference() -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Links to the README lead to its page; folders have none."""
+    """Links to the README lead to its page; folders have none. In the code of a table mkdocs takes
+    a pipe as it is, which GitHub wants escaped."""
+    markdown = re.sub(r"`[^`\n]*`", lambda code: code[0].replace(r"\|", "|"), markdown)
     markdown = re.sub(r"\[(\w+/)\]\(\w+\)", r"`\1`", markdown)
     return re.sub(r"\]\(((?:\.\./)*)\.\./README\.md\)", r"](\1project.md)", markdown)

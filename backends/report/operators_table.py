@@ -34,7 +34,7 @@ def operators_table(t: Timeline, panel: str) -> str:
             f'<span class="of" title="{xml(operator.name)}">{xml(short(operator.name, 60))}</span>'
             f'</td><td class="n">{line.calls:,}</td><td class="n">{steps}</td>'
             f'<td class="n">{rows_live(line)}</td><td class="n">{line.output:,}</td>'
-            f"<td>{chips}</td>{last}</tr>\n"
+            f'<td class="chips">{chips}</td>{last}</tr>\n'
         )
     return f"{HEAD}<tbody>{''.join(lines)}</tbody></table></div>\n"
 

@@ -55,6 +55,7 @@ table{border-collapse:collapse;width:100%;font-size:13px}
 th{position:sticky;top:0;background:var(--card);text-align:left;font-weight:600;z-index:1}
 th,td{padding:4px 10px;border-bottom:1px solid var(--grid);vertical-align:top}
 td.n,th.n{text-align:right;white-space:nowrap}
+td.chips{min-width:180px}
 td .of{color:var(--muted);display:block;font-size:12px;overflow-wrap:anywhere}
 tr.p td{background:var(--band)}tr.p td.n{color:var(--alarm);font-weight:600}
 tr.hot td{box-shadow:inset 0 0 0 99px color-mix(in srgb,var(--activation-peak) 14%,transparent)}

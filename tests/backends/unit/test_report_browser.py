@@ -1,6 +1,7 @@
 """The page in a real browser: what its DOM holds once it is loaded, and after a pointer moved."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from memopt.backends.report import Rect, Step, Timeline, network_svg, report_html
 from memopt.backends.report.network import Network
 from memopt.backends.report.profile_page import profile_html
+from memopt.cli import main
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -120,3 +122,33 @@ def test_a_profile_reads_well_on_both(width: int, tmp_path: Path) -> None:
     dom = loaded(page, tmp_path, width)
     assert 'data-beyond="0"' in dom and 'data-in-sight="true"' in dom
     assert 'data-halves="true"' in dom
+
+
+WINDOWS = 8
+TYPE = "tensor<1x24x4x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>"
+POOL = "  %{} = memgraph.max_pool_2d %{} window<[3, 3], pad = [1, 1, 1, 1]>"
+IN_ROWS = (
+    f"func.func @main(%0: {TYPE}) -> {TYPE} {{\n"
+    + "".join(f"{POOL.format(k + 1, k)} : ({TYPE}) -> {TYPE}\n" for k in range(WINDOWS))
+    + f"  func.return %{WINDOWS} : {TYPE}\n}}\n"
+)
+
+
+def test_tensors_in_ram_stand_side_by_side_on_a_telephone(tmp_path: Path) -> None:
+    """The table of a plan in rows is wider than the window, and scrolls; its lines are low."""
+    probe = """<script>
+    var cells = Array.from(document.querySelectorAll("tr[data-o]")).map(function (row) {
+      var chips = Array.from(row.querySelectorAll(".c"));
+      return [chips.length, new Set(chips.map(c => c.getBoundingClientRect().top)).size];
+    });
+    document.documentElement.setAttribute("data-cells", cells.flat().join(" "));
+    </script>"""
+    net, page = tmp_path / "net.mlir", tmp_path / "page.html"
+    net.write_text(IN_ROWS)
+    assert main(["report", str(net), "--rows=all", f"--html={page}"]) == 0
+    page.write_text(page.read_text().replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    (found,) = re.findall(r'data-cells="([\d ]+)"', loaded(page, tmp_path, 400))
+    numbers = [int(n) for n in found.split()]
+    assert len(numbers) == 2 * WINDOWS and max(numbers) >= 2
+    for chips, lines in zip(numbers[::2], numbers[1::2], strict=True):
+        assert lines <= (chips + 1) // 2
