@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memopt.backends.report.page import PAGE
-from memopt.backends.report.style import colours
+from memopt.backends.report.plain_page import Heading, plain_page
 from memopt.backends.report.table import counted
 from memopt.backends.report.wording import kib, short, xml
 
@@ -31,27 +30,23 @@ def profile_html(
     longest = max((entry["share"] for entry in entries), default=0) or 1
     head = "".join(f'<th class="n">{key}</th>' for key in columns)
     body = "".join(_row(entry, columns, longest) for entry in entries)
-    known = "".join(f"<dt>{xml(key)}</dt><dd>{xml(text)}</dd>\n" for key, text in facts)
-    figures = "".join(
-        f'<div class="figure"><b>{value}</b><span>{label}</span></div>\n'
-        for value, label in _figures(total, len(entries))
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f"<title>{xml(name)}: profile</title>\n"
-        f"<style>\n{colours(':root')}{PAGE}{BARS}</style></head>\n<body><main>\n"
-        f'<h1>{xml(name)}</h1>\n<p class="lead">One inference on zeros, operator by operator in '
-        f'the order in which they first run.</p>\n<div class="figures">\n{figures}</div>\n'
-        f'<dl class="facts">\n{known}</dl>\n'
+    table = (
         '<div class="scroll"><table><thead><tr><th>operator</th><th>share</th>'
         f"{head}</tr></thead>\n"
         f"<tbody>{body}</tbody>\n"
         f'<tfoot><tr><td class="name">all</td><td class="bar"></td>{_cells(total, columns)}</tr>'
         "</tfoot></table></div>\n"
-        "<footer>Cycles are estimated by the core's manual, without wait states; shares are of "
-        "them, or of instructions where they are not known. Bytes are in RAM while the operator "
-        "runs, at its fullest call.</footer>\n</main></body></html>\n"
+    )
+    lead = "One inference on zeros, operator by operator in the order in which they first run."
+    return plain_page(
+        Heading(name, "profile", lead),
+        _figures(total, len(entries)),
+        facts,
+        table,
+        "Cycles are estimated by the core's manual, without wait states; shares are of them, or "
+        "of instructions where they are not known. Bytes are in RAM while the operator runs, at "
+        "its fullest call.",
+        BARS,
     )
 
 

@@ -38,12 +38,12 @@ def validate(source: Source, options: ValidateKeywords) -> Validation:
     """Run the planned network beside a reference on your data, as `memopt validate` does by the
     same words, and return how they differ.
 
-    `source` is a model's file, its bytes or an `onnx.ModelProto`. `data` is a path (.npz, .npy or a
-    folder), an array [samples, ...] of a model with one input, or a mapping with an array per
-    input. `labels` is a name in the .npz, a path or an array; `against` the reference, by default
-    that of the format; with `layers` the tensors of all operators are compared; of the samples
-    the first `samples` are taken, and the board behind `port` runs them, if there is one. `shapes`
-    and `input_ranges` are those of `memopt.plan`, and so are the other keywords:
+    `source` is a model's file, its bytes or an `onnx.ModelProto`. `data` is a path (.npz, .npy,
+    .csv or a folder), an array [samples, ...] of a model with one input, or a mapping with an array
+    per input. `labels` is a name in the file, a path or an array; `against` the reference, by
+    default that of the format; with `layers` the tensors of all operators are compared; of the
+    samples the first `samples` are taken, and the board behind `port` runs them, if there is one.
+    `shapes` and `input_ranges` are those of `memopt.plan`, and so are the other keywords:
 
     OPTIONS
 

@@ -1,7 +1,9 @@
-"""The page of a model as a file: the plan before and after, the figures and the network."""
+"""The page of a model as a file: the plan before and after, the figures and the network; and what
+the pages of other commands have in common."""
 
 import shlex
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from memopt.backends.report import network_of, network_svg, report_html, timeline_of
@@ -10,6 +12,21 @@ from memopt.cli.summary import summary
 from memopt.compile.driver import model_files
 from memopt.compile.plan import Planned
 from memopt.text.diagnostics import write_output
+from memopt.text.usage import STDOUT, UsageError
+
+
+def check_page(file: str | None) -> None:
+    """Raise UsageError for a page that cannot be written, before what takes long."""
+    if file == STDOUT:
+        raise UsageError("--html=-: expected a file")
+    if file and not Path(file).parent.is_dir():
+        raise UsageError(f"--html={file}: its folder does not exist")
+
+
+def facts_of(words: list[str], target: str) -> list[tuple[str, str]]:
+    """Return the command, the version and the target, as a page has them."""
+    facts = [("command", shlex.join(("memopt", *words))), ("version", version("memopt"))]
+    return [*facts, ("target", target)]
 
 
 def write_page(
@@ -22,8 +39,7 @@ def write_page(
     """Write the page; `content` as report.json has it, `words` of the command, `after` where it is
     known already. Raises MemoptError."""
     request, before, known = planned.imported.request, planned.before, planned.known
-    facts = [("command", shlex.join(("memopt", *words))), ("version", version("memopt"))]
-    facts += [("target", request.options.target or "host")]
+    facts = facts_of(words, request.options.target or "host")
     for line in summary(content).splitlines():
         facts.append((line[:10].strip(), line[10:]))
     page = report_html(

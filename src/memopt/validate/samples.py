@@ -1,9 +1,13 @@
 """The user's data: samples of every input, and what is expected of them.
 
 A .npz has an array per input, by its name or in order, the first dimension counts the samples; a
-.npy is that of the only input; a folder has a file per sample, in the order of their names.
+.npy is that of the only input; a .csv has a line of real numbers per sample of it, a column of
+labels among them if its first line has names; a folder has a file per sample, in the order of
+their names.
 """
 
+import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +16,9 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 
-LABELS = "y"  # array of a .npz that has the labels, unless it is an input
+LABELS = "y"  # array of a .npz, or column of a .csv, that has the labels, unless it is an input
+KINDS = ".npz", ".npy", ".csv"
+LABEL_FILES = ".npy", ".csv", ".txt"
 
 
 @dataclass(frozen=True)
@@ -40,12 +46,15 @@ class Samples:
 
 
 def read_samples(path: Path, inputs: Sequence[Input], labels: str | None = None) -> Samples:
-    """Return the samples in a .npz, a .npy or a folder; `labels` is an array of the .npz or a file
-    of its own. Raises MemoptError for what does not go with the inputs, OSError."""
-    arrays = _folder(path, inputs) if path.is_dir() else _file(path, inputs)
+    """Return the samples in a .npz, a .npy, a .csv or a folder; `labels` is an array of the .npz, a
+    column of the .csv or a file of its own. Raises MemoptError for what does not go with the
+    inputs, OSError."""
+    arrays = _folder(path, inputs) if path.is_dir() else _file(path, inputs, labels)
     expected = _labels(path, arrays, inputs, labels)
+    unlabelled = {name: a for name, a in arrays.items() if name not in (LABELS, labels)}
     given = tuple(
-        _shaped(_named(arrays, one, k, inputs, path), one, path) for k, one in enumerate(inputs)
+        _shaped(_named(arrays, unlabelled, k, inputs, path), one, path)
+        for k, one in enumerate(inputs)
     )
     counts = {len(array) for array in (*given, *(() if expected is None else (expected,)))}
     if len(counts) > 1:
@@ -68,25 +77,73 @@ def _load(path: Path) -> Mapping[str, Array]:
         return {name: content[name] for name in content.files}
 
 
-def _file(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
-    if path.suffix not in (".npz", ".npy"):
-        raise MemoptError("data is a .npz, a .npy or a folder of them", str(path))
-    if path.suffix == ".npy" and len(inputs) != 1:
-        raise MemoptError(f"a .npy has one input, the model {len(inputs)}: a .npz", str(path))
-    return _load(path)
+def _file(path: Path, inputs: Sequence[Input], labels: str | None) -> Mapping[str, Array]:
+    if path.suffix not in KINDS:
+        raise MemoptError("data is a .npz, a .npy, a .csv or a folder of them", str(path))
+    if path.suffix != ".npz" and len(inputs) != 1:
+        raise MemoptError(
+            f"a {path.suffix} has one input, the model {len(inputs)}: a .npz", str(path)
+        )
+    if path.suffix != ".csv":
+        return _load(path)
+    names, table = _table(path)
+    chosen = LABELS if labels is None else labels
+    if chosen in names:
+        column = names.index(chosen)
+        return {"": np.delete(table, column, 1), chosen: table[:, column]}
+    if labels is not None and Path(labels).suffix not in LABEL_FILES:
+        told = nearest(labels, names) if names else ": its first line has no names"
+        raise MemoptError(f"no column {labels!r}{told}", str(path))
+    return {"": table}
+
+
+def _table(path: Path) -> tuple[list[str], Array]:
+    """Return the names of a .csv's columns, none without a line of them, and its numbers [lines,
+    columns]. Raises MemoptError."""
+    names: list[str] = []
+    rows: list[list[float]] = []
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        try:
+            for fields in filter(None, reader):
+                try:
+                    rows.append([float(field) for field in fields])
+                except ValueError as error:
+                    if names or rows:
+                        raise MemoptError(f"line {reader.line_num}: {error}", str(path)) from None
+                    names = [field.strip() for field in fields]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise MemoptError(f"no lines of numbers with commas: {error}", str(path)) from None
+    if not rows:
+        raise MemoptError("no line of numbers", str(path))
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(names or rows[0]):
+            raise MemoptError(
+                f"sample {number} has {len(row)} numbers, others {len(names or rows[0])}", str(path)
+            )
+    if len(set(names)) < len(names):
+        raise MemoptError("two columns have the same name", str(path))
+    return names, np.array(rows)
 
 
 def _folder(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
-    files = sorted(file for file in path.iterdir() if file.suffix in (".npz", ".npy"))
+    files = sorted(file for file in path.iterdir() if file.suffix in KINDS)
     if not files:
-        raise MemoptError("no .npz and no .npy in the folder", str(path))
-    each = [_file(file, inputs) for file in files]
+        raise MemoptError("no .npz, .npy or .csv in the folder", str(path))
+    each = [_of_sample(file, inputs) for file in files]
     if any(one.keys() != each[0].keys() for one in each):
         raise MemoptError("the files of the folder have arrays of different names", str(path))
     try:
         return {name: np.stack([one[name] for one in each]) for name in each[0]}
     except ValueError:
         raise MemoptError("the files of the folder have different shapes", str(path)) from None
+
+
+def _of_sample(file: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
+    """Return the arrays of one sample; a .csv is one array, also of several lines."""
+    if file.suffix == ".csv" and len(inputs) == 1:
+        return {"": _table(file)[1]}
+    return _file(file, inputs, None)
 
 
 def _labels(
@@ -100,7 +157,7 @@ def _labels(
     file = Path(labels)
     if file.suffix == ".npy":
         return _load(file)[""]
-    if file.suffix in (".csv", ".txt"):
+    if file.suffix in LABEL_FILES:
         try:
             return np.loadtxt(file, delimiter=",", ndmin=1)
         except ValueError as error:
@@ -114,12 +171,17 @@ def _labels(
 
 
 def _named(
-    arrays: Mapping[str, Array], one: Input, number: int, inputs: Sequence[Input], path: Path
+    arrays: Mapping[str, Array],
+    unlabelled: Mapping[str, Array],
+    number: int,
+    inputs: Sequence[Input],
+    path: Path,
 ) -> Array:
-    """Return the array of an input: by its name, or, where no input is named, by its number."""
+    """Return the array of an input: by its name, or, where no input is named, by its number among
+    those that are no labels."""
+    one, names = inputs[number], list(unlabelled)
     if one.name in arrays:
         return arrays[one.name]
-    names = [name for name in arrays if name != LABELS]
     if any(other.name in arrays for other in inputs) or len(names) != len(inputs):
         wanted = ", ".join(other.name for other in inputs)
         raise MemoptError(
@@ -131,8 +193,10 @@ def _named(
 
 
 def _shaped(array: Array, one: Input, path: Path) -> Array:
-    """Return an array [samples, ...] of an input, which may leave out dimensions of one."""
-    if [d for d in array.shape[1:] if d != 1] == [d for d in one.shape if d != 1]:
+    """Return an array [samples, ...] of an input, which may leave out dimensions of one; that of a
+    flat one is taken apart, the last dimension the fastest."""
+    given = [d for d in array.shape[1:] if d != 1]
+    if given in ([d for d in one.shape if d != 1], [math.prod(one.shape)]):
         return array.reshape(len(array), *one.shape)
     sizes = "x".join(map(str, one.shape))
     given = "x".join(map(str, array.shape))

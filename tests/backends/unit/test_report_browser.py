@@ -11,6 +11,7 @@ import pytest
 from memopt.backends.report import Rect, Step, Timeline, network_svg, report_html
 from memopt.backends.report.network import Network
 from memopt.backends.report.profile_page import profile_html
+from memopt.backends.report.validation_page import validation_html
 from memopt.cli import main
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -122,6 +123,45 @@ def test_a_profile_reads_well_on_both(width: int, tmp_path: Path) -> None:
     dom = loaded(page, tmp_path, width)
     assert 'data-beyond="0"' in dom and 'data-in-sight="true"' in dom
     assert 'data-halves="true"' in dom
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_a_validation_reads_well_on_both(width: int, tmp_path: Path) -> None:
+    """Each table begins in sight and scrolls in itself, and a class is beside its number."""
+    output = {"name": f"o/{'long' * 20}/<b>", "elements": 9000, "different": 1, "max_abs": 12.0}
+    output |= {"mean_abs": 0.1, "rmse": 1.5, "mae": 0.25, "cosine": None}
+    layer = {"tensor": "<b>t", "operator": "memgraph.add", "against": None, "elements": 9}
+    entries = {
+        "model": "<net>",
+        "target": "host",
+        "against": "tflm",
+        "samples": 200,
+        "accuracy": 0.5,
+        "reference_accuracy": 0.75,
+        "rmse": None,
+        "mae": None,
+        "confusion": [[100 * (i == j) for i in range(40)] for j in range(40)],
+        "outputs": [output],
+        "layers": [{**layer, "different": 2, "max_abs": 1.0}],
+        "agree": ["evaluate"],
+        "first_difference": "<b>t",
+    }
+    probe = """<script>
+    var root = document.documentElement, cells = document.querySelectorAll(".confusion td.right");
+    var heads = document.querySelectorAll(".confusion tr:first-child th");
+    var middle = box => (box.left + box.right) / 2;
+    root.setAttribute("data-beyond", root.scrollWidth - root.clientWidth);
+    root.setAttribute("data-tables", Array.from(document.querySelectorAll("table")).filter(
+      table => table.getBoundingClientRect().left < 100).length);
+    root.setAttribute("data-below", Math.abs(middle(heads[40].getBoundingClientRect())
+      - middle(cells[39].getBoundingClientRect())) < 1);
+    </script>"""
+    page = tmp_path / "page.html"
+    text = validation_html((("command", "x" * 99),), entries)
+    assert "<b>t" not in text and "<net>" not in text
+    page.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    dom = loaded(page, tmp_path, width)
+    assert 'data-beyond="0"' in dom and 'data-tables="3"' in dom and 'data-below="true"' in dom
 
 
 WINDOWS = 8

@@ -1,6 +1,7 @@
 """`memopt validate`: the planned network beside a reference, on samples in files."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,70 @@ def test_samples_of_files(tmp_path: Path) -> None:
             read_samples(tmp_path / name, [Input("c", (7,)), *inputs])
     with pytest.raises(MemoptError, match="different numbers of samples"):
         read_samples(folder, [one], str(_saved(tmp_path / "y.npy", np.zeros(2))))
+
+
+def test_a_csv_has_a_line_of_real_numbers_per_sample(tmp_path: Path) -> None:
+    """Flat samples, with a column of labels by its name; in a folder a file is one sample."""
+    one = Input("a", (1, 2, 3))
+    path = tmp_path / "x.csv"
+    path.write_text("\ufeffa,b,c, y ,e,f,g\n1,2,3,7,4,5,6\n\n-1,2.5,3,8,4,5,6e1\n")
+    read = read_samples(path, [one])
+    assert read.inputs[0].tolist() == [[[[1, 2, 3], [4, 5, 6]]], [[[-1, 2.5, 3], [4, 5, 60]]]]
+    assert read.labels is not None and read.labels.tolist() == [7, 8]
+    named = read_samples(path, [one], "b")  # then y is no label
+    assert named.labels is not None and named.labels.tolist() == [2, 2.5]
+    assert named.inputs[0].ravel().tolist()[:3] == [1, 3, 7]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for k in range(2):
+        (folder / f"{k}.csv").write_text(f"t,u,y\n{k},2,3\n4,5,6\n")
+    assert read_samples(folder, [one]).inputs[0].tolist() == [
+        [[[k, 2, 3], [4, 5, 6]]] for k in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "why"),
+    [
+        ("", None, "no line of numbers"),
+        ("a,b,c,d,e,f\n", None, "no line of numbers"),
+        ("1,2,3,4,5,6\n1,2,x,4,5,6\n", None, "line 2: could not convert"),
+        ("a,b,c,d,e,f\n1,2,3,4,5\n", None, "sample 1 has 5 numbers, others 6"),
+        ("1,2,3,4,5,6\n1\n", None, "sample 2 has 1 numbers, others 6"),
+        ("a,a,c,d,e,f\n1,2,3,4,5,6\n", None, "two columns have the same name"),
+        ("1,2,3,4,5\n", None, "samples of 1x2x3 are wanted, an array of 1x5"),
+        ("1,2,3,4,5,6\n", "kind", "no column 'kind': its first line has no names"),
+        ("a,b,c,d,e,kinds\n1,2,3,4,5,6\n", "kind", r"no column 'kind' \(did you mean kinds"),
+    ],
+)
+def test_a_wrong_csv_says_where(text: str, labels: str | None, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(MemoptError, match=why):
+        read_samples(path, [Input("a", (1, 2, 3))], labels)
+
+
+def test_a_csv_is_of_one_input(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("1,2\n")
+    with pytest.raises(MemoptError, match=r"a \.csv has one input, the model 2"):
+        read_samples(path, [Input("a", (1,)), Input("b", (1,))])
+
+
+def test_the_page_has_what_json_has(dscnn: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
+    model, data = dscnn
+    page = tmp_path / "page.html"
+    content = answer(capsys, model, f"--data={data}", "--layers", f"--html={page}")
+    text = page.read_text()
+    assert f"<b>{100 * content['accuracy']:.2f} %</b><span>accuracy</span>" in text
+    assert f"<b>0</b><span>of {len(content['layers'])} operators differ</span>" in text
+    for layer in content["layers"]:
+        assert f'title="{layer["tensor"]}"' in text
+    cells = re.findall(r'<td(?: class=right)? style="[^"]*">(\d+)</td>', text)
+    assert list(map(int, cells)) == [n for row in content["confusion"] for n in row]
+    assert f"<dt>data</dt><dd>{data}</dd>" in text
+    assert main(["validate", model, f"--data={data}", "--html=-"]) == 2
+    assert "--html=-: expected a file" in capsys.readouterr().err
 
 
 def _saved(path: Path, array: Any) -> Path:

@@ -3,10 +3,8 @@
 import argparse
 import csv
 import json
-import shlex
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,13 @@ from memopt.backends.report.profile_page import profile_html
 from memopt.backends.report.table import aligned, counted
 from memopt.backends.report.wording import short
 from memopt.cli.arguments import add_planning_arguments, request_of
+from memopt.cli.page import check_page, facts_of
 from memopt.compile.profile import check_profiled, entries_of, hertz, profile_of, total_of
 from memopt.compile.stages import build, check, plan, read
 from memopt.dialects.memgraph.errors import printable
 from memopt.text.diagnostics import write_output
 from memopt.text.progress import Spinner
-from memopt.text.usage import STDOUT, UsageError, path_text
+from memopt.text.usage import path_text
 
 COLUMNS: tuple[str, ...] = (
     "operator",
@@ -60,10 +59,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the table, and write the page."""
-    if args.html == STDOUT:
-        raise UsageError("--html=-: expected a file")
-    if args.html and not Path(args.html).parent.is_dir():
-        raise UsageError(f"--html={args.html}: its folder does not exist")
+    check_page(args.html)
     clock = None if args.clock is None else hertz(args.clock)
     request = request_of(args, Path(args.model), is_built=True)
     check(request)
@@ -83,8 +79,8 @@ def run(args: argparse.Namespace) -> None:
         print(f"{request.path.name} for {args.target}, one inference on zeros")
         print("\n".join(_table([*entries, total], clock is not None)))
     if args.html:
-        facts = [("command", shlex.join(("memopt", *args.words))), ("version", version("memopt"))]
-        facts += [("target", args.target), ("clock", f"{clock:,} Hz" if clock else "not given")]
+        facts = facts_of(args.words, args.target)
+        facts.append(("clock", f"{clock:,} Hz" if clock else "not given"))
         page = profile_html(request.path.name, facts, entries, total)
         write_output(args.html, page, (request.path,))
 

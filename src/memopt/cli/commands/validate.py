@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memopt.backends.report.validation_page import validation_html
 from memopt.cli.arguments import add_planning_arguments, request_of
+from memopt.cli.page import check_page, facts_of
 from memopt.dialects.memgraph.errors import MemoptError, printable
+from memopt.text.diagnostics import write_output
 from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError, path_text
 from memopt.validate.differences import Difference
@@ -22,6 +25,7 @@ examples:
   memopt validate net.tflite --data=samples.npz --labels=y
   memopt validate net.tflite --data=samples.npz --target=cortex-m4 --against=tflm --layers
   memopt validate net.onnx --data=x.npy --max-different=0
+  memopt validate net.tflite --data=rows.csv --labels=class --html=page.html
   memopt validate net.tflite --data=samples.npz --target=cortex-m4 --port=/dev/ttyACM0:115200"""
 
 
@@ -41,12 +45,14 @@ def add_arguments(commands: Any) -> None:
         required=True,
         type=path_text,
         metavar="FILE",
-        help="samples: a .npz with an array per input, a .npy, or a folder of one file per sample",
+        help="samples: a .npz with an array per input, a .npy, a .csv with a line per sample, or a "
+        "folder of one file per sample",
     )
     parser.add_argument(
         "--labels",
         metavar="NAME|FILE",
-        help="what is expected: an array of the .npz (default: y), a .npy or a .csv; numbers of "
+        help="what is expected: an array of the .npz or a column of the .csv (default: y), a .npy "
+        "or a .csv; numbers of "
         "classes, or real numbers as the output has them",
     )
     parser.add_argument(
@@ -69,6 +75,12 @@ def add_arguments(commands: Any) -> None:
         "/dev/ttyUSB0:115200, or socket://HOST:PORT; its program has memopt compile --serial",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON")
+    parser.add_argument(
+        "--html",
+        type=path_text,
+        metavar="FILE",
+        help="a page with the tables and the confusion, too",
+    )
     add_planning_arguments(parser)
 
 
@@ -76,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
     """Print what differs. Raises MemoptError if more differs than is allowed."""
     if args.samples is not None and args.samples < 1:
         raise UsageError(f"--samples={args.samples}: at least 1")
+    check_page(args.html)
     request = request_of(args, Path(args.model), is_built=True)
     with Spinner("validating"):
         words = args.labels, args.against, args.layers, args.samples, args.port
@@ -84,9 +97,21 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(answer.entries(), indent=2))
     else:
         print("\n".join(map(printable, lines_of(answer))))
+    if args.html:
+        page = validation_html(_facts(args, answer), answer.entries())
+        write_output(args.html, page, (request.path, Path(args.data)))
     different = sum(one.different for one in answer.outputs)
     if args.max_different is not None and different > args.max_different:
         raise MemoptError(f"{different:,} elements differ from {answer.against}", args.model)
+
+
+def _facts(args: argparse.Namespace, answer: Validation) -> list[tuple[str, str]]:
+    """Return what the page says of the comparison by name."""
+    facts = [*facts_of(args.words, answer.target), ("data", args.data)]
+    facts.append(("against", answer.against))
+    if answer.board is not None:
+        facts += [("board", line.removeprefix("board").strip()) for line in _board(answer.board)]
+    return facts
 
 
 def lines_of(answer: Validation) -> Iterator[str]:
