@@ -19,6 +19,18 @@ from deep import deep_but
 from processes import HANG, gone
 
 PYTHON = "import sys; from memopt.{} import main; sys.exit(main(sys.argv[1:]))"
+SAYS_WHEN_IT_SEARCHES = """
+import signal, sys
+def say(number, frame):
+    while frame is not None:
+        if frame.f_code.co_name == "solve" and "solvers" in frame.f_code.co_filename:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            print("searches", flush=True)
+            return
+        frame = frame.f_back
+signal.signal(signal.SIGVTALRM, say)
+signal.setitimer(signal.ITIMER_VIRTUAL, 0.5, 0.5)  # of CPU time
+"""
 
 
 def graph(operators: int, seed: int) -> str:
@@ -65,9 +77,11 @@ def foreground() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def command(module: str, arguments: list[str], folder: Path) -> "subprocess.Popen[str]":
+def command(
+    module: str, arguments: list[str], folder: Path, before: str = ""
+) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-c", PYTHON.format(module), *arguments],
+        [sys.executable, "-c", before + PYTHON.format(module), *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -158,8 +172,8 @@ def test_a_search_in_python_ends_at_ctrl_c(
     arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMOPT_NATIVE", "0")
-    with command("cli.opt", [*arguments, *OPT], folder) as process:
-        time.sleep(4)  # into the search, which takes longer
+    with command("cli.opt", [*arguments, *OPT], folder, SAYS_WHEN_IT_SEARCHES) as process:
+        assert process.stdout is not None and process.stdout.readline() == "searches\n"
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=HANG)
     assert (process.returncode, out, err) == (130, "", "memopt-opt: interrupted\n")

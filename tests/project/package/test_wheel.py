@@ -18,11 +18,13 @@ from places import ROOT
 CHECKOUT = "benchmarks"  # a package of the checkout alone
 ROOMS = {p.parent.name for p in ROOT.glob("*/__init__.py")} - {CHECKOUT}
 NATIVE = "memopt/solvers/native"
+# Of the native library, as the wheel's compiler optimises it: with one the wheel is without it.
+WARNINGS = "-Wall -Wextra -Wconversion -Wshadow -Werror"
 FIGURE = (ROOT / "tests/filecheck/figure1.mlir").read_text()
 
 
-def run(command: list[str], cwd: Path, path: Path | None = None) -> str:
-    environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
+def run(command: list[str], cwd: Path, path: Path | None = None, **variables: str) -> str:
+    environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {}), **variables}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=cwd, env=environment
     )
@@ -43,7 +45,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, set[str
         elif here.is_file():
             there.write_bytes(here.read_bytes())
     isolation = [] if int(version("setuptools").split(".")[0]) < 77 else ["--no-isolation"]
-    run([sys.executable, "-m", "build", *isolation, "--outdir", str(out), str(source)], out)
+    command = [sys.executable, "-m", "build", *isolation, "--outdir", str(out), str(source)]
+    said = run(command, out, CFLAGS=WARNINGS, CXXFLAGS=WARNINGS)
+    assert WARNINGS in said
     (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
     return wheel, sdist, project_files(source)
 

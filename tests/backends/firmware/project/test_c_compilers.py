@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
+from kernel_units import put_faults, write_units
 
 from memopt.backends.c.kernels import Form, kernel_files, needed_headers, text_of
 from memopt.cli import main as memopt
@@ -20,7 +21,14 @@ CLANG = ("clang", "--target=arm-none-eabi", "-fshort-enums")
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror")
 # As a single file needs them: what a header has for other kernels is unused.
 CPP = ("-std=c++11", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers")
+CPP_KERNELS = ("-x", "c++", *CPP, "-Wno-unused-function", "-fsyntax-only")
 CPP_COMPILERS = ("g++", "clang++")
+ALL_ERRORS = {"g": (), "c": ("-ferror-limit=0",)}
+FAULTS = {
+    "of types": "int fault{number}(float a) {{ return a; }}\n",
+    "of assembly": 'void fault{number}(void) {{ __asm__("such {number}"); }}\n',
+    "of C++": "int *fault{number}(void *a) {{ return a; }}\n",
+}
 INSTRUCTION = re.compile(r"^ +(\w+):\t(\w{4}(?: \w{4})?) +\t(\S+)", re.MULTILINE)
 HERE = Path(__file__).parent
 NAKED = re.compile(r"naked[^;]*?\b(memopt_\w+|\w+_s8)\(")
@@ -51,10 +59,19 @@ def clang() -> tuple[str, ...]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All kernels as files, with what only networks need that round as ONNX does."""
-    found = tmp_path_factory.mktemp("kernels")
+    return written_kernels(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture(scope="module")
+def units(folder: Path) -> dict[str, list[str]]:
+    """Units of these kernels, with the kernels that each includes."""
+    return write_units(folder)
+
+
+def written_kernels(folder: Path) -> Path:
     for file in kernel_files().values():
-        (found / file.name).write_text(text_of(file, Form(rounds_even=True)))
-    return found
+        (folder / file.name).write_text(text_of(file, Form(rounds_even=True)))
+    return folder
 
 
 def with_naked_functions() -> list[str]:
@@ -66,13 +83,15 @@ def with_naked_functions() -> list[str]:
     return found
 
 
-def compile_for(target: str, compiler: tuple[str, ...], names: list[str], folder: Path) -> Path:
+def compile_for(
+    target: str, compiler: tuple[str, ...], names: list[str], folder: Path, level: str = "-O2"
+) -> Path:
     """The folder of the object files."""
-    out = folder / f"{target}-{compiler[0]}-{len(names)}"
+    out = folder / f"{target}-{compiler[0]}{level}-{len(names)}"
     out.mkdir()
     flags = target_named(target).flags.split()
     sources = [f"../{name}" for name in names]
-    run(*compiler, *flags, *STRICT, "-O2", "-ffunction-sections", "-c", *sources, cwd=out)
+    run(*compiler, *flags, *STRICT, level, "-ffunction-sections", "-c", *sources, cwd=out)
     assert len(list(out.glob("*.o"))) == len(names)
     return out
 
@@ -126,16 +145,38 @@ def with_own_code() -> list[str]:
 @pytest.mark.deep
 @pytest.mark.parametrize("target", BOARDS)
 def test_clang_compiles_every_kernel(
-    target: str, fuzz: float, clang: tuple[str, ...], folder: Path
+    target: str, fuzz: float, clang: tuple[str, ...], folder: Path, units: dict[str, list[str]]
 ) -> None:
     """For a core of each kind; for the others, but in `make fuzz`, those that have code of some
-    cores, and once what is compiled by the same flags."""
+    cores, and once what is compiled by the same flags. Plain C, whose warnings are of any level, is
+    optimised less."""
     cores = {target_named(name).flags: name for name in reversed(BOARDS)}
     if fuzz < 1 and cores[target_named(target).flags] != target:
         pytest.skip("in make fuzz")
     whole = fuzz >= 1 or target in ("cortex-m0plus", "cortex-m4", "cortex-m55")
-    names = sorted(p.name for p in folder.glob("*.c")) if whole else with_own_code()
-    compile_for(target, clang, names, folder)
+    own = {unit for unit, names in units.items() if set(names) & set(with_own_code())}
+    compile_for(target, clang, sorted(own), folder)
+    if whole:
+        compile_for(target, clang, sorted(set(units) - own), folder, "-O1")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_any_kernel_of_a_unit_is_found(
+    fault: str, clang: tuple[str, ...], tmp_path: Path
+) -> None:
+    folder = written_kernels(tmp_path)
+    large = ((unit, names) for unit, names in write_units(folder).items() if len(names) > 20)
+    unit, names = min(large, key=lambda u: len(u[1]))
+    put_faults(folder, names, FAULTS[fault])
+    strict = (*clang, *target_named("cortex-m0plus").flags.split(), *STRICT, "-O1", "-c")
+    compilers = [(name, *CPP_KERNELS) for name in CPP_COMPILERS] if fault == "of C++" else [strict]
+    for compiler in compilers:
+        command = [*compiler, *ALL_ERRORS[compiler[0][0]], unit]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        lines = [line for line in done.stderr.splitlines() if "error:" in line]
+        found = {Path(line.partition(":")[0]).name for line in lines}
+        assert (done.returncode, found) == (1, set(names))
 
 
 @pytest.mark.deep
@@ -184,12 +225,9 @@ def test_firmware_of_clang_rounds_as_that_of_gcc(
 
 @pytest.mark.deep
 @pytest.mark.parametrize("compiler", CPP_COMPILERS)
-def test_every_kernel_is_cpp(compiler: str, folder: Path) -> None:
+def test_every_kernel_is_cpp(compiler: str, folder: Path, units: dict[str, list[str]]) -> None:
     need(compiler)
-    for source in sorted(folder.glob("*.c")):
-        unused = "-Wno-unused-function"
-        command = [compiler, "-x", "c++", *CPP, unused, "-fsyntax-only", source.name]
-        run(*command, cwd=folder)
+    run(compiler, *CPP_KERNELS, *units, cwd=folder)
 
 
 @pytest.mark.deep

@@ -4,12 +4,12 @@ cppcheck's `style` is left out: it sees one file at a time, in which most of a p
 unused, and prefers other scopes of variables.
 """
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from kernel_units import put_faults, write_units
 
 from memopt.backends.c.kernels import Form, kernel_files, needed_files, text_of
 from memopt.cli import main as memopt
@@ -22,9 +22,6 @@ CPPCHECK = (
 )
 COMPILERS = ("gcc", "clang", "arm-none-eabi-gcc")
 MODELS = ("dscnn_kws_int8", "hello_world_float")
-INCLUDE = re.compile(r'^#include "(.*?)"', re.MULTILINE)
-CONDITION = re.compile(r"^ *# *(?:if|elif).*", re.MULTILINE)
-DEFINED = re.compile(r"^(?:#define |\w[\w *]*?)(\w+)\b(?= *[(=\[])", re.MULTILINE)
 FAULT = "static int fault{number}(void) {{ int a[2]; a[0] = 1; return a[2]; }}\n"
 FOUND = "arrayIndexOutOfBounds"
 TICKS = ["-DTICK_NUMERATOR=5u", "-DTICK_DENOMINATOR=4u"]
@@ -96,52 +93,20 @@ def test_projects_without_a_warning(compiler: str, projects: dict[str, Path]) ->
         run(*command, cwd=folder)
 
 
-def units(folder: Path) -> list[str]:
-    """Files of kernels that include the same and ask for the same macros, so that all have the same
-    configurations: what they include is checked once for all of them. No name is defined twice."""
-    texts = {path.name: path.read_text() for path in sorted(folder.glob("*.[ch]"))}
-    found: dict[tuple[frozenset[str], ...], list[str]] = {}
-    for name, text in texts.items():
-        if name.endswith(".c"):
-            included = {name}
-            while (
-                more := {h for n in included for h in INCLUDE.findall(texts.get(n, ""))} - included
-            ):
-                included |= more
-            kind = (frozenset(included - {name}), frozenset(CONDITION.findall(text)))
-            found.setdefault(kind, []).append(name)
-    parts: list[list[str]] = []
-    for names in found.values():
-        first, taken = len(parts), list[set[str]]()
-        for name in names:
-            defined = set(DEFINED.findall(texts[name]))
-            at = next((i for i, known in enumerate(taken) if not known & defined), len(taken))
-            if at == len(taken):
-                taken.append(set())
-                parts.append([])
-            taken[at] |= defined
-            parts[first + at].append(name)
-    for number, names in enumerate(parts):
-        (folder / f"unit{number}.c").write_text("".join(f'#include "{n}"\n' for n in names))
-    return [f"unit{number}.c" for number in range(len(parts))]
-
-
 @pytest.mark.deep
 def test_cppcheck_finds_nothing_in_kernels(kernels: Path, tmp_path: Path) -> None:
     need("cppcheck")
     folder = shutil.copytree(kernels / "True", tmp_path / "kernels")
-    run(*CPPCHECK, "-I.", *units(folder), cwd=folder)
+    run(*CPPCHECK, "-I.", *write_units(folder), cwd=folder)
 
 
 @pytest.mark.deep
 def test_cppcheck_finds_a_fault_in_any_kernel_of_a_unit(kernels: Path, tmp_path: Path) -> None:
     need("cppcheck")
     folder = shutil.copytree(kernels / "True", tmp_path / "kernels")
-    included = {unit: INCLUDE.findall((folder / unit).read_text()) for unit in units(folder)}
-    unit, names = min(((u, n) for u, n in included.items() if len(n) > 20), key=lambda u: len(u[1]))
-    for number, name in enumerate(names):
-        with (folder / name).open("a") as kernel:
-            kernel.write(FAULT.format(number=number))
+    large = ((unit, names) for unit, names in write_units(folder).items() if len(names) > 20)
+    unit, names = min(large, key=lambda u: len(u[1]))
+    put_faults(folder, names, FAULT)
     command = [*CPPCHECK, "-I.", unit]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 1
