@@ -99,7 +99,7 @@ class _Groups:
 
         for g, old in enumerate(graph.groups):
             if old.piece is not None and rows.tensor[g] not in self.single | self.pieces:
-                self._lay(self.of[g], self.of[old.piece[0]], old.piece[1])
+                self._lay_within(self.of[g], self.of[old.piece[0]], old.piece[1])
 
     def _add_tensor(self, tensor: int, rows_of_tensor: Sequence[int]) -> None:
         """Add a tensor, as one group or row by row."""
@@ -138,6 +138,11 @@ class _Groups:
 
     def _lay(self, part: int, whole: int, at: int) -> None:
         self.made[part] = replace(self.made[part], piece=(whole, at))
+
+    def _lay_within(self, part: int, whole: int, at: int) -> None:
+        """Lay a part where its tensor is, which may be the one row of another tensor in parts."""
+        outer, inside = self.made[whole].piece or (whole, 0)
+        self._lay(part, outer, inside + at)
 
     def _is_inside(self, g: int) -> bool:
         """Return whether group `g` is an unfinished sum of an operator that is whole."""

@@ -14,7 +14,7 @@ from memopt.passes.plan.extract import extract
 from memopt.passes.rows.expand import computing, cut
 from memopt.passes.rows.minimise import ever_fewer_rows
 from memopt.passes.rows.numbers import carried, in_rows
-from memopt.solvers.problems.memory_graph import profile
+from memopt.solvers.problems.memory_graph import live_ranges, profile
 from memopt.solvers.scheduling import schedule
 
 
@@ -107,6 +107,41 @@ def test_what_is_left_whole_is_counted_as_it_is_extracted(fuzz: float) -> None:
         assert ours.levels == theirs.levels
         steps += all(a >= b for a, b in zip(ours.steps, theirs.steps, strict=True))
     assert steps > 0.95 * count, steps  # what lies in place is guessed, and hardly ever too much
+
+
+def column(rng: random.Random) -> FuncOp:
+    """The mean of each channel as a column, some operators along it, and what reads the image and
+    the column again, as a network that weighs channels by their neighbours."""
+    side, channels = rng.randint(1, 4), rng.randint(2, 6)
+    image = f"tensor<1x{side}x2x{channels}xi8>"
+    mean, along = f"tensor<1x1x1x{channels}xi8>", f"tensor<1x{channels}x1x1xi8>"
+    window = "window<[3, 1], pad = [1, 0, 1, 0]>"
+    lines = [f"%m = memgraph.average_pool_2d %x window<[{side}, 2]> : ({image}) -> {mean}"]
+    lines.append(f"%c0 = memgraph.reshape %m : ({mean}) -> {along}")
+    for k in range(steps := rng.randint(1, 3)):
+        op = f"max_pool_2d %c{k} {window}" if rng.random() < 0.6 else f"relu %c{k}"
+        lines.append(f"%c{k + 1} = memgraph.{op} : ({along}) -> {along}")
+    lines.append(f"%b = memgraph.reshape %c{steps} : ({along}) -> {mean}")
+    lines.append(f"%y = memgraph.mul %x, %b : ({image}, {mean}) -> {image}")
+    body = "\n".join([*lines, f"func.return %y : {image}"])
+    module = Parser(new_context(), f"func.func @main(%x: {image}) -> {image} {{ {body} }}")
+    return only_function(modelled(module.parse_module()))
+
+
+def test_rows_of_one_row_are_placed_where_that_is(fuzz: float) -> None:
+    """The rows of what a sum gives, where they lie in the one row of a tensor that is read whole:
+    no step needs less than in the graph of the choice itself."""
+    rng = random.Random(7)
+    for _ in range(max(25, round(2_000 * fuzz))):
+        func = column(rng)
+        rows = in_rows(func, range(len(computing(func))))
+        order = schedule(rows.graph, "greedy").order
+        whole = frozenset(k for k in rows.cut if rng.random() < 0.3)
+        some, small = rows.numbers.with_whole(whole), in_rows(func, rows.cut - whole)
+        like = some.like(order)
+        live_ranges(some.graph, like).check()
+        levels = profile(small.graph, carried(rows, like, some, small)).levels
+        assert all(a >= b for a, b in zip(profile(some.graph, like).levels, levels, strict=True))
 
 
 @pytest.mark.deep
