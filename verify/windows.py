@@ -88,6 +88,8 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
         return range(r, r + 1)
     if _property(operation, "heads") is not None:
         return _own(k, r, rows)
+    if _property(operation, "terms") is not None:
+        return _picked(operation, k, r)
     if "resize" in operation.name:
         return _resized(operation, r, rows)
     axis = _property(operation, "axis")
@@ -104,6 +106,15 @@ def _in_blocks(operation: Operation, size: int, r: int) -> range:
     """Return as many rows where they become channels, a part of one where channels become rows."""
     into = operation.name.endswith("depth")
     return range(r * size, (r + 1) * size) if into else range(r // size, r // size + 1)
+
+
+def _picked(operation: Operation, k: int, r: int) -> range | None:
+    """Return the row that the numbers along the second way say, of the operand that is picked
+    from."""
+    ways = [int(v) for v in _property(operation, "sizes").get_values()]
+    numbers = [int(v) for v in _property(operation, "numbers").get_values()]
+    row = numbers[ways[0] + r] if len(ways) > 1 else r
+    return None if k else range(row, row + 1)
 
 
 def _own(k: int, r: int, rows: int) -> range | None:

@@ -99,16 +99,42 @@ class PickingOp(ComputeOp):
             for way, dimension in zip(flat[0::2], flat[1::2], strict=True)
         ]
 
-    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
-        """Return the attributes in another order, if each dimension is picked along by itself."""
+    @property
+    def along(self) -> list[Sequence[int]] | None:
+        """Return the indices that are picked along each dimension of the operand, None where a
+        dimension is not picked along by itself."""
         terms, shape, moved = self.added, shape_of(self.input), len(self.extents)
         by_itself = [(t.way, t.dimension) for t in terms] == [(d, d) for d in range(moved)]
         of_all = (self.extents, self.ways) == (shape[:moved], shape_of(self.result)[:moved])
-        if not by_itself or not of_all or NEW in order:
+        if not by_itself or not of_all:
             return None
-        along = [*(t.numbers for t in terms), *(range(n) for n in shape[moved:])]
+        return [*(t.numbers for t in terms), *(range(n) for n in shape[moved:])]
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """Return the attributes in another order, if each dimension is picked along by itself."""
+        shape, along = shape_of(self.input), self.along
+        if along is None or NEW in order:
+            return None
         picks = picks_along([shape[i] for i in order], [along[i] for i in order])
         return {**self.properties, **picks}
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        """One row of the operand, where each row of the result is one, picked along its other
+        dimensions."""
+        along = self.along
+        if operand or along is None or list(along[0]) != [0]:
+            return None
+        rows = along[1]
+        if min(rows) < 0 or max(rows) >= shape_of(self.input)[1]:
+            return None  # a row of what fills the rest
+        return range(rows[r], rows[r] + 1)
+
+    def of_one_row(self) -> Mapping[str, Attribute]:
+        """Return the properties of the operator on one row, if it has rows."""
+        along = self.along
+        assert along is not None
+        _, _, *rest = shape_of(self.input)
+        return picks_along([1, 1, *rest], [[0], [0], *along[2:]])
 
     def zero(self) -> Array:
         """Return the element by which the result stores zero. Raises MemoptError as `evaluate`."""

@@ -387,9 +387,14 @@ def read_variable(name: str, rng: Rng) -> Any:
 
 
 def picked(name: str, rng: Rng) -> Any:
-    """A mirror of the rows and columns, with what is outside in front."""
+    """Images, rows and columns in any order or again; what is outside of them is in front, if it
+    is."""
     shape = image(rng)
-    ways = [[*range(-1, size), size - 1] for size in shape[:3]]
+    ways = [[int(v) for v in rng.integers(size, size=rng.integers(1, 7))] for size in shape[:3]]
+    if shape[0] == 1 and rng.integers(2):
+        ways[0] = [0]
+    if name == "picked" and rng.integers(2):
+        ways[int(rng.integers(3))].insert(0, -1)
     found = {
         "shape": numbers(shape[:3]),
         "sizes": numbers([len(way) for way in ways]),

@@ -225,6 +225,16 @@ def reshaped(net: Text) -> None:
     net.add(f"reshape {name}", [net.last], (1, h, w // factor, c * factor))
 
 
+def mirrored(net: Text) -> None:
+    """With its own rows and columns again at the ends, one for one or backwards."""
+    name, (_, h, w, c) = net.last
+    ways = [[0], *([*range(n - 1, -1, -1), *range(n)][-n - 2 :] for n in (h, w))]
+    numbers = [i for way in ways for i in way]
+    sizes = list(map(len, ways))
+    text = f"mirrored {name} shape {[1, h, w]} sizes {sizes} terms [0, 0, 1, 1, 2, 2]"
+    net.add(f"{text} numbers {numbers}", [net.last], (1, sizes[1], sizes[2], c))
+
+
 def copied(net: Text) -> None:
     net.add(f"copy {net.last[0]}", [net.last], net.last[1])
 
@@ -329,5 +339,5 @@ KERNELS = (
 
 ALL = (
     *(*KERNELS, resized, resized, less_or_more, less_or_more, less_or_more, cast, strided, upright),
-    *(transposed, deep_to_wide),
+    *(transposed, deep_to_wide, mirrored),
 )

@@ -12,15 +12,23 @@ from memopt.backends.c.emit.call import (
 )
 from memopt.backends.c.emit.registry import ANY, kernel
 from memopt.backends.c.emit.rowwise import as_bytes
+from memopt.backends.c.rows.row_calls import Lowered, RowCall, changed_rows
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import need_same_numbers
 from memopt.dialects.memgraph.tensors import bytes_of
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.picked import PickingOp
 
 WAYS, TERMS = 6, 10  # of memopt_picked_params
 
 
-@kernel(PickingOp, ANY)
+def _picked_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """A row of the operand, picked along its other dimensions."""
+    assert isinstance(op, PickingOp)
+    return changed_rows(op, constants, lowered, op.of_one_row())
+
+
+@kernel(PickingOp, ANY, rows=_picked_rows)
 def picked(op: PickingOp, constants: Constants) -> KernelCall:
     need_same_numbers(op, *op.operands, op.result)
     ways, extents, terms = op.ways, op.extents, op.added
