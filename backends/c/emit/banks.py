@@ -103,7 +103,7 @@ def link_values(layout: Layout, target: Target) -> dict[str, str]:
     if not target.memories:
         return {"bank_sections": ""}
     *others, (ram, start, _) = target.memories
-    half = _bytes(target.memories[-1][2]) // 2
+    half = region_bytes(target.memories[-1][2]) // 2
     rooms = [*target.rooms, (int(start, 16) + half, half)]
     rooms.sort(key=lambda room: room[1])  # small banks into small memories
     lines = [f"  {n} : ORIGIN = {o}, LENGTH = {s}" for n, o, s in others]
@@ -124,6 +124,6 @@ def link_values(layout: Layout, target: Target) -> dict[str, str]:
     return {"memory": "\n".join(lines), "bank_sections": sections}
 
 
-def _bytes(text: str) -> int:
+def region_bytes(text: str) -> int:
     """`4M` in bytes."""
     return int(text[:-1]) << {"K": 10, "M": 20}[text[-1]]

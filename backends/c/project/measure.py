@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memopt.backends.c.emit.banks import region_bytes
 from memopt.backends.c.project.cycles.blocks import MOST, blocks_by
 from memopt.backends.c.project.cycles.instructions import Cycles, cycles_of, instructions_of
 from memopt.backends.c.project.stack import stack_bound
@@ -19,7 +20,8 @@ from memopt.targets.core.target import Target, target_named
 from memopt.targets.core.timing import Timing
 
 IN_SCRIPT = r"^  (\S+) .*: \{"  # all of its output sections
-IN_FLASH = r"^  (\S+) : \{.*\} > "  # output sections of our linker script, besides .data
+IN_FLASH = r"^  (\S+) (?:0x\w+ )?: \{.*\}"  # output sections of our script, besides .data
+AT_ADDRESS = r"^  (\S+) 0x\w+ .*\{"  # output sections at addresses of their own
 STATIC_RAM = (".data", ".bss")
 HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
 SECONDS = 120  # for one inference under emulation
@@ -132,13 +134,25 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
         if facts["stack_bound"] is None:
             facts["not_measured"]["stack_bound"] = "its call tree has no bound"
-        if shutil.which(board.qemu):
+        apart = {name: listed[name] for name in re.findall(AT_ADDRESS, script, re.MULTILINE)}
+        if nowhere := [
+            name for name, (size, at) in apart.items() if not _emulated(board, at, size)
+        ]:
+            because = f"QEMU's {board.emulator} has no memory where {', '.join(nowhere)} lies"
+            ran = {"not_measured": dict.fromkeys(OF_A_RUN, because)}
+        elif shutil.which(board.qemu):
             ran = _run(directory, build, board)
         else:
             ran = {"not_measured": dict.fromkeys(OF_A_RUN, f"{board.qemu} not found")}
         why = facts["not_measured"] | ran.get("not_measured", {})
         facts |= ran | {"not_measured": why}
     return facts
+
+
+def _emulated(board: Target, start: int, size: int) -> bool:
+    """Return whether the emulated board has memory of so many bytes at an address."""
+    own = [(int(at, 16), region_bytes(length)) for _, at, length in board.memories]
+    return any(at <= start and start + size <= at + length for at, length in (*own, *board.rooms))
 
 
 def run_on_zeros(directory: Path, build: str) -> tuple[str, ...]:

@@ -48,7 +48,6 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
     kernel_sources = [f"kernels/memopt_{k}.c" for k in sorted(emitted.kernels)]
     model_sources = [f"{name}.c", *kernel_sources]
     platform_sources = [f"platform/{p}" for p in target.platform if p.endswith(".c")]
-    sections = layout.storage.sections
     memory, called = memory_values(layout, name), called_values([layout], name, [name])
     blob = blob_values(emitted.blob, name)
     if emitted.blob is not None:
@@ -92,7 +91,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         **memory,
         **target_values(target, program),
         **(link_values(layout, target) if layout.banks else {"bank_sections": ""}),
-        "named_sections": output_sections(sections, target) if sections else "",
+        "named_sections": output_sections(layout.storage, target),
     }
 
 

@@ -67,6 +67,13 @@ def _runtime(request: Request) -> Runtime:
     return RUNTIMES[target_named(request.options.target, *RUNTIMES).output]
 
 
+def _has_script(request: Request) -> bool:
+    """Return whether a linker script of ours is written."""
+    building, target = request.building, target_named(request.options.target, *RUNTIMES)
+    is_ours = building.has_startup and building.layout in (None, *WITH_STARTUP)
+    return is_ours and target.has_memories
+
+
 def check(request: Request) -> None:
     """Raise UsageError for options of a build that contradict each other."""
     if request.ram is not None and request.options.memory is not None:
@@ -74,6 +81,11 @@ def check(request: Request) -> None:
     if ARENA in request.building.storage.sections and request.options.memory is not None:
         raise UsageError("--section=arena is of one arena; --memory has a section for each memory")
     layout = request.building.layout
+    if request.building.storage.addresses and not _has_script(request):
+        raise UsageError(
+            "--section with an address is of a board's linker script, which --layout="
+            f"{' and '.join(WITH_STARTUP)} have; elsewhere yours says where sections lie"
+        )
     if request.building.storage.in_file and layout not in (None, *WITH_FILES):
         raise UsageError(f"--weights=file: --layout={layout} takes no files beside its sources")
     if not request.building.has_startup and layout not in (None, *WITH_STARTUP):

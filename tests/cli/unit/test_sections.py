@@ -31,6 +31,13 @@ WRONG = {
     "weights:.arena": ".arena is a section of other things",
     "tables:.memopt.dtcm": ".memopt.dtcm is a section of other things",
     "weights:.ram,arena:.ram": ".ram cannot hold the arena and constants",
+    "weights:.q@": "'' is no address of .q, a multiple of 16 such as 0x90000000",
+    "weights:.q@4096": "'4096' is no address of .q",
+    "weights:.q@0x8": "'0x8' is no address of .q",
+    "weights:.q@0x100000000": "'0x100000000' is no address of .q",
+    "weights:.q@0x10,tables:.q@0x20": ".q has an address already, 0x00000010",
+    "weights:.rodata.far@0x10": ".rodata.far lies among the other constants",
+    "weights:.data@0x10": ".data is a section of other things",
 }
 
 
@@ -55,7 +62,23 @@ def test_wrong_sections_are_refused(wrong: str, network: Path, tmp_path: Path, c
 
 def test_sections_of_each_kind() -> None:
     wanted = {"weights": ".rodata.far", "tables": ".rodata.far", "arena": "DTCM_RAM"}
-    assert parse_sections("weights:.rodata.far,tables:.rodata.far,arena:DTCM_RAM") == wanted
+    assert parse_sections("weights:.rodata.far,tables:.rodata.far,arena:DTCM_RAM") == (wanted, {})
+    both = parse_sections("weights:.q@0x90000000,tables:.q@0x90000000,arena:.d@0x20")
+    assert both == (
+        {"weights": ".q", "tables": ".q", "arena": ".d"},
+        {".q": 0x90000000, ".d": 0x20},
+    )
+
+
+@pytest.mark.parametrize(
+    "flags", ["--target=host", "--layout=zephyr", "--layout=single-file", "--no-startup"]
+)
+def test_an_address_is_of_a_linker_script(
+    flags: str, network: Path, tmp_path: Path, capsys: Any
+) -> None:
+    words = ["--target=cortex-m4", flags, "--section=weights:.q@0x10", "-o", str(tmp_path / "out")]
+    assert main(["compile", str(network), *words]) == 2
+    assert "with an address is of a board's linker script" in capsys.readouterr().err
 
 
 def test_they_are_of_c_and_of_one_arena(

@@ -93,7 +93,8 @@ def add_arguments(commands: Any) -> None:
         action="append",
         metavar="weights:.qspi,tables:.itcm,arena:.dtcm",
         help="sections of the C's arrays: weights, tables that are looked up, the arena; your "
-        "linker script says where they lie (C targets)",
+        "linker script says where they lie, and that of the project, if an address follows as in "
+        "weights:.qspi@0x90000000 (C targets)",
     )
     parser.add_argument(
         "--check-weights",

@@ -18,8 +18,10 @@ from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.several import Several, several_files
 from memopt.backends.c.project.write import make_project, write_files
 from memopt.cli import main as memopt
+from memopt.targets.core.target import target_named
 
 NETWORK = "tinymaix_mnist_resnet_int8"  # in rows, with softmax
+SMALL = "hello_world_int8"
 ALL = "--section=weights:.qspi,tables:.itcm,arena:.dtcm"
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 CHECK = """
@@ -86,6 +88,37 @@ def test_arrays_lie_in_their_sections(target: str, shared: Path, tmp_path: Path,
         assert found[section] == set(names)
     arrays = re.findall(r"^static const \w+ (\w+)\[", text, re.MULTILINE)
     assert set(arrays) <= {"operators", "profiled"}  # which has addresses, and a build's
+
+
+@pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "riscv32"]))
+def test_sections_begin_at_their_addresses(
+    target: str, shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    """Where QEMU's board has memory they are used there; elsewhere nothing is run, and said why."""
+    lab.need_tools(target)
+    ((start, _), *_) = target_named(target).rooms or ((0x80200000, 0),)
+    where = f"weights:.qspi@{start:#x},tables:.qspi,arena:.far@{start + (1 << 19):#x}"
+    inputs = lab.random_inputs(lab.read_model(shared / "models" / f"{SMALL}.tflite"), 2, seed=5)
+    plain = compiled(shared, tmp_path / "plain", f"--target={target}", name=SMALL)
+    flags = f"--target={target}", f"--section={where}"
+    placed = compiled(shared, tmp_path / "placed", *flags, name=SMALL)
+    wanted, ran = (lab.run_project(folder, inputs, trace=False) for folder in (plain, placed))
+    assert (wanted.code, ran.code) == (0, 0), ran.messages
+    assert ran.output == wanted.output
+    facts = [json.loads((out / "report.json").read_text())["target"] for out in (plain, placed)]
+    found = {one["name"]: (one["address"], one["bytes"]) for one in facts[1]["sections"]}
+    assert found[".qspi"][0] == start and found[".far"][0] == start + (1 << 19)
+    assert found[".qspi"][1] > 0 and facts[1]["arena"] == facts[0]["arena"]
+    assert 0 <= facts[1]["flash"] - facts[0]["flash"] < 64  # what is aligned
+    assert facts[1]["instructions"] == pytest.approx(facts[0]["instructions"], rel=0.02)
+    nowhere = compiled(
+        *(shared, tmp_path / "nowhere", f"--target={target}"),
+        *("--section=weights:.qspi@0xd0000000", "--ram=64K"),
+        name=SMALL,
+    )
+    facts = json.loads((nowhere / "report.json").read_text())["target"]
+    assert facts["instructions"] is None and facts["flash"] > 0
+    assert facts["not_measured"]["instructions"].endswith("no memory where .qspi lies")
 
 
 def planned(
