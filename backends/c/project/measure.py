@@ -135,18 +135,23 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         if facts["stack_bound"] is None:
             facts["not_measured"]["stack_bound"] = "its call tree has no bound"
         apart = {name: listed[name] for name in re.findall(AT_ADDRESS, script, re.MULTILINE)}
-        if nowhere := [
-            name for name, (size, at) in apart.items() if not _emulated(board, at, size)
-        ]:
-            because = f"QEMU's {board.emulator} has no memory where {', '.join(nowhere)} lies"
-            ran = {"not_measured": dict.fromkeys(OF_A_RUN, because)}
-        elif shutil.which(board.qemu):
-            ran = _run(directory, build, board)
-        else:
-            ran = {"not_measured": dict.fromkeys(OF_A_RUN, f"{board.qemu} not found")}
+        ran = _run_if_emulated(directory, build, board, apart)
         why = facts["not_measured"] | ran.get("not_measured", {})
         facts |= ran | {"not_measured": why}
     return facts
+
+
+def _run_if_emulated(
+    directory: Path, build: str, board: Target, apart: Mapping[str, tuple[int, int]]
+) -> dict[str, Any]:
+    """Return the facts of a run, or why there is none; sections that lie `apart` have bytes and an
+    address."""
+    if nowhere := [name for name, (size, at) in apart.items() if not _emulated(board, at, size)]:
+        because = f"QEMU's {board.emulator} has no memory where {', '.join(nowhere)} lies"
+        return {"not_measured": dict.fromkeys(OF_A_RUN, because)}
+    if not shutil.which(board.qemu):
+        return {"not_measured": dict.fromkeys(OF_A_RUN, f"{board.qemu} not found")}
+    return _run(directory, build, board)
 
 
 def _emulated(board: Target, start: int, size: int) -> bool:
