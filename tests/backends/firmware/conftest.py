@@ -1,12 +1,12 @@
 """Loads lab.py and what belongs to it for the tests here: test directories are no packages."""
 
-import os
 from collections import Counter
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import pytest
+from compiled import objects_folder
 from firmware_helpers import load
 from numpy.typing import NDArray
 
@@ -22,11 +22,8 @@ _lab.rounding = load("rounding")  # type: ignore[attr-defined]
 @pytest.fixture(scope="session", autouse=True)  # also of files that load lab.py themselves
 def lab(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """The helpers of lab.py, with those of forge.py as `lab.forge` and so on."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # of all processes of this run
-    _lab.OBJECTS = folder / "objects"  # type: ignore[attr-defined]
-    (folder / "objects").mkdir(exist_ok=True)
+    _lab.OBJECTS = objects_folder(tmp_path_factory)  # type: ignore[attr-defined]
+    _lab.OBJECTS.mkdir(exist_ok=True)
     return _lab
 
 

@@ -12,9 +12,19 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
+KEPT = "MEMOPT_TEST_OBJECTS"
 _COMPILE = re.compile(r" -c (\S+) -o (\S+\.o)$")
 _MACRO = re.compile(r"-D(MEMOPT_\w+)(=\w+)?$")
 _INCLUDE = re.compile(rb'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def objects_folder(factory: pytest.TempPathFactory) -> Path:
+    """Return where all processes of this run keep object files, or the run that started it does."""
+    folder = factory.getbasetemp()
+    own = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    return Path(os.environ.get(KEPT, own / "objects"))
 
 
 def make(command: Sequence[str], project: Path, build: str, kept: Path) -> None:

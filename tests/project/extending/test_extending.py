@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from compiled import KEPT, objects_folder
 from places import ROOT
 
 HERE = Path(__file__).resolve().parent
@@ -184,10 +185,10 @@ EXTENSIONS = {
 }
 
 
-def run(folder: Path, *command: str) -> str:
+def run(folder: Path, *command: str, **variables: str) -> str:
     """The output of a command in `folder` that finds the copy and nothing of this checkout."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE")}
-    environment |= {
+    environment |= variables | {
         "PYTHONPATH": str(folder / "src"),
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }
@@ -254,7 +255,12 @@ def test_every_extension_is_in_one_copy() -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("together", TOGETHER, ids=lambda names: names[0])
-def test_extensions(together: tuple[str, ...], fuzz: float, tmp_path: Path) -> None:
+def test_extensions(
+    together: tuple[str, ...],
+    fuzz: float,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     if fuzz < 1 and together == ("operator_float",):
         pytest.skip("in make fuzz")
     for names in [(name,) for name in together] if fuzz >= 1 else [together]:
@@ -262,7 +268,9 @@ def test_extensions(together: tuple[str, ...], fuzz: float, tmp_path: Path) -> N
         clean_copy(folder, names)
         for name in names:
             apply(folder, name)
-        works(folder, [EXTENSIONS[name] for name in names], fuzz)
+        objects = objects_folder(tmp_path_factory)
+        objects.mkdir(exist_ok=True)
+        works(folder, [EXTENSIONS[name] for name in names], fuzz, objects)
 
 
 def apply(folder: Path, name: str) -> None:
@@ -278,8 +286,9 @@ def touched(folder: Path, name: str) -> set[str]:
     return {file for file in before | after if before.get(file) != after.get(file)}
 
 
-def works(folder: Path, extensions: Sequence[Extension], fuzz: float) -> None:
-    """Lint, types and tests of what was added to the copy in `folder`."""
+def works(folder: Path, extensions: Sequence[Extension], fuzz: float, objects: Path) -> None:
+    """Lint, types and tests of what was added to the copy in `folder`; `objects` has what of its C
+    is compiled already, as it is of the same text."""
     files = dict.fromkeys(file for e in extensions for file in (*e.sources, *e.others))
     tests = dict.fromkeys(
         test.partition("::")[0] if fuzz >= 1 and Path(test).parent.name in QUICK else test
@@ -299,4 +308,5 @@ def works(folder: Path, extensions: Sequence[Extension], fuzz: float) -> None:
     if golden:
         run(folder, str(Path(sys.executable).with_name("lit")), "-sv", *golden)
     once = [test for test in tests if test in whole or test.partition("::")[0] not in whole]
-    run(folder, *python, "pytest", "-q", "-p", "no:cacheprovider", *once)
+    kept = {KEPT: str(objects)}
+    run(folder, *python, "pytest", "-q", "-p", "no:cacheprovider", *once, **kept)
