@@ -303,16 +303,14 @@ def _check_reads(graph: MemoryGraph, order: Sequence[int]) -> None:
     Else the group would not be there when it is read, and bounds that count all that an operator
     touches, and integer programs that keep a group from writer to reader, would not hold.
     """
-    # of an operator that reads thousands of groups they are looked through for each
-    needed = [set(ps) if len(ps) > 8 else ps for ps in graph.predecessors]
     doubtful: list[tuple[int, int]] = []  # (group, reader) where no direct predecessor writes
+    after = graph.successors
     for index, g in enumerate(graph.groups):
         if g.is_input:
             continue
-        writers = set(g.writers)
-        doubtful += [
-            (index, v) for v in g.readers if v not in writers and writers.isdisjoint(needed[v])
-        ]
+        unknown = set(g.readers).difference(g.writers, *[after[w] for w in g.writers])
+        if unknown:
+            doubtful += [(index, v) for v in g.readers if v in unknown]
     if not doubtful:
         return
     before = [0] * len(graph)

@@ -9,8 +9,10 @@ once, so that they die.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, topological_order
+from memopt.solvers.theory.fan_out import FanOut, Waiting
 
 MANY = 8  # tensors that an operator reads, and readers of each, from which on it waits for them
 
@@ -20,18 +22,26 @@ def order(graph: MemoryGraph) -> tuple[int, ...] | None:
     phase = phases(graph)
     if not any(phase):
         return None
-    ordered = Ordered(graph)
+    ordered, reads = Ordered(graph), _read_by_few(graph)
     for root in roots(graph, phase):
         group = [root]
         for v in group:
             ordered.run_with_all_before(v)
-            read = set(graph.touches[v]).difference(graph.writes[v])
-            lists = (graph.groups[g].readers for g in sorted(read))
-            beside = (s for readers in lists if len(readers) < MANY for s in readers)
+            lists = (graph.groups[g].readers for g in reads[v] if g not in graph.writes[v])
+            beside = (s for readers in lists for s in readers)
             group += {s: None for s in beside if ordered.is_ready(s) and phase[s] == phase[root]}
     for v in range(len(graph)):
         ordered.run_with_all_before(v)
     return tuple(ordered.result)
+
+
+def _read_by_few(graph: MemoryGraph) -> list[list[int]]:
+    """Return for each operator the tensors that it reads and few do, ascending."""
+    reads: list[list[int]] = [[] for _ in graph.names]
+    for index, group in enumerate(graph.groups):
+        for v in group.readers if len(group.readers) < MANY else ():
+            reads[v].append(index)
+    return reads
 
 
 class Ordered:
@@ -41,37 +51,42 @@ class Ordered:
         self.graph = graph
         self.result: list[int] = []
         self.seen = [False] * len(graph)
-        self.remaining = [len(set(before)) for before in graph.predecessors]
+        self.waiting = Waiting(graph)
 
     def is_ready(self, v: int) -> bool:
         """Return whether all is there that an operator needs, and it is not."""
-        return not self.seen[v] and not self.remaining[v]
+        return not self.seen[v] and not self.waiting.remaining[v]
 
     def run_with_all_before(self, root: int) -> None:
         """Put an operator behind all that it needs, unless it is there."""
-        before = self.graph.predecessors
-        waiting = [] if self.seen[root] else [(root, reversed(before[root]))]
-        self.seen[root] = True
+        before, seen, remaining = self.graph.predecessors, self.seen, self.waiting.remaining
+        waiting = [] if seen[root] else [(root, reversed(before[root]))]
+        seen[root] = True
         while waiting:
             v, rest = waiting[-1]
-            p = next((p for p in rest if not self.seen[p]), None)
-            if p is not None:
-                self.seen[p] = True
-                waiting.append((p, reversed(before[p])))
-                continue
-            self.result.append(v)
-            waiting.pop()
-            for s in self.graph.successors[v]:
-                self.remaining[s] -= 1
+            for p in rest if remaining[v] else ():
+                if not seen[p]:
+                    seen[p] = True
+                    waiting.append((p, reversed(before[p])))
+                    break
+            else:
+                self.result.append(v)
+                waiting.pop()
+                self.waiting.ran(v)
 
 
 def phases(graph: MemoryGraph) -> list[int]:
     """Return the phase of each operator, the latest that those who read its results leave it."""
-    phase = [0] * len(graph)
+    phase, edges = [0] * len(graph), FanOut.of(graph)
     waits = [len(before) >= MANY for before in graph.predecessors]
+    together: dict[int, int] = {}  # of operators that have the same many readers
     for v in reversed(topological_order(graph)):
-        after = graph.successors[v]
-        if len(after) >= MANY:
+        after, number = graph.successors[v], edges.number[v]
+        if number >= 0:
+            if number not in together:
+                together[number] = min([phase[s] - waits[s] for s in edges.readers[number]])
+            phase[v] = min([phase[s] - waits[s] for s in edges.others[v]] + [together[number]])
+        elif len(after) >= MANY:
             phase[v] = min([phase[s] - waits[s] for s in after])
         elif after:
             phase[v] = min([phase[s] for s in after])
@@ -82,16 +97,23 @@ def phases(graph: MemoryGraph) -> list[int]:
 def roots(graph: MemoryGraph, phase: Sequence[int]) -> list[int]:
     """Return what later phases read, and what nobody does, phase by phase; what is made of others
     of them in the same phase comes behind all of these."""
+    edges = FanOut.of(graph)
     readers = [
-        {r for g in written for r in graph.groups[g].readers}.intersection(after)
-        for written, after in zip(graph.writes, graph.successors, strict=True)
+        set(after).intersection(chain.from_iterable([graph.groups[g].readers for g in written]))
+        for written, after in zip(graph.writes, edges.others, strict=True)
     ]
+    phases_of = [{phase[r] for r in read} for read in edges.readers]
     is_root = [
-        not after or any(phase[r] > phase[v] for r in after) for v, after in enumerate(readers)
+        not (after or number >= 0)
+        or any(phase[r] > phase[v] for r in after)
+        or (number >= 0 and max(phases_of[number]) > phase[v])
+        for v, (after, number) in enumerate(zip(readers, edges.number, strict=True))
     ]
     behind = [0] * len(graph)
     for v in topological_order(graph):
-        for r in readers[v]:
+        number = edges.number[v]
+        beside = edges.readers[number] if number >= 0 and phase[v] in phases_of[number] else ()
+        for r in (*readers[v], *beside):
             if phase[r] == phase[v]:
                 behind[r] = max(behind[r], behind[v] + is_root[v])
     return sorted(

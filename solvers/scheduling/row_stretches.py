@@ -9,6 +9,7 @@ The graph says nothing of operators: steps that follow each other, each after th
 taken for the rows of one.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ def order(graph: MemoryGraph, below: int, deadline: float | None = None) -> tupl
     if not 1 < len(starts) <= min(MOST_OPERATORS, len(graph) // 2):
         return None
     source = range(len(graph))
-    if any(p > v for v in source for p in graph.predecessors[v]):
+    if graph.topological != tuple(source):
         return None
     levels = profile(graph, source).levels
     ends = [*starts[1:], len(graph)]
@@ -81,13 +82,14 @@ def _on_demand(graph: MemoryGraph, roots: Sequence[range]) -> Iterator[int]:
         seen.add(root)
         while waiting:
             v, rest = waiting[-1]
-            p = next((p for p in rest if p >= start and p not in seen), None)
-            if p is None:
+            for p in rest:
+                if p >= start and p not in seen:
+                    seen.add(p)
+                    waiting.append((p, iter(graph.predecessors[p])))
+                    break
+            else:
                 yield v
                 waiting.pop()
-            else:
-                seen.add(p)
-                waiting.append((p, iter(graph.predecessors[p])))
 
 
 def _followed(
@@ -110,7 +112,8 @@ def _followed(
         for g in graph.touches[v]:
             if g not in remaining:
                 is_alive = graph.groups[g].is_output or touchers[g][-1] >= end
-                remaining[g] = -1 if is_alive else sum(u >= start for u in touchers[g])
+                before = bisect_left(touchers[g], start)
+                remaining[g] = -1 if is_alive else len(touchers[g]) - before
             remaining[g] -= 1
             freed += 0 if remaining[g] else sizes[g]
         taken = next((c.result for c in graph.candidates[v] if not remaining[c.operand]), None)

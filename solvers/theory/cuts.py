@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, bits
@@ -175,5 +176,5 @@ def _rows(found: Sequence[Collection[int]]) -> "tuple[Vector, Vector]":
     import numpy as np
 
     counts = np.array([len(operators) for operators in found], np.int64)
-    flat = np.fromiter((v for operators in found for v in operators), np.int64, int(counts.sum()))
+    flat = np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum()))
     return flat, np.repeat(np.arange(len(found)), counts)

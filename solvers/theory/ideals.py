@@ -4,12 +4,14 @@ Bit `i` of a mask is the operator at place `i` of a topological order, so the op
 are in a legal order when its bits are read upwards. Used by the search, the bound and the fusion.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 
 from memopt.solvers.problems.masks import bits
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
+from memopt.solvers.theory.fan_out import FanOut
 
 FEW = 8  # operators that are looked through faster than a set of them is made
 CASES = 50_000  # of masks of operators that are remembered: tens of MB
@@ -45,28 +47,41 @@ def renumber(graph: MemoryGraph) -> tuple[MemoryGraph, tuple[int, ...]]:
 def ancestors(graph: MemoryGraph) -> list[int]:
     """Per operator the mask of all operators that must run before it."""
     result = [0] * len(graph)
+    edges = FanOut.of(graph)
+    gathered, waiting = [0] * len(edges.readers), list(edges.writers)
     for v in topological_order(graph):
-        mask, rest = 0, graph.predecessor_masks[v]
-        while (
-            rest
-        ):  # the last one first: its ancestors, such as all other rows of keys, are skipped
-            p = rest.bit_length() - 1
-            mask |= result[p] | 1 << p
-            rest &= ~mask
-        result[v] = mask
+        mask, number = result[v] | 1 << v, edges.number[v]
+        for s in edges.others[v]:
+            result[s] |= mask
+        if number >= 0:
+            gathered[number] |= mask
+            waiting[number] -= 1
+            for s in () if waiting[number] else edges.readers[number]:
+                result[s] |= gathered[number]
     return result
 
 
 def descendants(graph: MemoryGraph) -> list[int]:
     """Per operator the mask of all operators that must run after it."""
     result = [0] * len(graph)
+    edges = FanOut.of(graph)
+    gathered = [0] * len(edges.readers)
     for v in reversed(topological_order(graph)):
-        mask = 0
-        for s in graph.successors[v]:  # ascending
-            if not mask >> s & 1:
-                mask |= result[s] | 1 << s
-        result[v] = mask
+        mask, number = 0, edges.number[v]
+        if number >= 0 and not gathered[number]:
+            gathered[number] = _with_all_after(0, edges.readers[number], result)
+        if number >= 0:
+            mask = gathered[number]
+        result[v] = _with_all_after(mask, edges.others[v], result)
     return result
+
+
+def _with_all_after(mask: int, operators: Sequence[int], after: Sequence[int]) -> int:
+    """Return a mask with these operators, ascending, and all `after` them."""
+    for s in operators:
+        if not mask >> s & 1:
+            mask |= after[s] | 1 << s
+    return mask
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,7 @@ def met(graph: MemoryGraph, time_limit: float | None = None) -> Schedule | None:
 
 def _source(graph: MemoryGraph) -> tuple[int, ...] | None:
     source = tuple(range(len(graph)))
-    if any(p > v for v, before in enumerate(graph.predecessors) for p in before):
-        return None
-    return source
+    return source if graph.topological == source else None
 
 
 def solve(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, topological_order
 from memopt.solvers.theory.bounds import bounded
+from memopt.solvers.theory.fan_out import FanOut, Waiting
 
 
 @dataclass
@@ -58,28 +59,59 @@ class Ready:
         return (best, *change.pop(best))
 
 
+@dataclass(frozen=True)
+class _Counted:
+    """Counts that fall as operators run: of a group, or of all groups that the same many operators
+    read when their writers have run.
+
+    `of` says where a group is counted; `touchers` and `sizes` are the operators of each count and
+    the bytes that go with the last of them, `touches` the counts of each operator.
+    """
+
+    of: list[int]
+    touchers: list[tuple[int, ...]]
+    sizes: list[int]
+    touches: list[list[int]]
+
+    @staticmethod
+    def of_graph(graph: MemoryGraph) -> "_Counted":
+        """Return what is counted of a graph."""
+        edges = FanOut.of(graph)
+        touchers, of = [*graph.touchers, *edges.readers], list(range(len(graph.groups)))
+        sizes = [0] * len(touchers)
+        for index, g in enumerate(graph.groups):
+            number = edges.number[g.writers[0]] if len(g.writers) == 1 and not g.is_input else -1
+            if number >= 0 and g.readers == edges.readers[number]:
+                touchers[index], of[index] = (), len(graph.groups) + number
+            sizes[of[index]] += 0 if g.is_output else graph.sizes[index]
+        touches: list[list[int]] = [[] for _ in graph.names]
+        for count, operators in enumerate(touchers):
+            for v in operators:
+                touches[v].append(count)
+        return _Counted(of, touchers, sizes, touches)
+
+
 def order(graph: MemoryGraph) -> tuple[int, ...]:
     """Return one greedy order, in time about linear in the graph."""
-    waiting = [len(set(ps)) for ps in graph.predecessors]
-    remaining = list(map(len, graph.touchers))
-    last = list(map(sum, graph.touchers))  # the sum of the remaining: of one, itself
+    waiting, counted = Waiting(graph), _Counted.of_graph(graph)
+    touches, sizes, of = counted.touches, counted.sizes, counted.of
+    remaining = list(map(len, counted.touchers))
+    last = list(map(sum, counted.touchers))  # the sum of the remaining: of one, itself
     written = [g.is_input for g in graph.groups]
     position = [-1] * len(graph)
     ready = Ready(position)
-    level = graph.level(0)
+    level = graph.first_level
     peak = level
     result: list[int] = []
-    sizes = graph.sizes
 
     def change(v: int) -> tuple[int, int]:
-        fresh = sum([sizes[g] for g in graph.writes[v] if not written[g]])
-        ending = [g for g in graph.touches[v] if remaining[g] == 1]
-        freed = sum([sizes[g] for g in ending if not graph.groups[g].is_output])
-        used = next((c for c in graph.candidates[v] if remaining[c.operand] == 1), None)
-        cost = fresh + graph.extra[v] - (sizes[used.result] if used else 0)
+        fresh = sum([graph.sizes[g] for g in graph.writes[v] if not written[g]])
+        freed = sum([sizes[count] for count in touches[v] if remaining[count] == 1])
+        used = next((c for c in graph.candidates[v] if remaining[of[c.operand]] == 1), None)
+        cost = fresh + graph.extra[v] - (graph.sizes[used.result] if used else 0)
         return cost, fresh - freed
 
-    for v, w in enumerate(waiting):
+    for v, w in enumerate(waiting.remaining):
         if w == 0:
             ready.put(v, *change(v))
     while ready.change:
@@ -92,16 +124,14 @@ def order(graph: MemoryGraph) -> tuple[int, ...]:
             if not written[g]:
                 stale.update(graph.groups[g].writers)
             written[g] = True
-        for g in graph.touches[best]:
-            remaining[g] -= 1
-            last[g] -= best
-            if remaining[g] == 1:
-                stale.add(last[g])
-        for s in graph.successors[best]:
-            waiting[s] -= 1
-            if waiting[s] == 0:
-                position[s] = len(result)
-                ready.put(s, *change(s))
+        for count in touches[best]:
+            remaining[count] -= 1
+            last[count] -= best
+            if remaining[count] == 1:
+                stale.add(last[count])
+        for s in waiting.ran(best):
+            position[s] = len(result)
+            ready.put(s, *change(s))
         for v in stale & ready.change.keys():
             new = change(v)
             if new != ready.change[v]:
