@@ -14,6 +14,7 @@ from memopt.backends.c.project.layouts import layout_names
 from memopt.compile.driver import FILES
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
+from memopt.compile.profile import hertz
 from memopt.compile.request import Building, Request
 from memopt.compile.run_passes import Seconds
 from memopt.compile.stages import check, compiled, write
@@ -27,6 +28,7 @@ class CompileKeywords(PlanKeywords):
     out: str | os.PathLike[str]
     ram: int | None = None
     flash: int | None = None
+    clock: int | str | None = None
     layout: str | None = None
     shared_kernels: bool = False
     specialise: bool | None = None
@@ -44,10 +46,11 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     words; return what its report.json has, a dict with `layers`, a table.
 
     `source` is whatever `memopt.load` takes; what is no file is called as `load` calls it.
-    `ram` are the bytes that the board has for arena, stack and static RAM, `flash` those for the
-    image, which is refused if it needs more, `layout` is the build
-    for which the C is written, `specialise=False` makes kernels smaller and slower, and with
-    `shared_kernels` they keep names that several models share. `section` says where arrays lie, as
+    `ram` are the bytes that the board has for arena, stack and static RAM, `flash` those for
+    the image, which is refused if it needs more, `clock` is the board's, in Hz or as text,
+    "84M", for the time of an inference, `layout` is the build for which the C is written,
+    `specialise=False` makes kernels smaller and slower, and with `shared_kernels` they keep
+    names that several models share. `section` says where arrays lie, as
     "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them; with
     `weights="file"` they are a file that the program gives the model when it runs; with
     `startup=False` there is no program around the model, and with `serial` a program of yours
@@ -77,12 +80,15 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
         has_startup=options.startup,
         has_serial=options.serial,
     )
+    with in_keywords():
+        clock = None if options.clock is None else hertz(str(options.clock))
     request = Request(
         path=Path(model.name),
         options=options,
         building=how,
         ram=options.ram,
         flash=options.flash,
+        clock=clock,
         is_built=True,
         folder=Path(options.out),
     )

@@ -36,6 +36,7 @@ from memopt.compile.target_facts import (
     check_target_ram,
     facts_together,
     target_lines,
+    timed,
 )
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
@@ -70,6 +71,7 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
             sources += leave(each, staged / project.name, directory / project.name)
         contents = [each.content for each in reports]
         together = _together(several, contents)
+        together["target"] = timed(together["target"], requests[0].clock)
         if args.ram is not None:
             check_target_ram(together["target"], bytes_of_text(args.ram))
         if args.flash is not None:

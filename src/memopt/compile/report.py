@@ -15,7 +15,7 @@ from memopt.compile.advice import Advice, fitting_text
 from memopt.compile.measure import Measured
 from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.compile.run_passes import SourcePlan, plan_facts
-from memopt.compile.target_facts import check_target_flash, check_target_ram
+from memopt.compile.target_facts import check_target_flash, check_target_ram, timed
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import rewrites_list
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
@@ -41,7 +41,8 @@ class Report:
 
 def report(measured: Measured) -> Report:
     """Return the report of a measured model, with advice."""
-    planned, facts = measured.planned, measured.facts
+    planned = measured.planned
+    facts = timed(measured.facts, planned.imported.request.clock)
     advice = planned.advice(facts["ram"])
     entries = [one.entry() for one in advice]
     name = planned.imported.request.path.name

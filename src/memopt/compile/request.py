@@ -42,9 +42,9 @@ class Building:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A model to plan by `options`, in `ram` bytes of a board, and `flash` bytes of an image, if
-    they are given. If it `is_built` a plan of what cannot be is refused, and its files go to
-    `folder`."""
+    """A model to plan by `options`, in `ram` bytes of a board, and `flash` bytes of an image, at a
+    `clock` in Hz, if they are given. If it `is_built` a plan of what cannot be is refused, and its
+    files go to `folder`."""
 
     path: Path
     options: PlanOptions
@@ -52,6 +52,7 @@ class Request:
     building: Building = Building()
     ram: int | None = None
     flash: int | None = None
+    clock: int | None = None
     is_built: bool = False
     folder: Path = Path()
 

@@ -177,6 +177,15 @@ def check_target_flash(facts: dict[str, Any], flash: int) -> None:
         )
 
 
+def timed(facts: dict[str, Any], clock: int | None) -> dict[str, Any]:
+    """Return the facts with a `clock` in Hz, if it is given, and the time of an inference in `ms`,
+    None where its cycles are not known."""
+    if clock is None:
+        return facts
+    cycles = facts["cycles_estimated"]
+    return {**facts, "clock": clock, "ms": cycles and round(1000 * cycles / clock, 3)}
+
+
 def ram_parts(facts: dict[str, Any]) -> str:
     """Return the parts of the sum in `ram`, for people."""
     if parts := facts.get("interpreter"):
@@ -200,7 +209,8 @@ def _speed(facts: dict[str, Any]) -> str:
         return text
     least, highest = facts["cycles_range"]
     about = f"about {facts['cycles_estimated']:,} cycles ({least:,} to {highest:,})"
-    return f"{text}, {about} without wait states"
+    time = f", {facts['ms']:,.3f} ms at {facts['clock']:,} Hz" if facts.get("ms") else ""
+    return f"{text}, {about} without wait states{time}"
 
 
 def target_lines(facts: dict[str, Any]) -> list[str]:

@@ -136,6 +136,18 @@ def test_the_reference_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys: 
     assert "odd one   onnxruntime-optimised: onnxruntime, evaluate" in capsys.readouterr().out
 
 
+@pytest.mark.deep
+def test_a_fast_runtime_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys: Any) -> None:
+    """XNNPACK rounds sums of int8 otherwise than LiteRT's own reference and TFLM do."""
+    x = np.random.default_rng(16).integers(-128, 128, (5, 32, 32, 3), np.int8)
+    np.save(tmp_path / "x.npy", x)
+    model, data = str(shared / "models" / "resnet8_int8.tflite"), f"--data={tmp_path / 'x.npy'}"
+    content = answer(capsys, model, data, "--rows=none", "--against=litert")
+    if not content["outputs"][0]["different"]:
+        pytest.skip("on this processor XNNPACK rounds as the reference does")
+    assert content["agree"] == ["litert-reference", "evaluate", "tflm"]
+
+
 def test_what_is_wrong_has_one_line(dscnn: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
     model, data = dscnn
     for code, *arguments in (

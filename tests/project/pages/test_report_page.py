@@ -13,7 +13,13 @@ from places import ROOT
 from memopt.cli import main
 
 PAGE = (ROOT / "docs/reference/report.md").read_text()
-SOMETIMES = {"bounds", "interpreter", "sections"}  # of a target, where there is something to say
+SOMETIMES = {
+    "bounds",
+    "clock",
+    "ms",
+    "interpreter",
+    "sections",
+}  # of a target, where there is something to say
 
 
 def listed(title: str) -> set[str]:

@@ -16,6 +16,7 @@ from memopt.cli.summary import summary
 from memopt.compile.driver import IR
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
+from memopt.compile.profile import hertz
 from memopt.compile.request import Building, Request
 from memopt.compile.stages import check, compiled, read, write
 from memopt.frontends.core.registry import listed
@@ -47,6 +48,11 @@ def add_arguments(commands: Any) -> None:
         "--flash",
         metavar="512K",
         help="what the board has for the whole image; fails if it is not enough",
+    )
+    parser.add_argument(
+        "--clock",
+        metavar="84M",
+        help="of the board, in Hz (K, M: thousands, millions): what an inference takes in ms",
     )
     parser.add_argument(
         "-o",
@@ -157,10 +163,10 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
     )
     ram = None if args.ram is None else bytes_of_text(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)
+    clock = None if args.clock is None else hertz(args.clock)
     own = folder if len(args.model) == 1 else folder / file_name(stem_of(path))
-    return request_of(
-        args, path, building=building, ram=ram, flash=flash, is_built=True, folder=own
-    )
+    budgets = {"ram": ram, "flash": flash, "clock": clock}
+    return request_of(args, path, building=building, **budgets, is_built=True, folder=own)
 
 
 def _one(args: argparse.Namespace, request: Request) -> None:

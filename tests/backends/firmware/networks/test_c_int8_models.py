@@ -20,6 +20,7 @@ MODELS = (
     "tinymaix_mnist_resnet_int8",
     "mcunet_vww_int8",  # with float32 inputs and outputs, PAD, MEAN, TRANSPOSE
 )
+WITH_STATE = ("keyword_scrambled_int8", "dtln_noise_suppression")  # elsewhere: test_c_state.py
 
 
 @pytest.mark.deep
@@ -55,7 +56,7 @@ def test_equal_to_tflm_everywhere(
 
 
 @pytest.mark.parametrize("board", ["riscv32", "riscv32f"])
-@pytest.mark.parametrize("name", deep_but("hello_world_int8", MODELS))
+@pytest.mark.parametrize("name", deep_but("hello_world_int8", [*MODELS, *WITH_STATE]))
 def test_equal_to_tflm_on_risc_v(
     name: str, board: str, shared: Path, tmp_path: Path, lab: Any
 ) -> None:
