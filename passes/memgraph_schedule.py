@@ -1,5 +1,7 @@
 """`memgraph-schedule{method=auto time-limit=10}`: choose the order of operators with least peak.
 
+With `objective=traffic on-chip=128K`, the order for which least is moved off the chip.
+
 Before (peak 26: both branches' wide tensors are alive together):
     %a = memgraph.opaque "wide"(%x) : (tensor<1xi8>) -> tensor<10xi8>
     %b = memgraph.opaque "wide"(%x) : (tensor<1xi8>) -> tensor<10xi8>
@@ -19,12 +21,14 @@ on, the chosen in-place results get a `memgraph.alias`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.dialects.attributes.off_chip import TRAFFIC
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.names import place_of
@@ -32,6 +36,8 @@ from memopt.dialects.memgraph.plan import plan_of, set_order
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.write_plan import Facts, order_facts
 from memopt.dialects.rows.operations import family_of
+from memopt.formats.sizes import parse_size
+from memopt.modules import load
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.plan.certify import write_certificate
 from memopt.passes.plan.extract import Extracted
@@ -50,6 +56,8 @@ from memopt.solvers.theory.fusion_check import Known, is_contraction, is_safe_ch
 from memopt.solvers.theory.segments import linked
 
 CHANGED = "if the memory model changed since --fuse, put --model before it"
+OBJECTIVES = ("peak", TRAFFIC)
+SHARE_OF_PEAK = 0.3  # of the time limit, where the order of least peak is only where to begin
 PROGRAMS = ("ilp", "ilp-olla")  # methods that leave much open where time ends
 
 
@@ -58,6 +66,8 @@ PROGRAMS = ("ilp", "ilp-olla")  # methods that leave much open where time ends
 class MemgraphSchedulePass(PlanningPass):
     """Choose the order of operators with the least peak, and say what is proven of it.
 
+    With objective traffic it is the order with the least traffic off the chip that was found, if
+    `on_chip` bytes are on it; the method's order is where the search begins.
     `certificate` names a file that gets what proves the plan's bound to anyone (certificates.md).
     What the methods' files declare goes to the method, which refuses by name what it does not have.
     """
@@ -69,10 +79,25 @@ class MemgraphSchedulePass(PlanningPass):
     time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
     certificate: str | None = option(None, "a file for what proves the bound to anyone")
+    objective: str = option("peak", "what the order has least of", OBJECTIVES)
+    on_chip: int | str | None = option(None, "objective traffic: bytes on the chip, such as 256K")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_given = self.on_chip is not None
+        if is_given != (self.objective == TRAFFIC):
+            raise ValueError(f"on-chip=BYTES and objective={TRAFFIC} go together")
+        if is_given and self.certificate is not None:
+            raise ValueError(f"certificate: there are none of objective={TRAFFIC}")
+        if is_given:
+            parse_size(str(self.on_chip))  # so that a wrong one is a wrong command line
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         how = self.method, self.time_limit, self.assume_pure
-        planned, answer = order_function(func, known, *how, **method_options(self))
+        on_chip = None if self.on_chip is None else parse_size(str(self.on_chip))
+        planned, answer = order_function(func, known, *how, on_chip, **method_options(self))
+        if on_chip is not None:
+            return planned
         in_parts = planned.extracted.is_partitioned
         if self.method in PROGRAMS and not answer.optimal and not in_parts:
             sizes = f"{answer.peak:,} B, and at least {answer.lower_bound:,} B are needed"
@@ -100,11 +125,13 @@ def order_function(
     method: str,
     time_limit: float | None,
     assume_pure: bool = False,
+    on_chip: int | None = None,
     **options: object,
 ) -> tuple[Planned, Schedule]:
     """Put one function into the order that the method finds; the plan is not written yet.
 
-    Raises PassFailedException if a solver refuses.
+    With bytes `on_chip` that is where the search for an order with little traffic begins, and the
+    plan is written. Raises PassFailedException if a solver refuses.
     """
     started, deadline = clock.now(), clock.deadline(time_limit)
     plan = plan_of(func)
@@ -116,10 +143,11 @@ def order_function(
         stood = order_facts(plan)
     extracted = undecided(func, known, assume_pure)
     parts = partition_of(extracted) if extracted.is_partitioned else None
-    by_default = method == "auto" and not options and parts is None
+    by_default = method == "auto" and not options and parts is None and on_chip is None
     arranged = known.arranged(extracted.graph) if known is not None and by_default else None
     # the order has to be written too, which takes as long as it took to read the function
-    seconds = clock.left(clock.sooner(deadline, clock.now() - started))
+    share = 1.0 if on_chip is None else SHARE_OF_PEAK
+    seconds = clock.left(clock.sooner(deadline, clock.now() - started), share)
     try:
         if arranged is not None:
             answer = arranged.schedule
@@ -129,10 +157,26 @@ def order_function(
             answer = partitioned.solve(extracted.graph, parts, method, seconds, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
+    if on_chip is not None:
+        return _order_for_traffic(extracted, answer, stood, on_chip, deadline)
     fused = None if known is None else known.extracted
     planned, answer = write_order(extracted, answer, clock.left(deadline), fused=fused)
     planned = replace(planned, arrangement=arranged)
     return (planned, answer) if stood is None else _with_bound(planned, answer, stood)
+
+
+def _order_for_traffic(
+    extracted: Extracted, known: Schedule, stood: Facts | None, on_chip: int, deadline: float | None
+) -> tuple[Planned, Schedule]:
+    """Put the function into an order with little traffic and write the plan, and what is moved."""
+    traffic: Any = load("memopt.passes.plan.order_for_traffic")  # for the few who ask for it
+    chosen = traffic.order_for_traffic(extracted, known, on_chip, clock.left(deadline))
+    planned, answer = write_order(extracted, chosen.schedule, chosen={})
+    if stood is not None:
+        planned, answer = _with_bound(planned, answer, stood)
+    planned = planned.write()
+    traffic.write_off_chip(planned, chosen, on_chip)
+    return planned, answer
 
 
 def _with_bound(planned: Planned, answer: Schedule, stood: Facts) -> tuple[Planned, Schedule]:

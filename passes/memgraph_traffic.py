@@ -4,8 +4,8 @@ Before:  func.func @main(...) attributes {...}
 After:   func.func @main(...) attributes {..., memgraph.off_chip = #memgraph.off_chip<
              on_chip = 262144, rule = belady, moved = 12288, lower_bound = 0, proof = none>}
 
-SERENITY's measure, with Belady's rule on whole tensors, or the least traffic; of the order in which
-the operations stand. Nothing else changes. Model: `solvers/memories/traffic.py`.
+SERENITY's measure, with Belady's rule on whole tensors, another one, or the least traffic; of the
+order in which the operations stand. Nothing else changes. Model: `solvers/memories/traffic.py`.
 """
 
 from collections import Counter
@@ -31,12 +31,14 @@ from memopt.passes.plan.option import option, required
 from memopt.passes.plan.planned import Planned, PlanningPass
 from memopt.solvers.memories.traffic import (
     RULES,
+    Kept,
     Tensor,
     TrafficProblem,
     least_moved,
     least_traffic,
 )
 from memopt.solvers.problems.memory_graph import ProblemError, round_up
+from memopt.verify.off_chip import check_outside
 from memopt.verify.plan import verify_plan
 
 
@@ -44,7 +46,7 @@ from memopt.verify.plan import verify_plan
 class MemgraphTrafficPass(PlanningPass):
     """Say how many bytes a run moves from and to memory off the chip.
 
-    `on_chip` in bytes; `rule` is who decides what stays there: belady, or exact (CP-SAT).
+    `on_chip` in bytes; `rule` is who decides what stays there: belady, packing or exact (CP-SAT).
     """
 
     name = "memgraph-traffic"
@@ -85,16 +87,25 @@ def measure_function(
         answer = least_traffic(problem, rule, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-traffic: {place}: {error}") from error
-    attribute = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, answer.proof)
+    outside = () if rule == "belady" else outside_of(answer.kept)  # belady's follow from the order
+    attribute = OffChipAttr(
+        on_chip, rule, answer.moved, answer.lower_bound, answer.proof, outside=outside
+    )
     func.attributes[OFF_CHIP] = attribute
     return attribute
+
+
+def outside_of(kept: Kept) -> tuple[int, ...]:
+    """Return the numbers of the gaps that are not kept on the chip, counted tensor by tensor."""
+    return tuple(i for i, stays in enumerate(k for gaps in kept for k in gaps) if not stays)
 
 
 def check_traffic(func: FuncOp) -> OffChipAttr | None:
     """Return the function's claim of what a run moves, if it has one and it can be true.
 
-    It must be exactly what Belady's rule moves, or between a bound of every rule and that. The
-    proof of a solver is not derived again, so the bound stays a claim. Raises MemoptError.
+    It must be exactly what Belady's rule moves, or what the gaps `outside` that it lists move, or,
+    of a claim that lists none, between a bound of every rule and Belady's bytes. The proof of a
+    solver is not derived again, so the bounds stay a claim. Raises MemoptError.
     """
     claim = func.attributes.get(OFF_CHIP)
     if claim is None:
@@ -113,6 +124,8 @@ def check_traffic(func: FuncOp) -> OffChipAttr | None:
     moved, rule = claim.moved.data, claim.rule.data
     if rule == "belady" and moved != belady:
         raise MemoptError(f"memgraph.off_chip: belady moves {belady} B, not {moved} B", place)
+    if len(claim.outside):
+        check_outside(func, claim)
     if moved < least:
         text = f"memgraph.off_chip: every rule moves {least} B or more, not {moved} B"
         raise MemoptError(text, place)
@@ -122,9 +135,11 @@ def check_traffic(func: FuncOp) -> OffChipAttr | None:
     return claim
 
 
-def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None) -> TrafficProblem:
+def traffic_problem(
+    func: FuncOp, on_chip: int, known: BlockMemory | None = None, who: str = "memgraph-traffic"
+) -> TrafficProblem:
     """A tensor for every argument and every result of an operator that is in the arena; `known` are
-    the function's storage groups, if they are known.
+    the function's storage groups, if they are known, and `who` is the pass that asks.
 
     Views are what they show: who reads one reads the tensors below it. Raises MemoptError.
     """
@@ -136,8 +151,8 @@ def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None
     memory = function_memory(func, model) if known is None else known
     if memory.overwrites:
         op = memory.operations[memory.overwrites[0][0]]
-        raise MemoptError("memgraph-traffic: in-place results are not modelled", place_of(op))
-    refuse_virtual(memory, "memgraph-traffic", place)
+        raise MemoptError(f"{who}: in-place results are not modelled", place_of(op))
+    refuse_virtual(memory, who, place)
     position = {op: i for i, op in enumerate(memory.operations)}
     written = _written(memory, list(block.args))
     shows = _shown(memory, model, written)

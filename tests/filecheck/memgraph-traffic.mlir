@@ -1,6 +1,7 @@
 // Traffic off the chip, by Belady's rule and at its least.
 // RUN: memopt-opt --split-input-file -p "memgraph-traffic{on-chip=96}" %s | filecheck %s --check-prefixes=CHECK,RULE
 // RUN: memopt-opt --split-input-file -p "memgraph-traffic{on-chip=96 rule=exact}" %s | filecheck %s --check-prefixes=CHECK,EXACT
+// RUN: memopt-opt --split-input-file -p "memgraph-traffic{on-chip=96 rule=packing}" %s | filecheck %s --check-prefixes=CHECK,PACK
 // RUN: memopt-opt --split-input-file -p "memgraph-schedule{method=source},memgraph-traffic{on-chip=64K time-limit=5.0},memgraph-verify-plan" %s | filecheck %s --check-prefix=ROOM
 // RUN: memopt-opt -p "memgraph-schedule{method=source},memgraph-traffic{on-chip=96}" --stats=json %s --split-input-file 2>&1 >/dev/null | filecheck %s --check-prefix=STATS
 // STATS: "pass": "memgraph-traffic", {{.*}}"off_chip": 160
@@ -15,7 +16,8 @@
 // which is used again last, 64 B in at D. It is less to leave %x outside all the time: 64 B twice.
 // CHECK-LABEL: @far
 // RULE-SAME: memgraph.off_chip = #memgraph.off_chip<on_chip = 96, rule = belady, moved = 160, lower_bound = 0, proof = none>
-// EXACT-SAME: memgraph.off_chip = #memgraph.off_chip<on_chip = 96, rule = exact, moved = 128, lower_bound = 128, proof = ilp>
+// EXACT-SAME: memgraph.off_chip = #memgraph.off_chip<on_chip = 96, rule = exact, moved = 128, lower_bound = 128, proof = ilp, outside = [0, 1]>
+// PACK-SAME: memgraph.off_chip = #memgraph.off_chip<on_chip = 96, rule = packing, moved = 128, lower_bound = 0, proof = none, outside = [0, 1]>
 func.func @far(%x: tensor<64xi8>) -> tensor<16xi8> {
   %a = memgraph.opaque "A"(%x) : (tensor<64xi8>) -> tensor<48xi8>
   %b = memgraph.opaque "B"(%a) : (tensor<48xi8>) -> tensor<48xi8>

@@ -40,13 +40,18 @@ def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
     """Return the claims of a function that was read about its traffic off the chip, checked as far
     as it can be.
 
-    Belady's bytes are derived again, other rules' and the bound are claimed. Raises MemoptError.
+    Belady's bytes are derived again, and those of a list of what is outside; other rules' and the
+    bounds are claimed. Raises MemoptError.
     """
     traffic = check_traffic(func)
     if traffic is None:
         return None
-    claimed = traffic.rule.data != "belady"
+    claimed = traffic.rule.data != "belady" and not len(traffic.outside)
     tight = traffic.lower_bound.data == traffic.moved.data and traffic.proof.data != "none"
+    of_orders: dict[str, Any] = {}
+    if objective := traffic.objective.data:
+        bound = traffic.orders_lower_bound.data
+        of_orders = {"objective": objective, "orders_lower_bound": bound}
     return {
         "on_chip": traffic.on_chip.data,
         "rule": traffic.rule.data,
@@ -54,6 +59,7 @@ def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
         "moved_claimed": claimed,
         "lower_bound": traffic.lower_bound.data,
         "optimal": said_optimal(tight, claimed=True),
+        **of_orders,
     }
 
 
@@ -65,6 +71,11 @@ def off_chip_lines(claims: dict[str, Any] | None) -> list[str]:
     return [
         f"off chip  {said}{sizes(claims['moved'])} moved with {sizes(claims['on_chip'])} on it "
         f"({claims['rule']}), claimed bound {claims['lower_bound']:,} B"
+        + (
+            f", {claims['orders_lower_bound']:,} B of all orders"
+            if "orders_lower_bound" in claims
+            else ""
+        )
     ]
 
 

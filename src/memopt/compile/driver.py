@@ -420,6 +420,8 @@ def statistics(
             row["traffic"] = plan.costs.cost.data
         if isinstance(off_chip, OffChipAttr):
             row["off_chip"] = off_chip.moved.data
+            if off_chip.objective.data:
+                row["off_chip_lower_bound"] = off_chip.orders_lower_bound.data
         lines.append(json.dumps(row))
     return lines
 

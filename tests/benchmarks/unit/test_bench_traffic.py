@@ -37,6 +37,7 @@ def test_less_on_the_chip_moves_more(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert moved[0] > moved[-1] == 0  # nothing, where the peak fits
     assert all(row[1] >= row[5] and row[2] >= row[6] for row in rows)
     assert {row[7] for row in rows} == {"ilp"}
+    assert all(row[10] <= row[9] <= min(row[5:7]) for row in rows)
 
 
 def test_without_the_model_the_table_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,6 +153,6 @@ def test_an_operator_larger_than_the_chip_reads_and_writes_outside() -> None:
     x = Tensor("x", 12, 12, -1, (0,), False)
     y = Tensor("y", 12, 12, 0, (1,), False)
     problem = TrafficProblem((x, y), 2, (0, 0), 8)
-    assert [least_traffic(problem, rule).moved for rule in RULES] == [36, 36]
+    assert {least_traffic(problem, rule).moved for rule in RULES} == {36}
     with pytest.raises(ProblemError, match="workspace of step 1, 9 B"):
         least_traffic(TrafficProblem((x, y), 2, (0, 9), 8))
