@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memopt.api.sweeps import Task, rows
+from memopt.api.sweep_rows import Task, rows
 
 KINDS = ("Conv", "DepthwiseConv", "Add", "MaxPool", "Concat")
 

@@ -17,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "downsets.hpp"
 #include "interface.hpp"
 #include "masks.hpp"
 #include "stream.hpp"
@@ -24,43 +25,15 @@
 namespace memopt {
 namespace {
 
-using Bytes = std::int64_t;
-using Index = std::uint32_t;
-using Indices = std::vector<Index>;
 using Frontier = std::shared_ptr<const Indices>;
 
-constexpr Index NONE = std::numeric_limits<Index>::max();
 constexpr std::size_t NO_SET = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t FEW = 100;  // kill_moves.py's
 constexpr std::int64_t LOOK = 16;  // work of a look at an operator or a state; that at a word is 1
 constexpr std::int64_t MOST_OPERATORS = 1 << 20;
 
-struct Group {
-    Bytes size;
-    Indices operators;
-};
-
-struct Operator {
-    Bytes extra;
-    std::vector<Group> fresh, freed, overwritten;
-    Indices predecessors;
-};
-
-struct Problem {
-    std::size_t n;
-    Bytes start, lower, unread, state_bytes;
-    int chain;
-    bool by_kills, commits, dominance;
-    std::vector<Operator> operators;
-    std::vector<Word> events;  // rows, those of in-place candidates behind
-    std::size_t event_count;
-    Indices last;  // per in-place candidate
-    std::vector<Indices> blockers, unblocks;
-    double weight;
-};
-
-std::vector<Group> read_groups(Stream& stream, std::size_t n) {
-    std::vector<Group> groups(stream.count());
+std::vector<SizedGroup> read_groups(Stream& stream, std::size_t n) {
+    std::vector<SizedGroup> groups(stream.count());
     for (auto& group : groups) {
         group.size = stream.bytes();
         group.operators = stream.indices(n);
@@ -109,20 +82,6 @@ Problem read_problem(Stream& stream, double weight) {
     stream.finish();
     return p;
 }
-
-class Search {
-  public:
-    virtual ~Search() = default;
-    virtual void advance(std::int64_t states, std::int64_t work, Bytes memory, Bytes floor,
-                         Bytes ceiling) = 0;
-    virtual void order(std::int64_t* operators) const = 0;
-    virtual std::int64_t waiting() const = 0;
-
-    std::int64_t states = 0;
-    Bytes memory = 0, lower = 0;
-    bool exhausted = false, paused = false;
-    Index goal = NONE;
-};
 
 template <std::size_t Fixed>
 class Downsets final : public Search {
@@ -609,7 +568,9 @@ class Downsets final : public Search {
     std::uint64_t stamp_ = 0;
 };
 
-std::unique_ptr<Search> make(Problem problem) {
+}  // namespace
+
+std::unique_ptr<Search> make_search(Problem problem) {
     switch (words_for(problem.n)) {
         case 1:
             return std::make_unique<Downsets<1>>(std::move(problem));
@@ -620,7 +581,6 @@ std::unique_ptr<Search> make(Problem problem) {
     }
 }
 
-}  // namespace
 }  // namespace memopt
 
 using memopt::Search;
@@ -631,7 +591,7 @@ std::int32_t memopt_interface() {
 
 void* memopt_downsets_create(const std::int64_t* numbers, std::int64_t count, double weight) try {
     memopt::Stream stream(numbers, count);
-    return memopt::make(memopt::read_problem(stream, weight)).release();
+    return memopt::make_search(memopt::read_problem(stream, weight)).release();
 } catch (const std::exception&) {
     return nullptr;
 }

@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 4;
+constexpr std::int32_t MEMOPT_INTERFACE = 5;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -77,3 +77,18 @@ MEMOPT_API std::int32_t memopt_ejections_advance(void* search, std::int64_t work
 MEMOPT_API void memopt_ejections_offsets(const void* search, std::int64_t* offsets);
 
 MEMOPT_API void memopt_ejections_destroy(void* search);
+
+// Solve JSON graphs, those of src/memopt/api/plain_graphs.py, as src/memopt/api/peaks.py does. Graph
+// i is the text from ends[i - 1], or 0, to ends[i]; `settings` and `elements` are as small_graphs.py
+// makes them. Go on until so much `work` is spent, a byte of text or a hundredth of a state each, and
+// return how many graphs that were, one at least; -1 for settings that are malformed.
+//
+// Per graph: 9 `figures`, which are whether it was solved (if not, the rest is nothing, and Python
+// does it), peak, lower bound, whether a flow proves it, states, whether multiplications are known,
+// these, bytes of weights, nanoseconds; 64 `operators`, of which the order takes the first; and into `names`, from
+// where its text begins, the names in that order, a line break behind each.
+MEMOPT_API std::int64_t memopt_json_graphs_solve(const char* texts, const std::int64_t* ends,
+                                                 std::int64_t count, const std::int64_t* settings,
+                                                 std::int64_t setting_count, const char* elements,
+                                                 std::int64_t work, std::int64_t* figures,
+                                                 unsigned char* operators, char* names);

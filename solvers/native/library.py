@@ -11,12 +11,12 @@ import os
 import sys
 from array import array
 from collections.abc import Sequence
-from ctypes import CDLL, POINTER, c_double, c_int32, c_int64, c_void_p
+from ctypes import CDLL, POINTER, c_char, c_char_p, c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-INTERFACE = 4  # MEMOPT_INTERFACE of interface.hpp
+INTERFACE = 5  # MEMOPT_INTERFACE of interface.hpp
 FILE = "core.native"  # named so on every platform: `.so` would be a module of Python's
 LARGEST = (1 << 63) - 1  # what a number of the interface may be
 
@@ -41,6 +41,13 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "memopt_ejections_advance": (c_int32, (c_void_p, c_int64, Numbers)),
     "memopt_ejections_offsets": (None, (c_void_p, Numbers)),
     "memopt_ejections_destroy": (None, (c_void_p,)),
+    "memopt_json_graphs_solve": (
+        c_int64,
+        (
+            *(c_char_p, Numbers, c_int64, Numbers, c_int64, c_char_p, c_int64),
+            *(Numbers, c_void_p, c_void_p),
+        ),
+    ),
 }
 
 
@@ -69,6 +76,11 @@ def _load() -> CDLL | None:
 def numbers_of(values: "array[int]") -> Any:
     """Return `values` (signed, 64 bits each) as an argument, which shares their memory."""
     return (c_int64 * len(values)).from_buffer(values)
+
+
+def octets_of(values: bytearray) -> Any:
+    """Return `values` as an argument, which shares their memory."""
+    return (c_char * len(values)).from_buffer(values)
 
 
 def clamped(value: int | None) -> int:

@@ -57,15 +57,15 @@ class KillMoves:
         that have run last by then, among others."""
         graph, up = self.graph, self._ancestors
         ends: dict[int, Sequence[int]] = {}
-        needs: set[int] = set()
+        needs: list[int] = []
         for g, group in enumerate(graph.groups):
             touchers = graph.touchers[g]
             if graph.sizes[g] and touchers and not group.is_output:
-                needs.add(need := _closure(up, touchers))
+                needs.append(need := _closure(up, touchers))
                 ends[need] = touchers
-        needs.update(alone := [up[v] | 1 << v for v in range(len(graph)) if graph.extra[v]])
+        needs += (alone := [up[v] | 1 << v for v in range(len(graph)) if graph.extra[v]])
         ends |= {need: (need.bit_length() - 1,) for need in alone}
-        return {need: ends[need] for need in sorted(needs, key=int.bit_count)}
+        return {need: ends[need] for need in sorted(in_slots(needs), key=int.bit_count)}
 
     @cached_property
     def _ending(self) -> list[int]:

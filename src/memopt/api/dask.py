@@ -30,6 +30,8 @@ def dask_executor(address: str) -> Generator[Executor]:
     except (OSError, TimeoutError, ValueError) as error:
         raise MemoptError(f"no Dask scheduler answers: {error}", address) from None
     try:
-        yield client.get_executor(pure=False, retries=DEATHS)
+        executor: Any = client.get_executor(pure=False, retries=DEATHS)
+        executor.workers = lambda: max(1, sum(client.nthreads().values()))
+        yield executor
     finally:
         client.close()

@@ -1,30 +1,31 @@
 """`memopt.peak(graph)`: the least RAM that a graph can do with, and what proves it.
 
-Made for searches over architectures, which ask it of thousands of graphs. Equal graphs (of up to
-500 operators) are solved once per process, whatever their names and whatever the order of their
-operators.
+Made for searches over architectures, which ask it of thousands of graphs. Small JSON graphs are
+solved by the native library, to the same answer. Of others, equal ones (of up to 500 operators) are
+searched once per process, whatever their names and whatever the order of their operators.
 """
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+import json
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.work import function_work
-from memopt.api.plain_graphs import plain_graph
+from memopt.api.answers import Answers, answers_at
+from memopt.api.plain_graphs import GraphWork, json_text, plain_graph, weights_of
+from memopt.api.small_graphs import SMALL, STATES, Answer, has_time, solved
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.passes.memgraph_input_range import Ranges
 from memopt.passes.plan.extract import extract
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.methods import auto
-from memopt.solvers.theory.canonical import canonical_order, graph_of
+from memopt.solvers.theory.canonical import Form, canonical_order, graph_of
 
-REMEMBERED = 4_096  # graphs whose answer one process keeps
-SMALL, STATES = 32, 1_000  # up to so many operators and states a search beats contracting first
 LARGEST = 500  # operators of a graph that is looked up before it is solved
 
 
@@ -70,19 +71,21 @@ def peak(
         ...              "graph_inputs": ["x"], "graph_outputs": ["y"]})
         Peak(peak=48, lower_bound=48, proof='flow', order=('n',), indices=(0,))
     """
-    return peak_and_macs(graph, pipeline, time_limit, shapes, input_ranges)[0]
+    return peak_and_work(graph, pipeline, time_limit, shapes, input_ranges)[0]
 
 
-def peak_and_macs(
+def peak_and_work(
     graph: "Source | MemoryGraph",
     pipeline: str = "",
     time_limit: float | None = None,
     shapes: Shapes | None = None,
     input_ranges: Ranges | None = None,
-) -> tuple[Peak, int | None]:
-    """`peak`, and the multiplications of the graph, None if nobody knows. Raises as `peak`."""
+    cache: str | None = None,
+) -> tuple[Peak, GraphWork]:
+    """`peak`, and the work of the graph. Searches are shared with all that have the file `cache`.
+    Raises as `peak`."""
     seconds(time_limit)
-    macs: int | None = None
+    work = GraphWork(None, None)
     if isinstance(graph, MemoryGraph):
         if input_ranges:
             raise ValueError("input_ranges: a MemoryGraph has bytes and no elements")
@@ -90,15 +93,25 @@ def peak_and_macs(
         with told("graph"):
             problem.check()
     else:
-        problem, names, numbers, macs = _problem(graph, pipeline, shapes, input_ranges)
-    answer = _answer(problem, time_limit)
+        is_plain = not (pipeline or shapes or input_ranges)
+        text = json_text(graph) if is_plain and has_time(time_limit) else None
+        if text is not None and (small := solved([text])[0]) is not None:
+            return peak_of(small), small.work
+        problem, names, numbers, work = _problem(graph, pipeline, shapes, input_ranges)
+    answer = answer_of(problem, time_limit, answers_at(cache))
     order = tuple(names[v] for v in answer.order)
     indices = tuple(numbers[v] for v in answer.order)
-    return Peak(answer.peak, answer.lower_bound, answer.proof, order, indices), macs
+    return Peak(answer.peak, answer.lower_bound, answer.proof, order, indices), work
 
 
-def _answer(problem: MemoryGraph, time_limit: float | None) -> Schedule:
-    """The schedule, its order in the numbers of `problem`."""
+def peak_of(answer: Answer) -> Peak:
+    """Return what the library found."""
+    return Peak(answer.peak, answer.lower_bound, answer.proof, answer.order, answer.indices)
+
+
+def answer_of(problem: MemoryGraph, time_limit: float | None, known: Answers) -> Schedule:
+    """Return the schedule, its order in the numbers of `problem`; of a graph that has to be
+    searched from what is `known`, and kept there."""
     if len(problem) > LARGEST:
         return schedule(problem, "auto", time_limit)
     quick = auto.met(problem, time_limit)
@@ -106,25 +119,25 @@ def _answer(problem: MemoryGraph, time_limit: float | None) -> Schedule:
         quick.verify(problem)
         return quick
     form, places = canonical_order(problem)
-    # what was cut short is not remembered
-    solved = (
-        _remembered(form) if time_limit is None else schedule(graph_of(form), "auto", time_limit)
-    )
+    solved = known.get(form, time_limit)
+    if solved is None:
+        solved = _searched(form, time_limit)
+        known.put(form, time_limit, solved)
     answer = Schedule(
-        tuple(places[v] for v in solved.order), solved.peak, solved.lower_bound, solved.proof
-    )
+        tuple(places[v] for v in solved.order), solved.peak, solved.lower_bound, solved.proof,
+        solved.states,
+    )  # fmt: skip
     answer.verify(problem)  # the form is the graph under other numbers, or this says so
     return answer
 
 
-@lru_cache(REMEMBERED)
-def _remembered(form: tuple[Any, ...]) -> Schedule:
-    graph = graph_of(form)
+def _searched(form: Form, time_limit: float | None) -> Schedule:
+    graph, deadline = graph_of(form), clock.deadline(time_limit)
     if len(graph) <= SMALL:
-        answer = schedule(graph, "auto", None, fuse=False, local=False, max_states=STATES)
-        if answer.optimal:
+        answer = schedule(graph, "auto", time_limit, fuse=False, local=False, max_states=STATES)
+        if answer.optimal or clock.late(deadline):
             return answer
-    return schedule(graph, "auto", None)
+    return schedule(graph, "auto", clock.left(deadline))
 
 
 def memory_graph(source: Source, pipeline: str = "") -> MemoryGraph:
@@ -137,12 +150,12 @@ def _problem(
     pipeline: str,
     shapes: Shapes | None = None,
     input_ranges: Ranges | None = None,
-) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...], int | None]:
-    """The memory graph, its operators' names and numbers, and their multiplications."""
+) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...], GraphWork]:
+    """The memory graph, its operators' names and numbers, and their work."""
     if not (pipeline or shapes or input_ranges):
         plain = plain_graph(source)
         if plain is not None:
-            return plain.graph, plain.graph.names, tuple(range(len(plain.graph))), plain.macs
+            return plain.graph, plain.graph.names, tuple(range(len(plain.graph))), plain.work
     model = prepared(source, pipeline, shapes, input_ranges)
     with told(model.name):
         func = only_function(model.module)
@@ -150,14 +163,16 @@ def _problem(
     number = {op: i for i, op in enumerate(operators_of(func))}
     executing = extracted.memory.operations
     names, numbers = tuple(map(title, executing)), tuple(number[op] for op in executing)
-    return extracted.graph, names, numbers, _macs(func)
+    return extracted.graph, names, numbers, work_of_source(source, func)
 
 
-def _macs(func: FuncOp) -> int | None:
-    """Return the multiplications of operators that know theirs, else those that a JSON graph's
-    nodes state."""
-    known = function_work(func).macs
+def work_of_source(source: Source, func: FuncOp) -> GraphWork:
+    """Return the work of operators that know theirs; else the multiplications that a JSON graph's
+    nodes state, and its weights, which its import leaves out."""
+    work, text = function_work(func), json_text(source)
     options = [op.options for op in func.body.block.ops if isinstance(op, OpaqueOp)]
     said = [entries.data.get("macs") for entries in options if entries is not None]
     numbers = [m.value.data for m in said if isinstance(m, IntegerAttr)]
-    return sum(numbers) if known is None and numbers else known
+    macs = sum(numbers) if work.macs is None and numbers else work.macs
+    weights = work.weights if text is None else weights_of(json.loads(text))
+    return GraphWork(macs, weights)

@@ -1,7 +1,7 @@
 """The CSV of a sweep: a row per graph as it is done, from which a sweep that was cut short goes on.
 
-    graph,sha256,settings,peak,lower_bound,proof,optimal,macs,seconds,error
-    cells/a.json,9f86...,,49152,49152,flow,True,120000,0.0012,
+    graph,sha256,settings,peak,lower_bound,proof,optimal,macs,weights,arena,seconds,error
+    cells/a.json,9f86...,,49152,49152,flow,True,120000,30720,,0.0012,
 
 `sha256` is of the graph's file and `settings` what it was solved with: a graph whose file or
 settings are others is solved again, and so is one with an error. A last line that was cut short is
@@ -11,19 +11,20 @@ dropped.
 import csv
 import hashlib
 import io
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from memopt.api.sweeps import Row, Task
+from memopt.api.sweep_rows import Row, Task, is_fitting
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.text.diagnostics import write_file
 
 COLUMNS = (
     *("graph", "sha256", "settings", "peak", "lower_bound", "proof", "optimal", "macs"),
-    *("seconds", "error"),
+    *("weights", "arena", "seconds", "error"),
 )
 
 
@@ -45,7 +46,8 @@ def key_of(task: Task) -> Key:
     except OSError:
         digest = ""
     limit = "" if task.time_limit is None else f"time-limit={task.time_limit:g}"
-    return Key(task.label, digest, " ".join(filter(None, (task.pipeline, limit))))
+    words = " ".join(f"{name}={word}" for name, word in sorted((task.plan or {}).items()))
+    return Key(task.label, digest, " ".join(filter(None, (task.pipeline, words, limit))))
 
 
 def _line(values: Iterable[object]) -> str:
@@ -55,8 +57,8 @@ def _line(values: Iterable[object]) -> str:
 
 
 def _row_line(key: Key, row: Row) -> str:
-    figures = (row.peak, row.lower_bound, row.proof, row.optimal, row.macs, row.seconds, row.error)
-    return _line((key.graph, key.sha256, key.settings, *figures))
+    figures = (row.peak, row.lower_bound, row.proof, row.optimal, row.macs, row.weights, row.arena)
+    return _line((key.graph, key.sha256, key.settings, *figures, row.seconds, row.error))
 
 
 def read_rows(path: Path) -> dict[Key, Row]:
@@ -70,12 +72,13 @@ def read_rows(path: Path) -> dict[Key, Row]:
     rows: dict[Key, Row] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
-            graph, digest, settings, peak, bound, proof, optimal, macs, taken, error = line
+            graph, digest, settings, peak, bound, proof, optimal, *work, taken, error = line
             if error:
                 continue
+            macs, weights, arena = (int(number) if number else None for number in work)
             row = Row(
                 graph, int(peak), int(bound), proof, {"True": True, "False": False}[optimal],
-                float(taken), None, (), int(macs) if macs else None,
+                float(taken), None, (), macs, weights, arena,
             )  # fmt: skip
         except (ValueError, KeyError):
             raise MemoptError("is no row of a sweep", f"{path}:{number}") from None
@@ -113,17 +116,29 @@ class Table:
         self._file.flush()
 
     def resumed(
-        self, tasks: list[Task], solved: Callable[[list[Task]], Iterator[Row]]
+        self, tasks: Iterable[Task], solved: Callable[[Iterable[Task]], Iterator[Row]]
     ) -> Iterator[Row]:
-        """A row per task: first those that are there, then those of `solved` as they come."""
-        keys = {task.label: key_of(task) for task in tasks}
-        unsolved: list[Task] = []
-        for task in tasks:
-            row = self.done.get(keys[task.label])
-            if row is None:
-                unsolved.append(task)
-            else:
-                yield row
-        for row in solved(unsolved):
+        """A row per task: those that are there, and those of `solved` as they come. A graph is read
+        when its turn comes, so that workers begin at once."""
+        keys: dict[str, Key] = {}
+        known: deque[Row] = deque()
+
+        def unsolved() -> Iterator[Task]:
+            for task in tasks:
+                key = keys[task.label] = key_of(task)
+                row = self.done.get(key)
+                if row is None:
+                    yield task
+                else:
+                    known.append(replace(row, fits=is_fitting(task, row.weights)))
+
+        for row in solved(unsolved()):
+            yield from _drained(known)
             self.add(keys[row.graph], row)
             yield row
+        yield from _drained(known)
+
+
+def _drained(rows: deque[Row]) -> Iterator[Row]:
+    while rows:
+        yield rows.popleft()

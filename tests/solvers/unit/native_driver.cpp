@@ -1,8 +1,11 @@
 // Runs the native library over streams, as they are and broken: `driver SEED MUTATIONS < streams`,
 // where a stream is its kind, its length and its numbers, 8 bytes each. Built with sanitizers,
-// which end it at what is undefined.
+// which end it at what is undefined. The numbers of kind 3 are settings, their count first, and
+// behind them the bytes of a JSON graph, one a number.
 #include <cstdio>
+#include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "interface.hpp"
@@ -114,7 +117,42 @@ bool search_ejections(const Numbers& numbers, Random& random, bool hostile) {
     return true;
 }
 
+std::string broken_text(std::string text, Random& random) {
+    static const char* const parts[] = {"\"", "{", "}", "[", "]", ",", ":", "\\", "-", "0",
+                                        "99999999999999999999", "1e9", "null", "true", "\x7f",
+                                        "\"name\"", "\"macs\"", "\"bytes\": 4611686018427387904"};
+    for (auto changes = 1 + random() % 3; changes; --changes) {
+        const auto at = random() % (text.size() + 1);
+        text.replace(at, random() % 4 ? random() % 3 : random() % 400,
+                     parts[random() % std::size(parts)]);
+    }
+    return text;
+}
+
+bool solve_graphs(const Numbers& numbers, Random& random, bool hostile) {
+    const auto count = static_cast<std::size_t>(numbers[0]);
+    Numbers settings(numbers.begin() + 1, numbers.begin() + 1 + static_cast<long>(count));
+    std::string text;
+    for (std::size_t i = 1 + count; i < numbers.size(); ++i)
+        text.push_back(static_cast<char>(numbers[i]));
+    if (hostile && random() % 8 == 0) settings = broken(settings, random);
+    const std::string other = hostile ? broken_text(text, random) : text;
+    const std::int64_t half = static_cast<std::int64_t>(text.size()),
+                       ends[] = {half, half + static_cast<std::int64_t>(other.size())};
+    // each as long as it is promised, so that a step beyond is seen
+    std::vector<char> names(text.size() + other.size());
+    std::vector<unsigned char> operators(2 * 64);
+    Numbers figures(2 * 9);
+    const auto done = memopt_json_graphs_solve(
+        (text + other).c_str(), ends, 2, settings.data(),
+        static_cast<std::int64_t>(settings.size()), "int8\nfloat32\n",
+        hostile ? odd(random) : INT64_MAX, figures.data(), operators.data(), names.data());
+    if (!hostile && (done != 2 || !figures[0] || !figures[9])) std::abort();
+    return done == 2 && figures[9];
+}
+
 bool search(const Numbers& numbers, Random& random, std::int64_t kind, bool hostile) {
+    if (kind == 3) return solve_graphs(numbers, random, hostile);
     if (kind == 2) return search_ejections(numbers, random, hostile);
     return kind ? search_corners(numbers, random, hostile)
                 : search_downsets(numbers, random, hostile);
@@ -134,8 +172,9 @@ int main(int, char** arguments) {
         Numbers numbers(static_cast<std::size_t>(head[1]));
         if (std::fread(numbers.data(), 8, numbers.size(), stdin) != numbers.size()) return 1;
         if (!search(numbers, random, head[0], false)) return 1;
-        for (auto i = mutations; i; --i) {
-            const bool was = search(broken(numbers, random), random, head[0], true);
+        for (auto i = head[0] == 3 ? mutations / 5 : mutations; i; --i) {
+            const bool is_text = head[0] == 3;  // which breaks itself
+            const bool was = search(is_text ? numbers : broken(numbers, random), random, head[0], true);
             (was ? accepted : refused) += 1;
         }
     }

@@ -1,5 +1,6 @@
 """The native library, built with sanitizers, over hostile inputs."""
 
+import json
 import random
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ from array import array
 from pathlib import Path
 
 import pytest
+from cells import cell
 from native import SOURCES, random_strip
 from oracles import random_graph, random_order
 from placed_parts import random_parts
@@ -27,7 +29,7 @@ DRIVER = Path(__file__).with_name("native_driver.cpp")
 FLAGS = ("-std=c++20", "-g1", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
 MUTATIONS = 20_000
-DOWNSETS, CORNERS, EJECTIONS = 0, 1, 2
+DOWNSETS, CORNERS, EJECTIONS, JSON = 0, 1, 2, 3
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +74,23 @@ def boxes() -> list["array[int]"]:
     return [native_ejections.problem_of(problem.items) for problem in problems]
 
 
+def json_graphs() -> list["array[int]"]:
+    """Cells, of which some are searched, behind settings like those of small_graphs.py."""
+    settings = (16, 1 << 62, 32, 32, 1_000, 256, 64, 8, 8, 32)
+    texts = [json.dumps(cell(seed)).encode() for seed in range(6)]
+    return [array("q", (len(settings), *settings, *text)) for text in texts]
+
+
 @pytest.mark.deep
 def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) -> None:
     data = b"".join(
         array("q", (kind, len(stream))).tobytes() + stream.tobytes()
-        for kind, streams in ((DOWNSETS, downsets()), (CORNERS, corners()), (EJECTIONS, boxes()))
+        for kind, streams in (
+            (DOWNSETS, downsets()),
+            (CORNERS, corners()),
+            (EJECTIONS, boxes()),
+            (JSON, json_graphs()),
+        )
         for stream in streams
     )
     command = [str(driver), "1", str(max(1_000, int(MUTATIONS * fuzz)))]
