@@ -1,1 +1,1 @@
-"""The inner loops of two searches in C++, where a compiler was there; `library.py` loads them."""
+"""Loops of searches, and small graphs as a whole, in C++; `library.py` loads them where built."""
