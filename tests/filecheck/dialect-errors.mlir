@@ -504,6 +504,15 @@ func.func @traffic_bound() attributes {a = #memgraph.traffic<cost = 8, lower_bou
 // expected-error@+1 {{proof 'flow' is not one of: ilp, none}}
 func.func @traffic_proof() attributes {a = #memgraph.traffic<cost = 8, lower_bound = 8, proof = flow>}
 // -----
+// expected-error@+1 {{objective 'trafic' (did you mean traffic?) is not one of: traffic}}
+func.func @off_chip_objective() attributes {a = #memgraph.off_chip<on_chip = 8, rule = belady, moved = 8, lower_bound = 8, proof = none, objective = trafic>}
+// -----
+// expected-error@+1 {{off_chip: orders_lower_bound must be at most lower_bound}}
+func.func @off_chip_orders() attributes {a = #memgraph.off_chip<on_chip = 8, rule = belady, moved = 8, lower_bound = 4, proof = none, objective = traffic, orders_lower_bound = 5>}
+// -----
+// expected-error@+1 {{off_chip: orders_lower_bound needs objective = traffic}}
+func.func @off_chip_no_objective() attributes {a = #memgraph.off_chip<on_chip = 8, rule = belady, moved = 8, lower_bound = 8, proof = none, orders_lower_bound = 5>}
+// -----
 // expected-error@+1 {{alias: only a slice has strides}}
 func.func @part_strides() attributes {a = #memgraph.alias<operand = 0, kind = part, byte_offset = 4, strides = [8]>}
 // -----

@@ -99,6 +99,7 @@ def test_memories(name: str, a: int, b: int, proof: str) -> None:
     same_after_text(PlanAttr(high, low, "none", "order", objects, 0, low))
     same_after_text(traffic)
     same_after_text(OffChipAttr(a, "belady" if a > b else "exact", high, low, proof))
+    same_after_text(OffChipAttr(a, "packing", high, low, proof, "traffic", low // 2, (0, 3, a)))
     if name:
         same_after_text(ScratchAttr(a, SlotAttr(name, b)))
 

@@ -1,6 +1,7 @@
 """What a plan from a file says of its bound is claimed, by the command line, unless it is shown."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,34 @@ def test_traffic_that_may_be_is_claimed(tmp_path: Path, capsys: pytest.CaptureFi
             claims = (found if command == "report" else found[0])["off_chip"]
             assert claims["optimal"] is not True
             assert claims["moved_claimed"] is (rule == "exact")
+
+
+def test_an_order_for_traffic_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, plan = tmp_path / "s.mlir", tmp_path / "plan.mlir"
+    source.write_text(SOURCE)
+    passes = "memgraph-schedule{objective=traffic on-chip=96},memgraph-place"
+    assert opt([str(source), "-p", passes, "-o", str(plan)]) == 0
+    text = plan.read_text()
+    moved, bound = (
+        int(re.findall(rf"off_chip<[^>]*\b{key} = (\d+)", text)[0])
+        for key in ("moved", "orders_lower_bound")
+    )
+    assert moved >= bound > 0
+    for command in ("verify", "report"):
+        assert main([command, str(plan)]) == 0
+        assert f"{bound:,} B of all orders" in capsys.readouterr().out
+        assert main([command, str(plan), "--json"]) == 0
+        content = json.loads(capsys.readouterr().out)
+        claims = (content if command == "report" else content[0])["off_chip"]
+        assert (claims["objective"], claims["orders_lower_bound"]) == ("traffic", bound)
+        assert claims["moved"] == moved
+        assert not claims["moved_claimed"]
+    forged = tmp_path / "forged.mlir"
+    forged.write_text(text.replace(f"moved = {moved},", f"moved = {moved + 16},"))
+    assert main(["verify", str(forged)]) == 1
+    assert "memgraph.off_chip" in capsys.readouterr().err
 
 
 def test_a_certificate_makes_the_report_optimal(
