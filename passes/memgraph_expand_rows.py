@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
+from memopt.passes.plan.words import ALL, AUTO, NONE
 from memopt.passes.rows.expand import cut, expand
 from memopt.passes.rows.fit import fit_rows, helping_text
 from memopt.passes.rows.least_arena import choose_rows, cut_chosen
@@ -32,7 +33,6 @@ from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.solvers import clock
 
-ALL, NONE, AUTO = "all", "none", "auto"
 SEARCH = 0.8  # of the time for auto: the rest is for the proof of what was chosen
 
 
@@ -60,6 +60,12 @@ class MemgraphExpandRowsPass(PlanningPass):
             raise PassFailedException("memgraph-expand-rows: fit chooses the rows; leave out rows")
         if self.stream_input and self.rows == (NONE,):
             raise ValueError("stream-input needs operators in rows, not rows=none")
+
+    @property
+    def shares(self) -> int:
+        """Return more for who chooses the rows: that orders and places them, too, which then is not
+        done again."""
+        return 6 if self.rows == (AUTO,) else 1
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         rows, deadline = self.rows or (ALL,), clock.deadline(self.time_limit)

@@ -45,13 +45,12 @@ from memopt.dialects.rows.operations import RowOp
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan, undecided
+from memopt.passes.plan.words import HOW, RAM, SPEED
 from memopt.solvers.joint import MANY
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.target import target_named
-
-RAM, BALANCED, SPEED = HOW = ("ram", "balanced", "speed")
 
 PERCENT = 6  # of the RAM, that `balanced` may add
 BESIDE = 464  # bytes of stack that our programs take besides the arena, at the least

@@ -44,7 +44,8 @@ from memopt.rewrites import (
     unknown_rule,
 )
 from memopt.solvers import clock
-from memopt.verify.channels import check_channels, has_claims
+from memopt.verify.channels import check_channels
+from memopt.verify.claims import has_claims
 
 MOST = 1024  # channels at a time that a kernel may want
 

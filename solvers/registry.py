@@ -6,8 +6,10 @@ So a new one is one new file, and nothing is imported before it is asked for
 (`src/memopt/modules.py`).
 """
 
-from ast import AST, AnnAssign, Assign, FunctionDef, Name, literal_eval, parse, unparse
+import re
+from ast import AST, AnnAssign, Assign, FunctionDef, Name, literal_eval, parse, stmt, unparse
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from inspect import signature
@@ -69,7 +71,7 @@ def _declared(
     """Return the `OPTIONS` of a file, and its function's parameters with their types' names."""
     spec = find_spec(module)
     assert spec is not None and spec.origin is not None
-    statements = parse(Path(spec.origin).read_text(encoding="utf-8")).body
+    statements = _statements(Path(spec.origin).read_text(encoding="utf-8"), functions)
     lines: dict[str, str] = {}
     for statement in statements:
         match statement:
@@ -82,3 +84,21 @@ def _declared(
     options = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs][1:]
     types = {a.arg: unparse(a.annotation).split(" | ") for a in options if a.annotation}
     return lines, {name: tuple(type_names) for name, type_names in types.items()}
+
+
+def _statements(text: str, functions: Sequence[str]) -> list[stmt]:
+    """Return the statements of a file that matter: those that begin with these words, where each
+    stands once and outside of strings, else all, which takes ten times as long."""
+    begin = re.compile(rf"^(OPTIONS|def (?:{'|'.join(functions)}))\b", re.MULTILINE)
+    starts = [match.start() for match in begin.finditer(text)]
+    words = [match[1] for match in begin.finditer(text)]
+    quoted = any(text.count(quotes, 0, start) % 2 for start in starts for quotes in QUOTES)
+    if words and not quoted and len(set(words)) == len(words):
+        ends = [match.start() if (match := _NEXT.search(text, s + 1)) else None for s in starts]
+        with suppress(SyntaxError):
+            return [s for a, e in zip(starts, ends, strict=True) for s in parse(text[a:e]).body]
+    return parse(text).body
+
+
+QUOTES = ('"""', "'''")
+_NEXT = re.compile(r"^[A-Za-z_@]", re.MULTILINE)

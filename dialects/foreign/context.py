@@ -1,22 +1,40 @@
-"""xDSL's context, which also knows what dialects with a file here have and xDSL does not."""
+"""xDSL's context, which also knows what dialects with a file here have and xDSL does not, and loads
+the operators that it meets instead of all."""
 
 from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UnregisteredAttr, UnregisteredOp
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 
 from memopt.dialects.foreign.forms import class_kept, class_of, command_of, names_of
+from memopt.dialects.memgraph.parts import ATTRIBUTES, NAME, OPERATIONS
+from memopt.dialects.operators import operations, operator_named
 
 
 class ForeignContext(Context):
     """A context of all registered dialects; operations, attributes and types of dialects that
-    `forms.py` reads are kept as they stand, whether or not any others are."""
+    `forms.py` reads are kept as they stand, whether or not any others are. Of `memgraph` the
+    families of operators are loaded when one of them is met."""
+
+    def register_memgraph(self) -> None:
+        """Register the dialect without its operators."""
+        self.register_dialect(NAME, lambda: Dialect(NAME, [*OPERATIONS], [*ATTRIBUTES]))
+
+    def clone(self) -> "ForeignContext":
+        """Return a context of the same kind that knows the same."""
+        known = super().clone()
+        return ForeignContext(*vars(known).values())
 
     def get_optional_op(
         self, name: str, *, dialect_stack: Sequence[str] = ()
     ) -> type[Operation] | None:
         """Return xDSL's own class if there is one."""
+        if name not in self._loaded_ops and name.startswith(f"{NAME}."):
+            self.get_optional_dialect(NAME)
+            operator = operator_named(name) if name not in self._loaded_ops else None
+            if operator is not None:
+                self.load_op(operator)
         known = super().get_optional_op(name, dialect_stack=dialect_stack)
         if known is None or issubclass(known, UnregisteredOp):
             return class_of(name) or known
@@ -28,6 +46,8 @@ class ForeignContext(Context):
 
     def names_beside(self, name: str) -> tuple[str, ...]:
         """Return the names of all operations of the same dialect, if it has a file here."""
+        if name.startswith(f"{NAME}."):
+            return tuple(kind.name for kind in operations())
         return names_of(name)
 
     def get_optional_type(self, name: str) -> type[TypeAttribute] | None:

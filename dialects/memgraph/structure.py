@@ -26,7 +26,6 @@ from xdsl.irdl import AttrSizedOperandSegments as OperandSegments
 from xdsl.irdl import AttrSizedResultSegments as ResultSegments
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
@@ -45,6 +44,7 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import ChainType, WeightsAttr, parse_int_list
 from memopt.dialects.attributes.quick import numbers, word
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.functions import is_closed
 from memopt.dialects.memgraph.interface import WORLD, MemoryInterface, OperatorMemory, plain
 from memopt.dialects.memgraph.tensors import bytes_of, print_constant
@@ -60,7 +60,7 @@ def _dense_type(value: Dense) -> Attribute:
     return cast("Attribute", value.type)
 
 
-@irdl_op_definition
+@operation_definition
 class ConstantOp(IRDLOperation, MemoryInterface):
     """A tensor in flash: inline for small ones, else by reference into the model file."""
 
@@ -118,7 +118,7 @@ MAY_OVERWRITE = "memgraph.may_overwrite"
 REASON_LENGTH = 200
 
 
-@irdl_op_definition
+@operation_definition
 class OpaqueOp(IRDLOperation, MemoryInterface):
     """Any operator without a typed operation: scheduled, placed, written back unchanged.
 
@@ -266,7 +266,7 @@ class Yielding:
     """Base of operations whose body ends in `memgraph.yield`."""
 
 
-@irdl_op_definition
+@operation_definition
 class YieldOp(IRDLOperation):
     """Ends a hyper-node, or the operator of rows, and names its results."""
 
@@ -411,7 +411,7 @@ class HyperNode(IRDLOperation, Yielding):
         )
 
 
-@irdl_op_definition
+@operation_definition
 class FusedOp(HyperNode):
     """A contracted module that runs in one piece (theory.md T3). Isolated from above."""
 
@@ -442,7 +442,7 @@ class FusedOp(HyperNode):
         return cast("Numbers", listed).elt_type == i64 and is_closed(self.regions[0])
 
 
-@irdl_op_definition
+@operation_definition
 class SegmentOp(HyperNode):
     """One segment of a module's canonical chain (theory.md T2); the chain fixes the sequence."""
 

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -20,13 +19,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import WeightsAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, shape_of
 
 Dense = DenseIntOrFPElementsAttr[Any]
 
 
-@irdl_op_definition
+@operation_definition
 class VariableOp(IRDLOperation, MemoryInterface):
     """State that lives from one inference to the next: in memory, but not in the arena.
 
@@ -54,7 +54,7 @@ class VariableOp(IRDLOperation, MemoryInterface):
         return OperatorMemory((None,), executes=False)
 
 
-@irdl_op_definition
+@operation_definition
 class AssignVariableOp(IRDLOperation, MemoryInterface):
     """A variable holds a copy of the operand from here on, also in the next run."""
 

@@ -8,17 +8,34 @@ for NHWC and `oihw` for NCHW. Anything that has no typed operation is a `memgrap
 per family; an operation is part of the dialect by standing in one.
 """
 
+from collections.abc import Iterable
+from functools import cache
+
 from xdsl.ir import Operation
 
-from memopt.modules import load, modules_in
+from memopt.modules import load, mentioning, modules_in
 
 
 def operations() -> tuple[type[Operation], ...]:
     """The operations of every family, by name."""
-    kinds = {
+    return tuple(sorted(_defined(modules_in(__name__).values()), key=lambda op: op.name))
+
+
+@cache
+def operator_named(name: str) -> type[Operation] | None:
+    """Return the operation of that name, `memgraph.add`, None if there is none; no families are
+    loaded but those whose files have the name, as long as one of them defines it."""
+    for word in (f'"{name}"', f'"{name.partition(".")[2]}"'):
+        for kind in _defined(mentioning(word, __name__)):
+            if kind.name == name:
+                return kind
+    return next((kind for kind in operations() if kind.name == name), None)
+
+
+def _defined(modules: Iterable[str]) -> set[type[Operation]]:
+    return {
         value
-        for module in modules_in(__name__).values()
+        for module in modules
         for value in vars(load(module)).values()
         if isinstance(value, type) and "name" in vars(value) and Operation in value.__mro__
     }
-    return tuple(sorted(kinds, key=lambda op: op.name))

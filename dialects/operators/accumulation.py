@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, opt_prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
@@ -13,6 +13,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, per_tensor, stored_bits, unknown
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import ActivationAttr, EncodingAttr, RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import Alias, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, place_of
@@ -32,7 +33,7 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
-@irdl_op_definition
+@operation_definition
 class AccumulateOp(ComputeOp):
     """The sum, or mean, of operands in one buffer, each added to what is there; bias and activation
     once. Integers are sums of products of `input` and `weights`, requantised"""

@@ -5,11 +5,12 @@ from math import erfc, sqrt
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def
+from xdsl.irdl import opt_prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantized_range
 from memopt.dialects.arithmetic.stored import Array, limits_of, per_tensor, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.unary import FunctionOp, by_floats, requantizer
 
@@ -30,7 +31,7 @@ class BoundedOp(FunctionOp):
         return requantizer(self, values, *quantized_range(name, *numbers, *limits))
 
 
-@irdl_op_definition
+@operation_definition
 class ReluN1To1Op(BoundedOp):
     """x clamped to -1 .. 1, element-wise."""
 
@@ -38,7 +39,7 @@ class ReluN1To1Op(BoundedOp):
     ENDS: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
 
-@irdl_op_definition
+@operation_definition
 class Relu0To1Op(BoundedOp):
     """x clamped to 0 .. 1, element-wise."""
 
@@ -46,7 +47,7 @@ class Relu0To1Op(BoundedOp):
     ENDS: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
 
-@irdl_op_definition
+@operation_definition
 class GeluOp(FunctionOp):
     """x times the normal distribution up to x, element-wise; with `approximate` by a tanh."""
 

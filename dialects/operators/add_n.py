@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_def
+from xdsl.irdl import result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import rescale
@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
@@ -42,7 +43,7 @@ def fine_sum(
     return quantize_multiplier(real)
 
 
-@irdl_op_definition
+@operation_definition
 class AddNOp(ComputeOp):
     """The sum of all operands, element by element, from the first to the last. That of stored
     integers begins with the one that is 0, as TFLite's does: not with real 0."""

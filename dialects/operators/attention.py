@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -29,13 +28,14 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, rows_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.traits import Alike
 
 
-@irdl_op_definition
+@operation_definition
 class AttentionOp(ComputeOp):
     """For each query the values, weighed by the softmax of its products with the keys, times
     `scale`, plus its row of the mask, which has numbers for all heads, or for each in turn. Each of

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType, i64
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -22,6 +22,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.interface import (
     Alias,
     MemoryInterface,
@@ -100,7 +101,7 @@ def derived(base: type[T], name: str, text: str, **fields: Any) -> type[T]:
     constants = {"__annotations__": {k: ClassVar[Any] for k in fields if k.isupper()}}
     given = {"__doc__": text, "__module__": base.__module__, "name": f"memgraph.{name}"}
     kind = type(f"{name.title().replace('_', '')}Op", (base,), {**fields, **constants, **given})
-    return irdl_op_definition(cast("type[T]", kind))
+    return operation_definition(cast("type[T]", kind))
 
 
 class ComputeOp(IRDLOperation, MemoryInterface):

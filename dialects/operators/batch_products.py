@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
@@ -22,12 +22,13 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.products import requantized
 
 
-@irdl_op_definition
+@operation_definition
 class BatchMatmulOp(ComputeOp):
     """Products of the matrices in the last two dimensions, with `adj_x` and `adj_y` of those
     transposed; the others broadcast. Of int8 and uint8 without a scale, sums of int32."""

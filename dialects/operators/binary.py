@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -24,6 +24,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
@@ -140,7 +141,7 @@ class SumOp(BinaryOp):
         return rescale(self, scaled_a + self.SIGN * scaled_b, *last)
 
 
-@irdl_op_definition
+@operation_definition
 class AddOp(SumOp):
     """The sum, element-wise, with numpy's broadcasting."""
 
@@ -151,7 +152,7 @@ class AddOp(SumOp):
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = ShiftedOp
 
 
-@irdl_op_definition
+@operation_definition
 class SubOp(SumOp):
     """The difference, element-wise, with numpy's broadcasting."""
 
@@ -163,7 +164,7 @@ class SubOp(SumOp):
     SIGN: ClassVar[int] = -1
 
 
-@irdl_op_definition
+@operation_definition
 class MulOp(BinaryOp):
     """The product, element-wise, with numpy's broadcasting."""
 
@@ -190,7 +191,7 @@ class MulOp(BinaryOp):
         return rescale(self, (a - a_zero) * (b - b_zero), *quantize_multiplier(real))
 
 
-@irdl_op_definition
+@operation_definition
 class DivOp(BinaryOp):
     """The quotient, of int32 and int64 without what is left over, with numpy's broadcasting.
     Integers by 0, which runtimes refuse or leave open, give 0.
@@ -267,7 +268,7 @@ class SelectOp(BinaryOp):
         return self.of_reals(a, b)
 
 
-@irdl_op_definition
+@operation_definition
 class MaximumOp(SelectOp):
     """The larger element, with numpy's broadcasting."""
 
@@ -280,7 +281,7 @@ class MaximumOp(SelectOp):
         return np.maximum(a, b)
 
 
-@irdl_op_definition
+@operation_definition
 class MinimumOp(SelectOp):
     """The smaller element, with numpy's broadcasting."""
 

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
 from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import Alike, Monotone, Moves, Spatial
 
 
-@irdl_op_definition
+@operation_definition
 class ChannelPermutationOp(OfOneOp):
     """The channels of equal `groups` in turn: the first of each group, then the second of each (a
     channel shuffle)."""

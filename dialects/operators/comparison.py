@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.fixed_point import rescale
@@ -21,6 +21,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, derived
 from memopt.dialects.operators.prelu import BentOp
@@ -122,7 +123,7 @@ class LogicalOp(TruthOp):
         return [self.of_reals(operands[0], operands[1])]
 
 
-@irdl_op_definition
+@operation_definition
 class LogicalAndOp(LogicalOp):
     """True where both elements are true, with numpy's broadcasting."""
 
@@ -134,7 +135,7 @@ class LogicalAndOp(LogicalOp):
         return a & b
 
 
-@irdl_op_definition
+@operation_definition
 class LogicalOrOp(LogicalOp):
     """True where one of both elements is true, with numpy's broadcasting."""
 
@@ -146,7 +147,7 @@ class LogicalOrOp(LogicalOp):
         return a | b
 
 
-@irdl_op_definition
+@operation_definition
 class LogicalNotOp(UnaryOp):
     """True where the element is not true."""
 
@@ -162,7 +163,7 @@ class LogicalNotOp(UnaryOp):
         return [~operands[0]]
 
 
-@irdl_op_definition
+@operation_definition
 class ChooseOp(ComputeOp):
     """An element of the second operand where the first is true, else one of the third, with numpy's
     broadcasting; with `of_rows` the first is a vector that says it of all at an index of dimension

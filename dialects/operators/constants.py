@@ -20,7 +20,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -32,12 +31,13 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, OfOneOp
 from memopt.dialects.operators.traits import KeepsDimensions, Moves, Written
 
 
-@irdl_op_definition
+@operation_definition
 class TakeOp(OfOneOp):
     """The elements whose index along `axis` is one of `kept`, which rise."""
 
@@ -71,7 +71,7 @@ class TakeOp(OfOneOp):
         return [np.ascontiguousarray(operands[0].take(self.indices, self.axis.value.data))]
 
 
-@irdl_op_definition
+@operation_definition
 class FoldIntoBiasOp(ComputeOp):
     """The bias of filters, the first dimension of `weights`, plus what they make of channels that
     are constant: `values`, less the zero point, along `axis` of the weights. Integers only."""
@@ -141,7 +141,7 @@ class PerChannelOp(ComputeOp):
         """The result in float64, which is rounded once."""
 
 
-@irdl_op_definition
+@operation_definition
 class ScaledOp(PerChannelOp):
     """Real numbers times one of each index along `axis`, or times one for all."""
 
@@ -152,7 +152,7 @@ class ScaledOp(PerChannelOp):
         return values * numbers
 
 
-@irdl_op_definition
+@operation_definition
 class DividedOp(PerChannelOp):
     """Real numbers divided by one of each index along `axis`, or by one for all."""
 
@@ -163,7 +163,7 @@ class DividedOp(PerChannelOp):
         return values / numbers
 
 
-@irdl_op_definition
+@operation_definition
 class ShiftedOp(PerChannelOp):
     """Real numbers plus one of each index along `axis`, or plus one for all."""
 
@@ -173,7 +173,7 @@ class ShiftedOp(PerChannelOp):
         return values + numbers
 
 
-@irdl_op_definition
+@operation_definition
 class ReciprocalOp(OfOneOp):
     """One over each of real numbers."""
 

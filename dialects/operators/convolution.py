@@ -6,13 +6,14 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
+from xdsl.irdl import opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, per_tensor, unknown
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.names import place_of
@@ -222,7 +223,7 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         return elements_of(self.result) * (elements_of(self.weights) // filters)
 
 
-@irdl_op_definition
+@operation_definition
 class Conv2DOp(ConvBase):
     """Convolution, `groups` > 1 split channels; weights `ohwi` (NHWC) or `oihw` (NCHW)."""
 
@@ -230,7 +231,7 @@ class Conv2DOp(ConvBase):
     traits = traits_def(Weights("ohwi", "oihw"))
 
 
-@irdl_op_definition
+@operation_definition
 class DepthwiseConv2DOp(ConvBase):
     """Each channel by itself, `groups` are the channels; weights `ihwo` (NHWC) or `oihw`."""
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, DenseArrayBase
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -17,13 +16,14 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
 
 INTS = DenseArrayBase.constr(I64)
 
 
-@irdl_op_definition
+@operation_definition
 class Conv3DOp(ComputeOp):
     """Convolution over depth, height and width of [image, depth, height, width, channel], weights
     [depth, height, width, channel, filter], with `strides`, `dilations` and `pad` before each."""

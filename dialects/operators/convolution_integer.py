@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
 
 
-@irdl_op_definition
+@operation_definition
 class ConvIntegerOp(ComputeOp):
     """Sums of int32 of products of images, [n, channels, h, w], and filters, [filters, channels of
     a group, h, w], of int8 and uint8, less their zero points: one of the image, and one of all

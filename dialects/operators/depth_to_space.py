@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import Moves, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
-@irdl_op_definition
+@operation_definition
 class DepthToSpaceOp(OfOneOp):
     """Blocks of `block` x `block` pixels from as many times the channels, which stand pixel by
     pixel; with `by_channel` all pixels of a channel stand together (ONNX's CRD)."""

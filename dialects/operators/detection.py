@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, UnitAttr
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -17,6 +16,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_tensor, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
@@ -25,7 +25,7 @@ Found = tuple[float, int, int]
 """Score, number of the box, class."""
 
 
-@irdl_op_definition
+@operation_definition
 class DetectionPostprocessOp(ComputeOp):
     """Boxes, classes and scores of at most as many objects as there are results, and how many these
     are, of offsets to `anchors` and of a score for each anchor and class. Offsets y, x, h, w are
@@ -147,7 +147,7 @@ class DetectionPostprocessOp(ComputeOp):
         return objects
 
 
-@irdl_op_definition
+@operation_definition
 class NonMaxSuppressionOp(ComputeOp):
     """Numbers of the best boxes (two corners, y and x of each) of more than the score `least`, of
     which none shares as much as `overlap` with a better one, and how many these are; their scores

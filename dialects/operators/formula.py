@@ -12,11 +12,12 @@ from math import isfinite
 from typing import Final
 
 from xdsl.dialects.builtin import Float32Type, StringAttr
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.binary import (
@@ -65,7 +66,7 @@ class Step:
     operands: tuple[int | float, ...]
 
 
-@irdl_op_definition
+@operation_definition
 class FormulaOp(UnaryOp):
     """Several element-wise operators of one tensor, element-wise, each step rounded to float32."""
 

@@ -6,7 +6,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -19,6 +18,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     channel_axis,
@@ -49,7 +49,7 @@ from memopt.dialects.operators.traits import Flattens
 from memopt.dialects.operators.weighing import WeighingOp, less_zero_point
 
 
-@irdl_op_definition
+@operation_definition
 class FullyConnectedOp(WeighingOp):
     """result = input (rows of `weights`' last dimension) times transposed weights, plus bias."""
 

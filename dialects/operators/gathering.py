@@ -6,7 +6,6 @@ from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -17,6 +16,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
@@ -52,7 +52,7 @@ class IndexingOp(ComputeOp):
         return at
 
 
-@irdl_op_definition
+@operation_definition
 class GatherAlongOp(IndexingOp):
     """Elements of the first operand at each index of the second along `axis`; an index that it does
     not have, which runtimes refuse, is the nearest that it has. Each of the first `batch_dims`
@@ -105,7 +105,7 @@ class GatherAlongOp(IndexingOp):
         return batches, prod(shape[own:axis]), shape[axis], behind, count
 
 
-@irdl_op_definition
+@operation_definition
 class GatherNdOp(IndexingOp):
     """Slices of the first operand at each row of indices of the second, which are of its first
     dimensions; an index that there is not is the nearest that there is. With `from_end` indices
@@ -135,7 +135,7 @@ class GatherNdOp(IndexingOp):
         return [operands[0][tuple(np.moveaxis(at, -1, 0))]]
 
 
-@irdl_op_definition
+@operation_definition
 class ScatterNdOp(IndexingOp):
     """Zeros, to which at each row of indices of the first operand, which are of the result's first
     dimensions, the element or the piece of the second is added. What has an index that there is

@@ -11,7 +11,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -32,6 +31,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     channel_axis,
@@ -61,7 +61,7 @@ def need_float32(op: ComputeOp, *values: SSAValue) -> None:
             raise unknown(op, "other numbers than float32")
 
 
-@irdl_op_definition
+@operation_definition
 class GroupStatisticsOp(OfOneOp):
     """Mean and variance of each of equal `groups` of channels of an image, in float32: those of a
     row at a time, each brought together with that of the rows before (Chan, Golub, LeVeque 1979).
@@ -158,7 +158,7 @@ class GroupStatisticsOp(OfOneOp):
         return [np.stack([total[0], total[1] / np.float32(count)])]
 
 
-@irdl_op_definition
+@operation_definition
 class GroupNormalizationOp(ComputeOp):
     """(x - mean) / sqrt(variance + `epsilon`) * scale + shift, of an image whose groups of channels
     have these statistics; with a scale and a shift of each channel, where they are given. Each step

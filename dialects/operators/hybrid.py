@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, IntegerType, UnitAttr
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -18,6 +17,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
 from memopt.dialects.attributes.operators import ActivationAttr, WindowAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     channels_of,
@@ -160,7 +160,7 @@ class HybridConvBase(HybridOp, WindowedOp):
         return sums * (steps * scales) if self.is_symmetric else sums * scales * steps
 
 
-@irdl_op_definition
+@operation_definition
 class HybridConv2DOp(HybridConvBase):
     """Convolution of reals with int8 weights; each image is quantized as it comes."""
 
@@ -169,7 +169,7 @@ class HybridConv2DOp(HybridConvBase):
     traits = traits_def(Weights("ohwi"))
 
 
-@irdl_op_definition
+@operation_definition
 class HybridDepthwiseConv2DOp(HybridConvBase):
     """Hybrid convolution of each channel by itself."""
 
@@ -185,7 +185,7 @@ class HybridDepthwiseConv2DOp(HybridConvBase):
         return sums * (scales * steps)
 
 
-@irdl_op_definition
+@operation_definition
 class HybridTransposeConv2DOp(HybridConvBase):
     """Transposed convolution of reals with int8 weights; each image is quantized as it comes."""
 
@@ -203,7 +203,7 @@ class HybridTransposeConv2DOp(HybridConvBase):
         return elements_of(self.input) * (elements_of(self.weights) // channels)
 
 
-@irdl_op_definition
+@operation_definition
 class HybridFullyConnectedOp(HybridOp):
     """input (rows of `weights`' last dimension) times transposed int8 weights, or with `by_columns`
     times weights that are not transposed, plus bias; each row is quantized as it comes, with

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
@@ -29,7 +30,7 @@ class LandmarksOp(ComputeOp):
             raise unknown(self, "other numbers than float32")
 
 
-@irdl_op_definition
+@operation_definition
 class LandmarksToMatrixOp(LandmarksOp):
     """The matrix by which pixels of an image of `height` times `width` are places in another one,
     in which that image lies around `subset` of the landmarks (x, y and z each), turned so that what
@@ -105,7 +106,7 @@ class TransformedOp(LandmarksOp):
         self.require(elements_of(self.matrix) == 16, "one matrix")
 
 
-@irdl_op_definition
+@operation_definition
 class TransformBilinearOp(TransformedOp):
     """The image whose pixels are, of the four nearest elements, what lies where the matrix says,
     half a pixel from the edges; 0 outside."""
@@ -142,7 +143,7 @@ class TransformBilinearOp(TransformedOp):
         return [np.where(inside[..., None], pixels, 0).astype(np.float32)[None]]
 
 
-@irdl_op_definition
+@operation_definition
 class TransformLandmarksOp(TransformedOp):
     """Landmarks, x, y and perhaps z each, with x and y where the matrix says."""
 

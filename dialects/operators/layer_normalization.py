@@ -7,7 +7,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -28,6 +27,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.reordering import with_last_axis
@@ -37,7 +37,7 @@ FORMS = ("quotient", "line")
 LONGEST = 1 << 16  # stored integers whose squares 32 bits can add up
 
 
-@irdl_op_definition
+@operation_definition
 class LayerNormalizationOp(ComputeOp):
     """(x - mean) / sqrt(variance + `epsilon`) * scale + shift with mean and variance of each x over
     the dimensions from `axis` on; `around_zero`: with a mean of 0 instead. Reals are multiplied by

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES
 from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unit_length import VectorsOp
 
 
-@irdl_op_definition
+@operation_definition
 class LocalResponseNormalizationOp(VectorsOp):
     """Vectors along the last axis, of which each element is divided by (`bias` + `alpha` * the sum
     of squares of up to `radius` elements on both sides and its own) to the power of `beta`."""

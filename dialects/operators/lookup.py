@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i8
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
@@ -15,13 +15,14 @@ from memopt.dialects.arithmetic.stored import (
     limits_of,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.operators.base import ROUNDING, TYPES, Range
 from memopt.dialects.operators.unary import UnaryOp, extremes_of_bytes
 
 ENTRIES = 256
 
 
-@irdl_op_definition
+@operation_definition
 class LookupOp(UnaryOp):
     """The entry of each byte in a `table` of 256, the first of which is of the least byte."""
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, var_operand_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 
 from memopt.dialects.arithmetic import int16_tables
 from memopt.dialects.arithmetic.fixed_point import by_table, rescale, rescale_wide
@@ -22,6 +22,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.products import real_products, whole_products
@@ -33,7 +34,7 @@ GATE_SCALE = 2.0**-12
 INPUT, FORGET, CELL, OUTPUT = range(4)
 
 
-@irdl_op_definition
+@operation_definition
 class LstmOp(SequenceOp):
     """Long short-term memory over the steps of `input`, [batch, step, size] or with `time_major`
     [step, batch, size]: four gates are made of each step and of `hidden`, the output of the step

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import rescale
@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import Range
 from memopt.dialects.operators.over_axes import OverAxesOp
@@ -26,7 +27,7 @@ from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.traits import Alike, ByPixel, Monotone
 
 
-@irdl_op_definition
+@operation_definition
 class MeanOp(OverAxesOp):
     """The mean over `axes`; with `keep_dims` these stay as 1."""
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import (
     bytes_of,
     channel_axis,
@@ -17,7 +18,7 @@ from memopt.dialects.operators.base import INTS, TYPES, OfOneOp
 from memopt.dialects.operators.traits import Alike, ByChannel, Folds, Monotone, Moves, View
 
 
-@irdl_op_definition
+@operation_definition
 class ReshapeOp(OfOneOp):
     """Bytes of the operand with another shape (also squeeze, expand and flatten)."""
 
@@ -46,7 +47,7 @@ class ReshapeOp(OfOneOp):
         return [operands[0].reshape(shape_of(self.result))]
 
 
-@irdl_op_definition
+@operation_definition
 class CopyOp(OfOneOp):
     """Bytes of the operand in another place. `memgraph-memory` moves tensors between memories with
     it; of a sparse constant, which is read with all its elements, it is a dense one."""
@@ -64,7 +65,7 @@ class CopyOp(OfOneOp):
         return [operands[0].copy()]
 
 
-@irdl_op_definition
+@operation_definition
 class TransposeOp(OfOneOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 

@@ -7,11 +7,12 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import KeepsDimensions, Pointwise, Written
@@ -43,7 +44,7 @@ class NormalizingOp(ComputeOp):
         return factor, shift - mean * factor
 
 
-@irdl_op_definition
+@operation_definition
 class BatchNormalizationOp(NormalizingOp):
     """(x - mean) / sqrt(variance + `epsilon`) * scale + shift, with given numbers of each channel,
     dimension 1."""
@@ -88,7 +89,7 @@ class BatchNormalizationOp(NormalizingOp):
         return [exact.astype(dtype_of(self.result))]
 
 
-@irdl_op_definition
+@operation_definition
 class NormalizationTermsOp(NormalizingOp):
     """Factor of each channel in a batch normalization, and the number added then, of constants: in
     float64, each rounded once."""

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES
 from memopt.dialects.operators.gathering import FROM_END, IndexingOp
 from memopt.dialects.operators.traits import Folds
 
 
-@irdl_op_definition
+@operation_definition
 class OneHotOp(IndexingOp):
     """For each index a vector along `axis`, of which the element there is the second operand, all
     others the third; so are all, if there is no such element. With `from_end` indices below zero

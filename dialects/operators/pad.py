@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, numbers_of, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import channel_axis, encoding_of, same_channels, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, OfOneOp
 from memopt.dialects.operators.reordering import with_entries
 from memopt.dialects.operators.traits import Alike, ByPixel, Folds, KeepsDimensions, Monotone
 
 
-@irdl_op_definition
+@operation_definition
 class PadOp(OfOneOp):
     """`before` and `after` elements of the real `value` around each dimension."""
 

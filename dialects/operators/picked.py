@@ -8,7 +8,6 @@ from math import prod
 
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -27,6 +26,7 @@ from memopt.dialects.arithmetic.stored import (
     per_tensor,
 )
 from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.operators.reordering import NEW
@@ -180,7 +180,7 @@ class PickingOp(ComputeOp):
         return [elements.reshape(shape_of(self.result))]
 
 
-@irdl_op_definition
+@operation_definition
 class PickedOp(PickingOp):
     """Stretches of the operand, of which `shape` says how many there are along its dimensions, in
     `sizes` as many ways. Each of `terms` is a way and a dimension: as many `numbers` as the way is
@@ -190,7 +190,7 @@ class PickedOp(PickingOp):
     name = "memgraph.picked"
 
 
-@irdl_op_definition
+@operation_definition
 class MirroredOp(PickingOp):
     """Elements as of `picked`, of the operand's own stretches alone, mirrored at the ends."""
 

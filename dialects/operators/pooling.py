@@ -6,7 +6,6 @@ from typing import Literal
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -27,6 +26,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, rows_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Range
 from memopt.dialects.operators.real_bounds import means_between
@@ -108,7 +108,7 @@ class PoolBase(WindowedOp):
             raise unknown(self, "a window that lies in the padding altogether")
 
 
-@irdl_op_definition
+@operation_definition
 class AveragePool2DOp(PoolBase):
     """The mean over a window; padding counts with `count_include_pad` only."""
 
@@ -172,7 +172,7 @@ class AveragePool2DOp(PoolBase):
         return [self.clamped(as_laid_out(away, self.result))]
 
 
-@irdl_op_definition
+@operation_definition
 class L2Pool2DOp(PoolBase):
     """The root of the mean of squares under a window; padding does not count."""
 
@@ -198,7 +198,7 @@ class L2Pool2DOp(PoolBase):
         return [roots.astype(dtype_of(self.result))]
 
 
-@irdl_op_definition
+@operation_definition
 class MaxPool2DOp(PoolBase):
     """The largest element under a window."""
 

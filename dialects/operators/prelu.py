@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32, rescale
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import Array, need_zero_points_of_zero, per_tensor, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.traits import IgnoresActivation, RealsOnly
@@ -32,7 +33,7 @@ class BentOp(BinaryOp):
         return elements_of(self.result)
 
 
-@irdl_op_definition
+@operation_definition
 class PreluOp(BentOp):
     """The left operand, below zero times the right one, with numpy's broadcasting."""
 
@@ -65,7 +66,7 @@ class PreluOp(BentOp):
         return positive + rescale(self, np.minimum(a, 0) * b, *below)  # one of them is 0
 
 
-@irdl_op_definition
+@operation_definition
 class SquaredDifferenceOp(BentOp):
     """The square of the difference, element-wise, with numpy's broadcasting."""
 

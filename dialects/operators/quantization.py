@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table
@@ -26,11 +26,12 @@ from memopt.dialects.arithmetic.stored import (
     scales_of,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.operators.traits import Converts, Folds, Monotone
 from memopt.dialects.operators.unary import UnaryOp, requantizer
 
 
-@irdl_op_definition
+@operation_definition
 class QuantizeOp(UnaryOp):
     """Real to stored, or one quantization to another; the types say which."""
 
@@ -87,7 +88,7 @@ def narrower(op: QuantizeOp) -> Callable[[int], int]:
     return function
 
 
-@irdl_op_definition
+@operation_definition
 class DequantizeOp(UnaryOp):
     """Stored to real (also float16 to float32)."""
 
@@ -102,7 +103,7 @@ class DequantizeOp(UnaryOp):
         return [dequantized(self, operands[0], self.input)]
 
 
-@irdl_op_definition
+@operation_definition
 class CastOp(UnaryOp):
     """Another element type, same values."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import erf, sqrt
 from typing import Any, ClassVar
 
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
@@ -22,6 +22,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.operators.base import derived
 from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unary import FunctionOp, by_floats
@@ -112,7 +113,7 @@ ErfOp = real_function(
 )
 
 
-@irdl_op_definition
+@operation_definition
 class AbsOp(RealFunctionOp):
     """The absolute value, element-wise."""
 
@@ -141,7 +142,7 @@ class AbsOp(RealFunctionOp):
         return of_one
 
 
-@irdl_op_definition
+@operation_definition
 class NegOp(RealFunctionOp):
     """-x, element-wise."""
 
@@ -154,7 +155,7 @@ class NegOp(RealFunctionOp):
         return -x
 
 
-@irdl_op_definition
+@operation_definition
 class SqrtOp(RealFunctionOp):
     """The square root, element-wise. Of a stored integer below its zero point, which runtimes
     refuse, it is that of zero."""
@@ -180,7 +181,7 @@ class SqrtOp(RealFunctionOp):
         return of_one
 
 
-@irdl_op_definition
+@operation_definition
 class RsqrtOp(RealFunctionOp):
     """1 over the square root, element-wise. Of a stored integer below its zero point, which
     runtimes refuse, it is the largest, as of zero. Where no root is half a step of the result, and
@@ -221,7 +222,7 @@ class RsqrtOp(RealFunctionOp):
         return of_one
 
 
-@irdl_op_definition
+@operation_definition
 class ExpOp(RealFunctionOp):
     """e to the power of x, element-wise."""
 
@@ -238,7 +239,7 @@ class ExpOp(RealFunctionOp):
         return by_floats(self, _exp)
 
 
-@irdl_op_definition
+@operation_definition
 class LogOp(RealFunctionOp):
     """The natural logarithm, element-wise."""
 

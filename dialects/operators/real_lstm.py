@@ -5,11 +5,12 @@ from functools import partial
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerType, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, var_operand_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES
 from memopt.dialects.operators.hybrid import quantized_rows
@@ -25,7 +26,7 @@ ABSENT_CELL = FROM_CELL + CELL
 GUARD = 1e-8  # added to a variance
 
 
-@irdl_op_definition
+@operation_definition
 class RealLstmOp(SequenceOp):
     """Long short-term memory of float32, as `lstm` is of integers, by the `parts` that it has:
     weights of the input, of `hidden` and of `cell`, and biases, of the input, forget, cell and

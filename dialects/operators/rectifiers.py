@@ -5,7 +5,7 @@ from math import copysign, floor, isfinite
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import (
@@ -24,11 +24,12 @@ from memopt.dialects.arithmetic.stored import (
     per_tensor,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.unary import FunctionOp
 
 
-@irdl_op_definition
+@operation_definition
 class EluOp(FunctionOp):
     """x, below zero exp(x) - 1, element-wise."""
 
@@ -63,7 +64,7 @@ class EluOp(FunctionOp):
         return function
 
 
-@irdl_op_definition
+@operation_definition
 class LeakyReluOp(FunctionOp):
     """x, below zero times `alpha`, element-wise."""
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type, FloatAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -22,6 +21,7 @@ from memopt.dialects.arithmetic.even_rounding import dequantized
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, integer_type, is_stored, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.products import real_products
@@ -169,7 +169,7 @@ class RecurrentLayerOp(ComputeOp):
         return np.tanh(self._clipped(values))
 
 
-@irdl_op_definition
+@operation_definition
 class RnnLayerOp(RecurrentLayerOp):
     """A recurrent layer of one gate: `activation`, tanh or relu, of the products of a step with
     `weights`, of the step before with `recurrent`, and a bias."""
@@ -190,7 +190,7 @@ class RnnLayerOp(RecurrentLayerOp):
         return shown.astype(np.float32)
 
 
-@irdl_op_definition
+@operation_definition
 class GruLayerOp(RecurrentLayerOp):
     """A layer of gated recurrent units: gates z and r, and new values, each of the products of a
     step with its rows of `weights` and of the step before with those of `recurrent`, and a bias.
@@ -226,7 +226,7 @@ class GruLayerOp(RecurrentLayerOp):
         return np.concatenate([shown, reset], 1)
 
 
-@irdl_op_definition
+@operation_definition
 class LstmLayerOp(RecurrentLayerOp):
     """A layer of long short-term memory: gates i, o and f, and new values of the cell, each of the
     products of a step with its rows of `weights`, of what is shown of the step before with those of

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import rescale
@@ -21,6 +21,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, OfOneOp
 from memopt.dialects.operators.over_axes import OverAxesOp
@@ -44,7 +45,7 @@ class ReductionOp(OverAxesOp):
         """The numbers over the axes. Raises MemoptError as `evaluate`."""
 
 
-@irdl_op_definition
+@operation_definition
 class ReduceSumOp(ReductionOp):
     """The sum over `axes`; with `keep_dims` these stay as 1."""
 
@@ -85,7 +86,7 @@ def need_plain(op: ComputeOp, values: Array) -> None:
         raise unknown(op, f"numbers of {values.dtype}")
 
 
-@irdl_op_definition
+@operation_definition
 class ReduceProdOp(ReductionOp):
     """The product over `axes`; with `keep_dims` these stay as 1."""
 
@@ -120,7 +121,7 @@ class ExtremeOp(ReductionOp):
         """Return the extreme of the values over the axes."""
 
 
-@irdl_op_definition
+@operation_definition
 class ReduceMaxOp(ExtremeOp):
     """The largest number over `axes`; with `keep_dims` these stay as 1."""
 
@@ -130,7 +131,7 @@ class ReduceMaxOp(ExtremeOp):
         return values.max(self.numbers)
 
 
-@irdl_op_definition
+@operation_definition
 class ReduceMinOp(ExtremeOp):
     """The smallest number over `axes`; with `keep_dims` these stay as 1."""
 
@@ -167,7 +168,7 @@ class ArgOp(OfOneOp):
         """The indices along an axis."""
 
 
-@irdl_op_definition
+@operation_definition
 class ArgMaxOp(ArgOp):
     """The index of the largest number along `axis`, the first of equal ones."""
 
@@ -177,7 +178,7 @@ class ArgMaxOp(ArgOp):
         return values.argmax(axis)
 
 
-@irdl_op_definition
+@operation_definition
 class ArgMinOp(ArgOp):
     """The index of the smallest number along `axis`, the first of equal ones."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
+from xdsl.irdl import opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
@@ -14,6 +14,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import means_between
@@ -53,7 +54,7 @@ class ResizeBase(OfOneOp):
         return np.float32(a) / np.float32(b)
 
 
-@irdl_op_definition
+@operation_definition
 class ResizeBilinearOp(ResizeBase):
     """Another height and width, of the four nearest elements each."""
 
@@ -135,7 +136,7 @@ class ResizeBilinearOp(ResizeBase):
         return np.trunc(total + np.float32(0.5)).astype(source.dtype)
 
 
-@irdl_op_definition
+@operation_definition
 class ResizeNearestOp(ResizeBase):
     """Another height and width, of the nearest element each."""
 

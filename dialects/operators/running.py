@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import rescale
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, per_tensor, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.add_n import FINER, fine_sum
 from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
 
 
-@irdl_op_definition
+@operation_definition
 class CumulativeSumOp(OfOneOp):
     """The sum of the elements up to each along `axis`, with `exclusive` of those before it, with
     `reverse` from the other end. That of stored integers begins with the one that is 0, as

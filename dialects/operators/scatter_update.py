@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.memgraph.variables import reads_in_place
@@ -67,7 +68,7 @@ class ScatteringOp(IndexingOp):
         return [result]
 
 
-@irdl_op_definition
+@operation_definition
 class ScatterUpdateOp(ScatteringOp):
     """The first operand, of which the element or the piece at each row of indices of the second,
     which are of its first dimensions, is that of the third, the last of several; or, with a
@@ -82,7 +83,7 @@ class ScatterUpdateOp(ScatteringOp):
         return operand == 0
 
 
-@irdl_op_definition
+@operation_definition
 class UpdateVariableOp(ScatteringOp, StatefulOp):
     """A variable with pieces written into it where indices say, as `scatter_update` makes it of its
     first operand; the result is the variable itself, which holds it from here on."""

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
 
 
-@irdl_op_definition
+@operation_definition
 class SegmentSumOp(ComputeOp):
     """Sums, for each index of the result's first dimension, of the pieces of the first operand
     whose number in the second is that one; a number that the result does not have is left out."""

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, TYPES
 from memopt.dialects.operators.hybrid import quantized_rows
@@ -16,7 +17,7 @@ from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.stateful import Left, SequenceOp
 
 
-@irdl_op_definition
+@operation_definition
 class SequenceRnnOp(SequenceOp):
     """Products of each step of `input`, [batch, step, size] or with `time_major` [step, batch,
     size], with `weights`, those of what `hidden` holds of the step before with `recurrent`, and a

@@ -4,12 +4,13 @@ computes them."""
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.integer_fft import inverse_transform, is_length, real_transform
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
@@ -20,7 +21,7 @@ def need_numbers(op: ComputeOp, values: Array, *names: str) -> None:
         raise unknown(op, f"numbers of {values.dtype}")
 
 
-@irdl_op_definition
+@operation_definition
 class SignalFftAutoScaleOp(ComputeOp):
     """The samples times the largest power of 2 that leaves the greatest of them in their type, and
     the exponent of that power. Behind a sample of -32768, which has no positive counterpart, the
@@ -72,7 +73,7 @@ class SignalTransformOp(ComputeOp):
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
 
-@irdl_op_definition
+@operation_definition
 class SignalRfftOp(SignalTransformOp):
     """The first half of the fixed-point Fourier transform of `length` real numbers, and one number
     more, real and imaginary parts in turn, divided by `length`; zeros stand behind shorter
@@ -89,7 +90,7 @@ class SignalRfftOp(SignalTransformOp):
         return [real_transform(operands[0], self.count)]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalIrfftOp(SignalTransformOp):
     """The `length` real numbers of which the operand is half of the fixed-point Fourier transform
     and one number more, real and imaginary parts in turn; divided by `length`."""
@@ -105,7 +106,7 @@ class SignalIrfftOp(SignalTransformOp):
         return [inverse_transform(operands[0], self.count)]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalEnergyOp(ComputeOp):
     """The square of each complex number's size from `first` to before `end`; elsewhere, where the
     runtime leaves what was there, 0."""

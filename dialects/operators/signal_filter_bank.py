@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -18,6 +17,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.signal_fft import need_numbers
@@ -43,7 +43,7 @@ class ChannelsOp(ComputeOp):
         self.require(len(shapes) == 1 and len(min(shapes)) == 1, "channels in one dimension")
 
 
-@irdl_op_definition
+@operation_definition
 class SignalFilterBankOp(ComputeOp):
     """Sums of 64 bits over parts of a spectrum, one for each channel: its own part times `weights`
     and the part of the channel before it times `unweights`. A part begins at an element of
@@ -94,7 +94,7 @@ class SignalFilterBankOp(ComputeOp):
         return [np.array(sums[1:], np.uint64)]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalFilterBankSquareRootOp(ChannelsOp):
     """The rounded square root of each channel, shifted down by `bits`, which are known at run
     time."""
@@ -125,7 +125,7 @@ def _root(value: int) -> int:
     return root + int(value - root * root > root and root != greatest)
 
 
-@irdl_op_definition
+@operation_definition
 class SignalFilterBankSpectralSubtractionOp(StatefulOp, ChannelsOp):
     """The channels less the noise in them, which is remembered: `smoothing` of a channel and `rest`
     of what is remembered, both times 2^-`bits`, and other numbers for odd channels. At least
@@ -189,7 +189,7 @@ class SignalFilterBankSpectralSubtractionOp(StatefulOp, ChannelsOp):
         return [np.maximum(remaining, floor).astype(np.uint32), after], [(self.state, after)]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalPcanOp(ChannelsOp):
     """Channels times a gain that falls with their noise, shifted down by `shift` to 12 fractional
     bits, then x^2 / 4 below 2 and x - 1 above, of 6. `gains` has a parabola for each position of
@@ -238,7 +238,7 @@ def _int32(value: int) -> int:
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-@irdl_op_definition
+@operation_definition
 class SignalFilterBankLogOp(ChannelsOp):
     """`scale` times the natural logarithm of channels that are shifted up by `bits`; 0 of 0 and 1,
     and at most 32767."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -17,6 +16,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.signal_fft import need_numbers
@@ -25,7 +25,7 @@ from memopt.dialects.operators.stateful import Left, StatefulOp
 Number = IntegerAttr[I64]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalWindowOp(ComputeOp):
     """Each frame of samples times the weights, shifted down by `shift`, at the ends of the type
     where that is outside."""
@@ -80,7 +80,7 @@ class SamplesOp(StatefulOp):
         return self.run(operands)[0]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalFramerOp(SamplesOp):
     """Frames of `size` samples, one every `step` samples, and whether all of them are there: before
     the first frame, where the runtime leaves any numbers, all are 0. With `prefilled` zeros stand
@@ -148,7 +148,7 @@ class SignalFramerOp(SamplesOp):
         return results, [(self.state, after.astype(np.int16))]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalStackerOp(SamplesOp):
     """A vector with `left` vectors before it and `right` behind it, after every `step` of them, and
     whether it is there: the runtime leaves any numbers where it is not, here all are 0. The first
@@ -197,7 +197,7 @@ class SignalStackerOp(SamplesOp):
         return [stack if is_whole else np.zeros_like(stack), valid], [(self.state, after)]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalDelayOp(SamplesOp):
     """Samples of `length` samples before, at first zeros. The state is the last ones of each
     vector."""
@@ -227,7 +227,7 @@ class SignalDelayOp(SamplesOp):
         return [result.reshape(shape_of(self.result))], [(self.state, after.reshape(-1))]
 
 
-@irdl_op_definition
+@operation_definition
 class SignalOverlapAddOp(SamplesOp):
     """The sums of frames that begin `step` samples apart, as far as no frame to come adds to them.
     Integers stay at the ends of their type. The state is a frame of sums to come for each vector of

@@ -6,7 +6,6 @@ from math import prod
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -29,6 +28,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     channel_axis,
@@ -106,7 +106,7 @@ class JoiningOp(ComputeOp):
         return range(row, row + 1) if 0 <= row < shape_of(self.inputs[operand])[1] else range(0)
 
 
-@irdl_op_definition
+@operation_definition
 class ConcatOp(JoiningOp):
     """Operands one after the other along `axis`."""
 
@@ -125,7 +125,7 @@ class ConcatOp(JoiningOp):
         return [np.concatenate(operands, axis=self.axis.value.data)]
 
 
-@irdl_op_definition
+@operation_definition
 class ConcatRequantizedOp(JoiningOp):
     """Operands one after the other along `axis`, each of uint8, brought to the result's
     quantization on the way."""
@@ -157,7 +157,7 @@ class ConcatRequantizedOp(JoiningOp):
         return np.clip(integers, 0, 255).astype(np.uint8)
 
 
-@irdl_op_definition
+@operation_definition
 class SplitOp(ComputeOp):
     """Parts of the operand along `axis`."""
 
@@ -226,7 +226,7 @@ class SplitOp(ComputeOp):
         return [np.ascontiguousarray(part) for part in np.split(operands[0], ends, axis)]
 
 
-@irdl_op_definition
+@operation_definition
 class SliceOp(OfOneOp):
     """`sizes` elements from `starts`, every `strides`-th."""
 

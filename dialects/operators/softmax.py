@@ -5,7 +5,7 @@ from functools import partial
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
@@ -29,6 +29,7 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
@@ -38,7 +39,7 @@ from memopt.dialects.operators.traits import Alike, KeepsDimensions
 EXPONENTIAL_BITS = 24  # of exponentials between ONNX's pairs, which float32 holds
 
 
-@irdl_op_definition
+@operation_definition
 class SoftmaxOp(OfOneOp):
     """exp(beta * x) normalised over `axis`. Of stored integers that round as ONNX's, exponentials
     are integers of 24 bits, their sum is exact, and quotients are float32."""

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
-@irdl_op_definition
+@operation_definition
 class SpaceToDepthOp(OfOneOp):
     """Pixels with the channels of a block of `block` x `block` pixels."""
 

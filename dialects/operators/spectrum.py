@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, DenseArrayBase
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import TYPES, OfOneOp
 from memopt.dialects.operators.traits import RealsOnly
 
 
-@irdl_op_definition
+@operation_definition
 class RealFft2DOp(OfOneOp):
     """The Fourier transform of the reals in the last two dimensions, as many as `sizes` says, which
     are powers of 2, cut off or with zeros behind; of the last one the first half and one number
@@ -59,7 +60,7 @@ class ComplexPartOp(OfOneOp):
         raise NotImplementedError
 
 
-@irdl_op_definition
+@operation_definition
 class ComplexAbsOp(ComplexPartOp):
     """The size of complex numbers, element-wise."""
 
@@ -69,7 +70,7 @@ class ComplexAbsOp(ComplexPartOp):
         return np.abs(values)
 
 
-@irdl_op_definition
+@operation_definition
 class RealPartOp(ComplexPartOp):
     """The real part of complex numbers, element-wise."""
 
@@ -79,7 +80,7 @@ class RealPartOp(ComplexPartOp):
         return values.real
 
 
-@irdl_op_definition
+@operation_definition
 class ImaginaryPartOp(ComplexPartOp):
     """The imaginary part of complex numbers, element-wise."""
 

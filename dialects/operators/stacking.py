@@ -5,7 +5,6 @@ from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -17,6 +16,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import Folds, Monotone, Moves
@@ -26,7 +26,7 @@ def _between(shape: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:
     return (*shape[:axis], count, *shape[axis:])
 
 
-@irdl_op_definition
+@operation_definition
 class PackOp(ComputeOp):
     """Operands of one shape one after the other along a new dimension, `axis`."""
 
@@ -55,7 +55,7 @@ class PackOp(ComputeOp):
         return prod(out[:axis]), prod(out[axis + 1 :])
 
 
-@irdl_op_definition
+@operation_definition
 class UnpackOp(ComputeOp):
     """Each index of dimension `axis` of the operand, which is left out."""
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, encoding_of, shape_of
 from memopt.dialects.memgraph.variables import same_elements
@@ -91,7 +92,7 @@ class SequenceOp(StatefulOp):
         return [result], list(zip(self.states, after, strict=True))
 
 
-@irdl_op_definition
+@operation_definition
 class ReadVariableOp(StatefulOp):
     """A copy of what a variable holds; or `in_place` the variable itself, which is changed once all
     who read it have run."""

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, need_same_numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import elements_of, shape_of
 from memopt.dialects.operators.base import INTS, TYPES, OfOneOp
 from memopt.dialects.operators.traits import Folds, Monotone, Moves
 
 
-@irdl_op_definition
+@operation_definition
 class StridedOp(OfOneOp):
     """The elements of the operand from number `start` on, `sizes` of them along each of as many
     ways, `steps` elements apart, in this order. A step may be 0 or negative. With `as_stored`

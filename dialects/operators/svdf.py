@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -25,6 +24,7 @@ from memopt.dialects.arithmetic.stored import (
     per_tensor,
 )
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES
 from memopt.dialects.operators.hybrid import quantized_rows
@@ -32,7 +32,7 @@ from memopt.dialects.operators.products import whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
 
 
-@irdl_op_definition
+@operation_definition
 class SvdfOp(StatefulOp):
     """Each filter remembers the last products of the input with its row of `feature` in `state`;
     the sum of these times its row of `time` is added to that of the other filters of its unit. Of

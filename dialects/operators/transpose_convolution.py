@@ -5,10 +5,11 @@ from math import gcd
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, stored_bits
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import channels_of, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import real_products, whole_products
@@ -16,7 +17,7 @@ from memopt.dialects.operators.traits import Spatial, Weights
 from memopt.dialects.operators.window import channels_last, first_spatial
 
 
-@irdl_op_definition
+@operation_definition
 class TransposeConv2DOp(FilteringOp):
     """Every element times a window of weights is added to the result from `stride` times its place
     on; `pad` is cut off, what nothing is added to is the bias. Weights `iohw`, of all channels of

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
@@ -16,7 +17,7 @@ LEAF = 15  # a rule
 MISSING = 16  # beside a rule: what is no number goes the way of what fits
 
 
-@irdl_op_definition
+@operation_definition
 class TreeEnsembleOp(ComputeOp):
     """Sums, for each row of the first operand, of the leaves that trees lead to. Of each node
     `features` says which number of the row is compared, `rules` how (`MODES`), with `thresholds`,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import copysign, floor, frexp
 from typing import Any, ClassVar
 
-from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
+from xdsl.irdl import opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic import int16_tables
 from memopt.dialects.arithmetic.even_rounding import rounds_even
@@ -37,6 +37,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.input_range import LARGEST
 from memopt.dialects.attributes.operators import RoundingAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, OfOneOp, Range
 from memopt.dialects.operators.real_bounds import of_reals, outwards
@@ -150,7 +151,7 @@ def requantizer(op: UnaryOp, values: tuple[int, int], low: int, high: int) -> Ca
     return function
 
 
-@irdl_op_definition
+@operation_definition
 class ReluOp(FunctionOp):
     """max(x, 0), element-wise."""
 
@@ -173,7 +174,7 @@ class ReluOp(FunctionOp):
         return requantizer(self, values, low, high)
 
 
-@irdl_op_definition
+@operation_definition
 class Relu6Op(FunctionOp):
     """x clamped to 0 .. 6, element-wise."""
 
@@ -244,7 +245,7 @@ class SigmoidOp(FunctionOp):
         return of_one
 
 
-@irdl_op_definition
+@operation_definition
 class LogisticOp(SigmoidOp):
     """1 / (1 + exp(-x)), element-wise."""
 
@@ -272,7 +273,7 @@ class LogisticOp(SigmoidOp):
         return self.sigmoid(logistic, 23, -128)
 
 
-@irdl_op_definition
+@operation_definition
 class TanhOp(SigmoidOp):
     """The hyperbolic tangent, element-wise."""
 
@@ -299,7 +300,7 @@ class TanhOp(SigmoidOp):
         return self.sigmoid(tanh, 24, 0)
 
 
-@irdl_op_definition
+@operation_definition
 class HardSwishOp(FunctionOp):
     """x * relu6(x + 3) / 6, element-wise."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.irdl import traits_def
 
 from memopt.dialects.arithmetic.fixed_point import by_table, rescale
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -27,6 +27,7 @@ from memopt.dialects.arithmetic.stored import (
     stored_bits,
     unknown,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import OfOneOp
 from memopt.dialects.operators.traits import Alike
@@ -46,7 +47,7 @@ class VectorsOp(OfOneOp):
         return range(r, r + 1)
 
 
-@irdl_op_definition
+@operation_definition
 class L2NormalizationOp(VectorsOp):
     """Vectors along the last axis divided by their length."""
 
@@ -103,7 +104,7 @@ def _widened(value: int, bits: int) -> int:
     return saturate(value << bits, -INT32_MAX - 1, INT32_MAX)
 
 
-@irdl_op_definition
+@operation_definition
 class LogSoftmaxOp(VectorsOp):
     """x - log(sum(exp(x))) of vectors along the last axis."""
 

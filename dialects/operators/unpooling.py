@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.attributes.operators import WindowAttr
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.operators.traits import RealsOnly
@@ -54,7 +55,7 @@ class PlacesOp(ComputeOp):
             yield number, np.where(is_inside, rows * large[2] + columns, -1)
 
 
-@irdl_op_definition
+@operation_definition
 class MaxPoolPlacesOp(PlacesOp):
     """The largest element under a window, and its number in the window, the first of equal ones."""
 
@@ -81,7 +82,7 @@ class MaxPoolPlacesOp(PlacesOp):
         return [best.astype(np.float32), places]
 
 
-@irdl_op_definition
+@operation_definition
 class MaxUnpoolOp(PlacesOp):
     """Zeros, but each element of the first operand in its window where the second one says; of what
     falls on one place the last one stays."""

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp
 
 
-@irdl_op_definition
+@operation_definition
 class DynamicUpdateSliceOp(ComputeOp):
     """The first operand, but the second one from the indices on that the third one has for each
     dimension; where it would not fit, from the nearest on where it does."""

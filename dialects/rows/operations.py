@@ -38,7 +38,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     region_def,
@@ -62,6 +61,7 @@ from memopt.dialects.foreign.foreign_operator import (
     required_operator,
     ties,
 )
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind
 from memopt.dialects.memgraph.interface import (
@@ -86,7 +86,7 @@ def family_of(operations: Iterable[Operation]) -> Family:
     return "rows" if has_kind(operations, RowOp) else "order"
 
 
-@irdl_op_definition
+@operation_definition
 class RowKernelOp(IRDLOperation, MemoryInterface, Yielding):
     """An operator, whole, whose rows are computed one by one, with what of its operands is known
     before run time. Isolated from above."""
@@ -155,7 +155,7 @@ class RowKernelOp(IRDLOperation, MemoryInterface, Yielding):
         printer.exit_scope()
 
 
-@irdl_op_definition
+@operation_definition
 class SplitRowsOp(IRDLOperation, MemoryInterface):
     """The rows of a tensor: parts of it that die alone, if nothing else reads it."""
 
@@ -194,7 +194,7 @@ class SplitRowsOp(IRDLOperation, MemoryInterface):
         print_tail(printer, self, self.input.type)
 
 
-@irdl_op_definition
+@operation_definition
 class JoinOp(IRDLOperation, MemoryInterface):
     """A tensor from its rows, which lie one behind the other in one buffer."""
 
@@ -237,7 +237,7 @@ class JoinOp(IRDLOperation, MemoryInterface):
         print_tail(printer, self, self.result.type)
 
 
-@irdl_op_definition
+@operation_definition
 class RowOp(IRDLOperation, MemoryInterface):
     """One row of an operator, or one part of a sum over rows."""
 
@@ -370,7 +370,7 @@ class RowOp(IRDLOperation, MemoryInterface):
         printer.print_function_type([v.type for v in self.inputs], [r.type for r in self.outputs])
 
 
-@irdl_op_definition
+@operation_definition
 class ReceiveOp(IRDLOperation, MemoryInterface, NamesRows):
     """One row of a function's argument, copied from the caller while the function runs. Nothing
     else reads such an argument, so it is never there as a whole."""

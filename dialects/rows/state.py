@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import AnyAttr, IRDLOperation, operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -30,6 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.operators import StateType, parse_int_list
 from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.memgraph.structure import NamesRows
 from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of
@@ -43,7 +44,7 @@ from memopt.dialects.rows.steps import row_type
 User = TypeVar("User", bound=Operation)
 
 
-@irdl_op_definition
+@operation_definition
 class StateOp(IRDLOperation, MemoryInterface, NamesRows):
     """Rows of an argument, or of what an operator makes, that stay from one run to the next.
 
@@ -169,7 +170,7 @@ class OfState(IRDLOperation):
             raise VerifyException(f"{self.name}: the value is no row of the state's tensor")
 
 
-@irdl_op_definition
+@operation_definition
 class RecallOp(OfState, MemoryInterface):
     """A row that a state holds when a run begins."""
 
@@ -213,7 +214,7 @@ class RecallOp(OfState, MemoryInterface):
         print_tail(printer, self, self.kept.tensor.type)
 
 
-@irdl_op_definition
+@operation_definition
 class SlideOp(OfState, MemoryInterface):
     """The run has read what a state holds: each row takes the bytes of row r + `shift`, if the
     state has that."""
@@ -233,7 +234,7 @@ class SlideOp(OfState, MemoryInterface):
             raise VerifyException(f"{self.name}: the state slides twice")
 
 
-@irdl_op_definition
+@operation_definition
 class RetainOp(OfState, MemoryInterface):
     """A row of this run that a state holds when the next one begins, as row `index`."""
 

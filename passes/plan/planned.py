@@ -115,6 +115,11 @@ class PlanningPass(ModulePass):
     reads_others: ClassVar[bool] = False
     verifies: ClassVar[bool] = False
 
+    @property
+    def shares(self) -> int:
+        """Return how many shares it gets of the time that several passes have."""
+        return 1
+
     def __post_init__(self) -> None:
         check_options(self)
 

@@ -15,20 +15,19 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, cast
 
-from memopt.modules import modules_in
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.methods import STRATEGIES
 from memopt.solvers.placement.rectangles import floor_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.registry import Option, declared_options, function_of, options_of
 
-_FOUND = modules_in("memopt.solvers.placement.methods", "memopt.solvers.published.placement")
-METHODS = tuple(_FOUND)
+METHODS = tuple(STRATEGIES)
 
 
 def options() -> tuple[Option, ...]:
     """Return the options that the strategies' files declare (`OPTIONS`)."""
-    return declared_options(_FOUND, "prove", "solve")
+    return declared_options(STRATEGIES, "prove", "solve")
 
 
 Strategy = Callable[..., Placement | Proven]
@@ -68,7 +67,7 @@ def prove(
     With `capacity` (bytes) the search stops at an arena that fits, and a bound above it proves that
     none does. The bound is never below the load and the end of what is fixed.
     """
-    strategy = cast("Strategy", function_of(_FOUND, method, "placement", "prove", "solve"))
+    strategy = cast("Strategy", function_of(STRATEGIES, method, "placement", "prove", "solve"))
     known = options_of(strategy)[1:]
     for name in options:
         if name not in known:
@@ -81,7 +80,7 @@ def prove(
         return Proven(Placement((), 0), 0)
     floor = floor_of(problem, problem.items)
     if capacity is not None and capacity < floor:  # any answer shows as much as the best
-        quick = function_of(_FOUND, "greedy-by-size", "placement", "solve")
+        quick = function_of(STRATEGIES, "greedy-by-size", "placement", "solve")
         strategy, options = cast("Strategy", quick), {}
     answer = strategy(problem, time_limit, **options)
     if isinstance(answer, Placement):

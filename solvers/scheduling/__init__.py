@@ -8,18 +8,17 @@ never pays for OR-Tools.
 
 from typing import Any
 
-from memopt.modules import modules_in
 from memopt.solvers import clock
+from memopt.solvers.methods import SCHEDULES
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule
 from memopt.solvers.registry import Option, declared_options, function_of, options_of
 
-_FOUND = modules_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
-METHODS = tuple(_FOUND)
+METHODS = tuple(SCHEDULES)
 
 
 def options() -> tuple[Option, ...]:
     """Return the options that the methods' files declare (`OPTIONS`)."""
-    return declared_options(_FOUND, "solve")
+    return declared_options(SCHEDULES, "solve")
 
 
 def schedule(
@@ -30,7 +29,7 @@ def schedule(
     The answer has been verified. Raises ProblemError for an unknown method, an unknown option, a
     malformed problem, or a feature that the method does not cover.
     """
-    solve = function_of(_FOUND, method, "method", "solve")
+    solve = function_of(SCHEDULES, method, "method", "solve")
     graph.check()
     known = options_of(solve)
     for name in options:

@@ -8,14 +8,13 @@ positional maxima, or what the exact search proved.
 
 from importlib import import_module
 
-from memopt.modules import modules_in
 from memopt.solvers import clock
+from memopt.solvers.methods import SHARED_OBJECTS
 from memopt.solvers.problems.placement import PlacementProblem
 from memopt.solvers.registry import function_of, options_of
 from memopt.solvers.shared_objects.sharing import NONE, Sharing, shared_items, sharing_of
 
-_FOUND = modules_in("memopt.solvers.shared_objects.methods")
-METHODS = tuple(_FOUND)
+METHODS = tuple(SHARED_OBJECTS)
 
 
 def share(
@@ -28,7 +27,7 @@ def share(
     problem always has the same answer. Raises ProblemError for a malformed problem, a fixed offset,
     an unknown method, and more buffers than a method takes.
     """
-    strategy = function_of(_FOUND, method, "strategy", "prove", "solve")
+    strategy = function_of(SHARED_OBJECTS, method, "strategy", "prove", "solve")
     clock.check(time_limit)
     problem.check()
     items = shared_items(problem)

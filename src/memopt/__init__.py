@@ -112,9 +112,9 @@ del globals()["compile"]  # the package, which has just been imported: the name 
 def __getattr__(name: str) -> Any:
     """Load what is asked for: `import memopt` alone loads nothing heavy."""
     if name == "__version__":
-        from importlib.metadata import version
+        from memopt.text.distributions import version_of
 
-        return version("memopt")
+        return version_of("memopt")
     if name in __all__:
         from memopt import api
 

@@ -8,16 +8,18 @@ package takes part by one entry point of the group `memopt.plugins`, whose value
 `toyboard/targets/toy.py` is to `toyboard` what `targets/toy.py` would be to memopt.
 """
 
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import ModuleInfo, iter_modules
 from types import ModuleType
 
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.text.distributions import declaring
 
 GROUP, OURS = "memopt.plugins", "memopt."
 
@@ -34,6 +36,10 @@ class Plugin:
 @cache
 def plugins() -> tuple[Plugin, ...]:
     """Return the installed packages that take part, by name. Raises MemoptError."""
+    if declaring(GROUP) == frozenset():
+        return ()
+    from importlib.metadata import entry_points  # a tenth of a small command, for the few
+
     by_package: dict[str, Plugin] = {}
     for point in entry_points(group=GROUP):
         name = point.dist.name if point.dist is not None else point.name
@@ -54,28 +60,55 @@ def plugins() -> tuple[Plugin, ...]:
 def folders_of(package: str) -> dict[str, tuple[str, ...]]:
     """Return where the files of a package lie: its own folders, and of each plugin's package those
     of the same path below it."""
-    places = {package: tuple(import_module(package).__path__)}
+    if not package.startswith(OURS) or package in sys.modules:
+        places = {package: tuple(import_module(package).__path__)}
+    else:  # where it lies, without loading those above it
+        places = {package: _below(sys.modules["memopt"].__path__, package)}
     if package.startswith(OURS):
-        inner = package.removeprefix(OURS)
         for one in plugins():
-            places[f"{one.package}.{inner}"] = tuple(
-                str(Path(folder, *inner.split("."))) for folder in one.folders
-            )
+            inner = package.replace("memopt", one.package, 1)
+            places[inner] = _below(one.folders, package)
     return places
+
+
+def _below(folders: Iterable[str], package: str) -> tuple[str, ...]:
+    return tuple(str(Path(folder, *package.split(".")[1:])) for folder in folders)
 
 
 def modules_in(*packages: str) -> dict[str, str]:
     """Name -> module of every file of these packages, plugins' included: `auto` first, then by
     name. Raises MemoptError for a name that is there twice."""
     modules: dict[str, str] = {}
+    for module, info in _files(packages):
+        name = info.name.replace("_", "-")
+        if name in modules:
+            raise fault(module, f"is called {name!r}, as {modules[name]} is")
+        modules[name] = module
+    return dict(sorted(modules.items(), key=lambda entry: (entry[0] != "auto", entry[0])))
+
+
+def _files(packages: Iterable[str]) -> Iterator[tuple[str, ModuleInfo]]:
     for package in packages:
         for place, folders in folders_of(package).items():
             for info in iter_modules(folders):
-                name, module = info.name.replace("_", "-"), f"{place}.{info.name}"
-                if name in modules:
-                    raise fault(module, f"is called {name!r}, as {modules[name]} is")
-                modules[name] = module
-    return dict(sorted(modules.items(), key=lambda entry: (entry[0] != "auto", entry[0])))
+                yield f"{place}.{info.name}", info
+
+
+@cache
+def _sources(package: str) -> dict[str, str | None]:
+    """Module -> text of every file of a package, None of those that are there without it."""
+    texts: dict[str, str | None] = {}
+    for module, info in _files((package,)):
+        path = Path(getattr(info.module_finder, "path", ""), f"{info.name}.py")
+        texts[module] = path.read_text(encoding="utf-8") if path.is_file() else None
+    return texts
+
+
+def mentioning(word: str, package: str) -> tuple[str, ...]:
+    """Return the modules of a package in whose files a word stands, those without a source too:
+    they may define what it names, and are not loaded for that."""
+    texts = _sources(package)
+    return tuple(module for module, text in texts.items() if text is None or word in text)
 
 
 @cache

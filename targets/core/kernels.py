@@ -15,10 +15,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from memopt.targets.core.target import Target
-
 if TYPE_CHECKING:
     from xdsl.ir import Operation
+
+    from memopt.targets.core.target import Target
 
 
 class KernelOracle(Protocol):
@@ -48,32 +48,32 @@ def _oracle(output: str) -> KernelOracle | None:
     return None if name is None else cast("KernelOracle", import_module(name))
 
 
-def workspace_of(op: "Operation", target: Target) -> int:
+def workspace_of(op: "Operation", target: "Target") -> int:
     """Bytes of scratch that the target's kernel for an operation works in, from its types alone."""
     oracle = _oracle(target.output)
     return 0 if oracle is None else oracle.workspace_of(op, target.isa)
 
 
-def computes_rows(op: "Operation", target: Target) -> bool:
+def computes_rows(op: "Operation", target: "Target") -> bool:
     """Return whether the target's kernel for an operation, if it has one, computes single rows."""
     oracle = _oracle(target.output)
     return oracle is None or oracle.computes_rows(op, target.isa)
 
 
-def can_inline(op: "Operation", target: Target) -> bool:
+def can_inline(op: "Operation", target: "Target") -> bool:
     """Return whether the target's kernels make the virtual tensors that an operation reads."""
     oracle = _oracle(target.output)
     return oracle is None or oracle.can_inline(op, target.isa)
 
 
-def fast_forms(op: "Operation", target: Target) -> dict[str, int]:
+def fast_forms(op: "Operation", target: "Target") -> dict[str, int]:
     """Bytes of scratch of the target's faster kernels for an operation by their forms
     (`dialects.plan.FORMS`), the fastest first; none if there are none."""
     oracle = _oracle(target.output)
     return {} if oracle is None else oracle.fast_forms(op, target.isa)
 
 
-def may_be_fast(target: Target) -> bool:
+def may_be_fast(target: "Target") -> bool:
     """Return whether the target has kernels that take scratch to be faster."""
     oracle = _oracle(target.output)
     return oracle is not None and oracle.any_fast(target.isa)

@@ -1,9 +1,10 @@
-"""The runtimes that memory models name, each with its folder of `targets/`."""
+"""The runtimes that memory models name, each with its folder of `targets/`: answers as the
+interface `Runtimes` asks them (dialects/attributes/runtimes.py)."""
 
 from functools import cache
 from importlib import import_module
 
-from memopt.dialects.attributes.runtimes import Requests, Runtimes
+from memopt.dialects.attributes.runtimes import Requests
 from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.target import all_targets
 
@@ -17,16 +18,20 @@ REQUESTS = {
 "" where scratch is written at the operations."""
 
 
+def scratches() -> tuple[str, ...]:
+    """Return the words that `scratch` of a memory model may be."""
+    return tuple(REQUESTS)
+
+
 @cache
-def _requests(word: str) -> Requests | None:
+def requests(word: str) -> Requests | None:
+    """Return what the kernels of that word request."""
     module = REQUESTS.get(word)
     return import_module(module).requests if module else None
 
 
 @cache
-def _interpreter(target: str) -> str:
+def interpreter(target: str) -> str:
+    """Return the name of the runtime that runs the files of a target, "" for none."""
     known = all_targets().get(target)
     return known.interpreter if known else ""
-
-
-RUNTIMES = Runtimes(tuple(REQUESTS), _requests, _interpreter)

@@ -4,8 +4,8 @@ Nothing is decided here. The plan verifier has re-derived all of it from the IR 
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
 from typing import cast
@@ -19,6 +19,7 @@ from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.c.emit.live_groups import LiveGroups
+from memopt.backends.c.weights.storage import DEFAULT, ArrayStorage
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.attributes.memories import MemoryAttr, MemoryKind
 from memopt.dialects.attributes.model import ModelAttr
@@ -73,18 +74,6 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class ArrayStorage:
-    """How arrays are written: the `sections` of kinds of them (sections.py), whether a function
-    checks the weights, whether these are a file of their own (weights/blob.py), and the `addresses`
-    of sections."""
-
-    sections: Mapping[str, str] = field(default_factory=dict[str, str])
-    has_check: bool = False
-    in_file: bool = False
-    addresses: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
-@dataclass(frozen=True)
 class Address:
     """`base` is the name of a memory, `input_K`, `output_K`, `variable_K` or `kept`; `offset` in
     bytes from there."""
@@ -114,7 +103,7 @@ class Layout:
     scratch: dict[Operation, tuple[int, Address]]
     sliding: Sliding | None = None
     variables: tuple[VariableOp, ...] = ()
-    storage: ArrayStorage = ArrayStorage()
+    storage: ArrayStorage = DEFAULT
 
     @property
     def operations(self) -> list[Operation]:

@@ -15,7 +15,7 @@ they lie.
 import re
 from collections.abc import Mapping
 
-from memopt.backends.c.emit.layout import ArrayStorage
+from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.dialects.memgraph.errors import nearest
 from memopt.targets.core.target import Target
 

@@ -24,13 +24,14 @@ from memopt.backends.c.emit.c_text import identifier, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, pointer, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of, header, run_signature
-from memopt.backends.c.emit.layout import ArrayStorage, Layout, layout_of
+from memopt.backends.c.emit.layout import Layout, layout_of
 from memopt.backends.c.emit.objects import define_objects
 from memopt.backends.c.emit.operators import add_operators
 from memopt.backends.c.emit.sections import section_macros
 from memopt.backends.c.kernels import Form, declarations, inlined
 from memopt.backends.c.stream.streaming import Parts, stream_functions, stream_header
 from memopt.backends.c.weights.blob import ALIGNMENT, BASE, NOT_SET, Blob
+from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.backends.c.weights.stored import check_function
 from memopt.backends.checked import Checked
 from memopt.dialects.arithmetic.even_rounding import rounds_even

@@ -16,11 +16,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.c_text import file_name
-from memopt.backends.c.emit.layout import ArrayStorage
 from memopt.backends.c.emit.source import emit
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
 from memopt.backends.c.project.project_files import Files, Project, fill
+from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.backends.checked import Checked
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.target import target_named

@@ -8,9 +8,9 @@ from memopt.api.keywords import in_keywords, with_keywords
 from memopt.api.plans import PlanKeywords, check_words, imported_of
 from memopt.api.reports import Report
 from memopt.api.sources import Source, chosen, prepared, told, weights_at_hand
-from memopt.backends.c.emit.layout import ArrayStorage
 from memopt.backends.c.emit.sections import storage_of
 from memopt.backends.c.project.layouts import layout_names
+from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.compile.driver import FILES
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers

@@ -2,7 +2,6 @@
 the pages of other commands have in common."""
 
 import shlex
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from memopt.cli.summary import summary
 from memopt.compile.driver import model_files
 from memopt.compile.plan import Planned
 from memopt.text.diagnostics import write_output
+from memopt.text.distributions import version_of
 from memopt.text.usage import STDOUT, UsageError
 
 
@@ -25,7 +25,7 @@ def check_page(file: str | None) -> None:
 
 def facts_of(words: list[str], target: str) -> list[tuple[str, str]]:
     """Return the command, the version and the target, as a page has them."""
-    facts = [("command", shlex.join(("memopt", *words))), ("version", version("memopt"))]
+    facts = [("command", shlex.join(("memopt", *words))), ("version", version_of("memopt"))]
     return [*facts, ("target", target)]
 
 

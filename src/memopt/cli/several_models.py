@@ -38,7 +38,7 @@ from memopt.compile.target_facts import (
     target_lines,
     timed,
 )
-from memopt.passes.memgraph_expand_rows import AUTO
+from memopt.passes.plan.words import AUTO
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.target import target_named
 from memopt.text.diagnostics import write_file

@@ -40,12 +40,12 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, functions, only_function
 from memopt.dialects.rows.steps import steps_of
 from memopt.frontends.core.registry import Frontend
-from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_int8_io import store_border
-from memopt.passes.memgraph_kernels import BALANCED, RAM, SPEED, may_become
+from memopt.passes.memgraph_kernels import may_become
 from memopt.passes.plan.extract import extract
 from memopt.passes.plan.notes import note
 from memopt.passes.plan.rewrite_search import runnable_copy
+from memopt.passes.plan.words import ALL, AUTO, BALANCED, NONE, RAM, SPEED
 from memopt.passes.rows.expand import computing, cut, expand
 from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.rewrites import ALL as ALL_RULES

@@ -22,9 +22,8 @@ from memopt.compile.read import Imported
 from memopt.compile.request import Request
 from memopt.compile.run_passes import check_kernels_first
 from memopt.compile.target_facts import beside_arena, c_facts, facts_without_a_build
-from memopt.passes.memgraph_expand_rows import AUTO
-from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.plan import share
+from memopt.passes.plan.words import AUTO, RAM
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.targets.core.target import target_named
 from memopt.text.format import stem_of

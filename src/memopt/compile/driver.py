@@ -4,7 +4,6 @@
 of its passes, `compile`, `report` and `memopt.plan` one for all.
 """
 
-import json
 import os
 import re
 import sys
@@ -18,55 +17,59 @@ from typing import TYPE_CHECKING, Any, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
-from memopt.analysis.function_memory import function_memory
-from memopt.analysis.liveness import peak_of
-from memopt.analysis.weights import Weights
-from memopt.analysis.work import function_work
-from memopt.backends.checked import Checked
 from memopt.compile.dropped import Decisions
-from memopt.dialects.attributes.channels import left_out_of
-from memopt.dialects.attributes.off_chip import OffChipAttr
-from memopt.dialects.attributes.rewrites import rewrites_list
+from memopt.dialects.foreign.context import ForeignContext
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.dialects.memgraph.functions import functions
-from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
+from memopt.dialects.memgraph.parts import NAME as MEMGRAPH
+from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, plan_of
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Fixed, Shapes
-from memopt.modules import load
-from memopt.passes.memgraph_expand_rows import AUTO, MemgraphExpandRowsPass
-from memopt.plugin import PASSES
+from memopt.plugin import PASSES, UNIVERSE
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import target_of
 from memopt.text.diagnostics import verify_module
+from memopt.text.distributions import declaring
 from memopt.text.ir_text import module_text, parse_module
 from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError
-from memopt.verify.channels import check_channels
+from memopt.verify.claims import has_claims
 from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec
 
+    from memopt.backends.checked import Checked
     from memopt.passes.plan.planned import Planned
 
 FILES = "memgraph.files"
 IR = ".mlir"
+OF_NOBODY_ELSE = (frozenset({"xdsl"}), frozenset({"xdsl", "memopt"}))
 LEAST = 0.1  # of a limit, which its pass has in any case
 
 
 def new_context(allow_unregistered: bool = False) -> Context:
     """A context that knows every dialect of the environment, each loaded when it is met."""
-    from xdsl.universe import Universe
-
-    kind = load("memopt.dialects.foreign.context", "ForeignContext").ForeignContext
-    context: Context = kind(allow_unregistered=allow_unregistered)
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, factory)
+    context = ForeignContext(allow_unregistered=allow_unregistered)
+    for name, factory in _dialects().items():
+        if name != MEMGRAPH:
+            context.register_dialect(name, factory)
+    context.register_memgraph()
     context.load_registered_dialect("builtin")
     return context
+
+
+def _dialects() -> Mapping[str, Callable[[], Dialect]]:
+    """Return the dialects of all packages that have any, by name."""
+    from xdsl.universe import XDSL_UNIVERSE, Universe
+
+    if declaring("xdsl.universe") in OF_NOBODY_ELSE:
+        return {**XDSL_UNIVERSE.all_dialects, **UNIVERSE.all_dialects}
+    return Universe.get_multiverse().all_dialects
 
 
 def extra_passes() -> dict[str, Callable[[], type[ModulePass]]]:
@@ -142,9 +145,13 @@ def check_module(module: ModuleOp) -> None:
 def check_claims(module: ModuleOp, data: bytes | None = None) -> None:
     """Raise MemoptError for a false claim about channels that were left out, or about traffic off
     the chip. `data` are the bytes of the model if it is in no file."""
-    weights = Weights.of(module) if data is None else Weights.holding(data)
-    for func in functions(module):
-        check_channels(func, weights.array)
+    if claiming := [func for func in functions(module) if has_claims(func)]:
+        from memopt.analysis.weights import Weights  # and all operators, for the few
+        from memopt.verify.channels import verify_channels
+
+        weights = Weights.of(module) if data is None else Weights.holding(data)
+        for func in claiming:
+            verify_channels(func, weights.array)
     check_off_chip(module)
 
 
@@ -316,6 +323,8 @@ def run_pipeline(
         if options.time_passes:
             print(f"{seconds:10.4f} s  {step.name}", file=sys.stderr)
         if options.stats:
+            from memopt.compile.statistics import statistics  # with what derives figures
+
             for line in statistics(module, step.name, seconds, claimed):
                 print(line, file=sys.stderr)
         if options.print_after:
@@ -353,11 +362,8 @@ def in_budget(
 
 
 def _weight(step: ModulePass) -> int:
-    """Return how many shares a pass gets: who chooses rows orders and places them, too, which then
-    is not done again."""
-    if _limit(step) is None:
-        return 0
-    return 6 if isinstance(step, MemgraphExpandRowsPass) and step.rows == (AUTO,) else 1
+    """Return how many shares of the time a pass gets."""
+    return 0 if _limit(step) is None else getattr(step, "shares", 1)
 
 
 def _limit(step: ModulePass) -> float | None:
@@ -377,53 +383,20 @@ def run_pass(
         known.clear()
 
 
-def checked_among(known: "Mapping[FuncOp, Planned]") -> Checked | None:
+def checked_among(known: "Mapping[FuncOp, Planned]") -> "Checked | None":
     """The only function of a module, if its plan was verified and nothing has changed since."""
     planned = next(iter(known.values())) if len(known) == 1 else None
     plan = plan_of(planned.func) if planned is not None and planned.is_verified else None
-    return Checked(planned.func, plan, planned.extracted.memory) if planned and plan else None
+    if planned is None or plan is None:
+        return None
+    from memopt.backends.checked import Checked  # with the verifier
+
+    return Checked(planned.func, plan, planned.extracted.memory)
 
 
 def _planned(module: ModuleOp) -> frozenset[str]:
     """The names of the functions that have a plan."""
     return frozenset(f.sym_name.data for f in functions(module) if PLAN in f.attributes)
-
-
-def statistics(
-    module: ModuleOp, name: str, seconds: float, claimed: frozenset[str] = frozenset()
-) -> list[str]:
-    """Return one JSON line per function: what holds after a pass. Bytes and seconds. The functions
-    `claimed` have a plan that was read."""
-    lines: list[str] = []
-    for func in functions(module):
-        plan, model = plan_of(func), model_of(func)
-        memory = function_memory(func, model)
-        row = {
-            "pass": name,
-            "function": func.sym_name.data,
-            "operators": len(memory.operations),
-            "peak": plan.peak.data if plan else peak_of(memory, model),
-            "lower_bound": plan.lower_bound.data if plan else None,
-            "proof": plan.proof.data if plan else "none",
-            "optimal": said_optimal(bool(plan and plan.optimal), func.sym_name.data in claimed),
-            "arena": plan.arena if plan and plan.placed else None,
-            "seconds": round(seconds, 6),
-        }
-        if rewritten := rewrites_list(func):
-            row |= {"rewrites": rewritten}
-        left_out = left_out_of(func)
-        if left_out:  # channels, by reason, and what is left to do
-            work = function_work(func)
-            row |= {"left_out": left_out, "macs": work.macs, "weights": work.weights}
-        off_chip = func.attributes.get(OFF_CHIP)
-        if plan is not None and plan.costs is not None:
-            row["traffic"] = plan.costs.cost.data
-        if isinstance(off_chip, OffChipAttr):
-            row["off_chip"] = off_chip.moved.data
-            if off_chip.objective.data:
-                row["off_chip_lower_bound"] = off_chip.orders_lower_bound.data
-        lines.append(json.dumps(row))
-    return lines
 
 
 def progress(text: str) -> AbstractContextManager[object]:

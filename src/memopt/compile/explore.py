@@ -12,7 +12,7 @@ from memopt.compile.options import PlanOptions, check_conflicts, described, flag
 from memopt.compile.request import Request
 from memopt.compile.stages import build, check, measure, plan, read, report
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.passes.memgraph_kernels import BALANCED, RAM, SPEED
+from memopt.passes.plan.words import BALANCED, RAM, SPEED
 from memopt.text.usage import UsageError
 
 Trial = dict[str, Any]

@@ -13,7 +13,8 @@ from typing import Any
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.plan import Built, Planned
 from memopt.compile.target_facts import beside_arena
-from memopt.passes.memgraph_kernels import RAM, held_back, may_become
+from memopt.passes.memgraph_kernels import held_back, may_become
+from memopt.passes.plan.words import RAM
 from memopt.passes.rows.minimise import DoesNotFitError
 from memopt.solvers import clock
 from memopt.targets.core.target import target_named

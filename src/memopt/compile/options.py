@@ -15,12 +15,9 @@ from typing import Any
 
 from memopt.dialects.attributes.model import LINES
 from memopt.formats.sizes import parse_size
-from memopt.passes.memgraph_expand_rows import ALL, AUTO
-from memopt.passes.memgraph_kernels import HOW
+from memopt.passes.plan.words import ALL, AUTO, HOW
 from memopt.rewrites import RULES
-from memopt.solvers.placement import METHODS as STRATEGIES
-from memopt.solvers.scheduling import METHODS as SCHEDULES
-from memopt.solvers.shared_objects import METHODS as SHARED
+from memopt.solvers.methods import SCHEDULES, SHARED_OBJECTS, STRATEGIES
 from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError
 
@@ -279,7 +276,7 @@ class PlanOptions:
         SEARCH,
         "auto (default), ilp, source (the file's order), ...: memopt-opt --help has all",
         metavar="METHOD",
-        names=lambda: SCHEDULES,
+        names=lambda: tuple(SCHEDULES),
         sets=("memgraph-schedule.method",),
         shorthand=Shorthand(", ".join(SCHEDULES), of=NAME, wrong=NO_NAME, timed=True),
     )
@@ -292,7 +289,7 @@ class PlanOptions:
         sets=("memgraph-place.method",),
         shorthand=Shorthand(
             f"joint (another order where that makes the arena smaller), {', '.join(STRATEGIES)}; "
-            f"or several objects instead of an arena: {', '.join(SHARED)}",
+            f"or several objects instead of an arena: {', '.join(SHARED_OBJECTS)}",
             of=NAME,
             wrong=NO_NAME,
             timed=True,

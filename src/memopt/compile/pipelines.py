@@ -16,10 +16,10 @@ from memopt.compile.options import PlanOptions, described
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import AnyTensor
 from memopt.passes.memgraph_branches import MemgraphBranchesPass
-from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
-from memopt.passes.memgraph_kernels import RAM, MemgraphKernelsPass
+from memopt.passes.memgraph_kernels import MemgraphKernelsPass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_nhwc_io import MemgraphNhwcIoPass
@@ -30,6 +30,7 @@ from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_tie_state import MemgraphTieStatePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
+from memopt.passes.plan.words import AUTO, NONE, RAM
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
 from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.kernels import may_be_fast

@@ -22,8 +22,7 @@ from memopt.frontends.core.registry import Frontend
 from memopt.frontends.tflite.branches import without_branches
 from memopt.frontends.tflite.float32 import in_float32
 from memopt.frontends.tflite.known_shapes import with_known_shapes
-from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
-from memopt.passes.memgraph_kernels import BALANCED
+from memopt.passes.plan.words import ALL, AUTO, BALANCED, NONE
 from memopt.rewrites import KERNELS, NO_RULES, RULES, SAFE, named_rules, rule_of, unknown_rule
 from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError

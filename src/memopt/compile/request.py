@@ -8,7 +8,7 @@ plan(read(request))                 # Planned
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memopt.backends.c.emit.layout import ArrayStorage
+from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.compile.options import PlanOptions
 from memopt.frontends.core.shapes import Fixed, Shapes
 from memopt.passes.memgraph_input_range import Ranges

@@ -18,12 +18,12 @@ from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import depth_of, functions, only_function
 from memopt.dialects.memgraph.plan import model_of, plan_of
-from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
-from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
+from memopt.passes.plan.words import ALL, AUTO, NONE, RAM
 from memopt.passes.rows.expand import NoRowsError
 from memopt.rewrites import NO_RULES
 from memopt.solvers import clock

@@ -12,15 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit.c_text import file_name
-from memopt.backends.checked import Checked
 from memopt.compile.driver import check_off_chip
 from memopt.modules import load, modules_in
 from memopt.text.usage import STDOUT
+
+if TYPE_CHECKING:
+    from memopt.backends.checked import Checked
 
 # module, function, and whether it is told that bound and proof are only claimed
 OF_PLANS = {
@@ -53,7 +55,7 @@ class Wanted:
     generic: bool = False
     name: str = "model"
     claimed: bool = False
-    known: Checked | None = None
+    known: "Checked | None" = None
 
 
 def _form(kind: str) -> Any:

@@ -10,12 +10,11 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.metadata import version
 from types import FrameType
 from typing import Any, NoReturn, cast
 
 from memopt.dialects.memgraph.errors import MemoptError, nearest, printable
+from memopt.text.distributions import version_of
 
 
 class UsageError(ValueError):
@@ -32,11 +31,11 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM: what is done is given up and cleaned up as at Ctrl-C."""
 
 
-@dataclass
 class Answer:
-    """Exit code of a command."""
+    """Exit code of a command. No dataclass: importing these takes a third of `--version`."""
 
-    code: int = 0
+    def __init__(self) -> None:
+        self.code = 0
 
 
 @contextmanager
@@ -116,7 +115,7 @@ def staying() -> Generator[None]:
 
 def version_line() -> str:
     """Return what `--version` prints."""
-    return f"memopt {version('memopt')} (xdsl {version('xdsl')})"
+    return f"memopt {version_of('memopt')} (xdsl {version_of('xdsl')})"
 
 
 class Parser(argparse.ArgumentParser):

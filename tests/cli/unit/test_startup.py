@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from xdsl.ir import Operation
 
-from memopt.dialects.operators import operations
+from memopt.dialects.operators import operations, operator_named
 
 
 def imported(code: str) -> set[str]:
@@ -22,8 +24,38 @@ def test_the_version_is_said_before_anything_is_imported(name: str) -> None:
         f"import sys; from memopt.console import {name} as main\n"
         "sys.argv = ['memopt', '--version']; assert main() == 0"
     )
-    assert "memopt" in modules and not modules & {"numpy", "xdsl", "memopt.cli"}
-    assert sum(module.startswith("memopt.") for module in modules) <= 20
+    slow = {"numpy", "xdsl", "memopt.cli", "importlib.metadata", "dataclasses", "pathlib"}
+    assert "memopt" in modules and not modules & slow
+    assert sum(module.startswith("memopt.") for module in modules) <= 16
+
+
+TEXT = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = memgraph.relu6 %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}"""
+
+
+def test_a_small_file_loads_the_families_that_it_has(tmp_path: Path) -> None:
+    """And no pass, backend or solver beside what is asked for."""
+    (tmp_path / "tiny.mlir").write_text(TEXT)
+    arguments = [str(tmp_path / "tiny.mlir"), "-o", str(tmp_path / "read.mlir")]
+    modules = imported(f"from memopt.cli.opt import main; assert main({arguments}) == 0")
+    rooms = ("passes.memgraph", "solvers.scheduling", "backends.c.kernels", "verify.channels")
+    loaded = [m for m in modules if m.startswith(tuple(f"memopt.{room}" for room in rooms))]
+    assert loaded == ["memopt.passes.memgraph_input_range"]  # what its option is called
+    families = {m for m in modules if m.startswith("memopt.dialects.operators.")}
+    assert "memopt.dialects.operators.unary" in families
+    assert len(families) < 20 and "memopt.dialects.operators.binary" not in families
+    assert "importlib.metadata" not in modules
+
+
+@pytest.mark.parametrize("kind", operations(), ids=lambda kind: kind.name)
+def test_every_operation_is_found_by_its_name(kind: type[Operation]) -> None:
+    assert operator_named(kind.name) is kind
+
+
+def test_what_is_no_operation_is_not_found() -> None:
+    assert operator_named("memgraph.nothing") is None
 
 
 def test_or_tools_comes_without_pandas_until_it_is_asked_for() -> None:

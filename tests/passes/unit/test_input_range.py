@@ -23,7 +23,8 @@ from memopt.passes.memgraph_input_range import parse_range, parse_ranges
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.text.ir_text import module_text
-from memopt.verify.channels import has_claims, verify_channels
+from memopt.verify.channels import verify_channels
+from memopt.verify.claims import has_claims
 
 NETWORK = """
 !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>

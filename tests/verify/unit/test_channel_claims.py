@@ -10,7 +10,8 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.verify.channels import has_claims, verify_channels
+from memopt.verify.channels import verify_channels
+from memopt.verify.claims import has_claims
 
 TEXT = (ROOT / "tests/filecheck/memgraph-verify-channels.mlir").read_text()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from memopt.backends.c.emit.c_text import file_name
-from memopt.backends.c.emit.layout import ArrayStorage
 from memopt.backends.c.emit.sections import storage_of
 from memopt.backends.c.project.layouts import layout_names
+from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.several_models import compile_several
 from memopt.cli.summary import summary

@@ -34,10 +34,11 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import FAST, FORMS, NARROW, SCRATCH, mark_fast
 from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.dialects.rows.operations import RowOp
-from memopt.passes.memgraph_kernels import HOW, RAM, Gaps, MemgraphKernelsPass
+from memopt.passes.memgraph_kernels import Gaps, MemgraphKernelsPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.passes.plan.words import HOW, RAM
 from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.target import target_named
 

@@ -21,7 +21,7 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.verify.channels import has_claims
+from memopt.verify.claims import has_claims
 
 lab: Any = load("lab")
 MODELS = (

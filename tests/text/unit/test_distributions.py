@@ -1,0 +1,69 @@
+"""What is read of installed distributions, beside what importlib.metadata says."""
+
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from memopt.text.distributions import declaring, version_of
+
+pytestmark = pytest.mark.quick
+
+GROUP = "memopt.tried"
+
+
+def _installed(place: Path, name: str, version: str, *entry_points: str) -> None:
+    folder = place / f"{name}-{version}.dist-info"
+    folder.mkdir(parents=True)
+    folder.joinpath("METADATA").write_text(f"Name: {name}\nVersion: {version}\n\nVersion: 0\n")
+    folder.joinpath("entry_points.txt").write_text("\n".join(entry_points))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "first"), str(tmp_path / "none"), *sys.path])
+    return tmp_path / "first"
+
+
+@pytest.mark.parametrize("name", ["memopt", "xdsl", "numpy"])
+def test_versions_are_those_of_importlib(name: str) -> None:
+    assert version_of(name) == metadata.version(name)
+
+
+def test_the_first_of_several_counts(place: Path) -> None:
+    _installed(place, "xdsl", "99.1+g0")
+    assert version_of("xdsl") == metadata.version("xdsl") == "99.1+g0"
+
+
+def test_what_is_not_installed_is_said_as_importlib_says_it() -> None:
+    with pytest.raises(metadata.PackageNotFoundError, match="nobody_has_this"):
+        version_of("nobody_has_this")
+
+
+def test_who_declares_entry_points(place: Path) -> None:
+    _installed(place, "silent", "1", "[console_scripts]", f"x = {GROUP}:x")
+    assert declaring(GROUP) == frozenset()
+    _installed(place, "Speaking", "1", f"[{GROUP}]", "speaking = speaking")
+    assert declaring(GROUP) == {"speaking"}
+    assert {p.name for p in metadata.entry_points(group=GROUP)} == {"speaking"}
+    assert {"xdsl", "memopt"} <= (declaring("xdsl.universe") or frozenset())
+
+
+@pytest.mark.parametrize("kind", ["zip", "egg", "finder"])
+def test_nothing_is_said_where_others_may_have_some(
+    kind: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "finder":
+        finder = SimpleNamespace(find_distributions=lambda _: (), find_spec=lambda *_: None)
+        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
+    elif kind == "zip":
+        zipfile.ZipFile(place.parent / "some.zip", "w").close()
+        monkeypatch.syspath_prepend(place.parent / "some.zip")
+    else:
+        place.with_suffix(".egg").mkdir()
+        monkeypatch.syspath_prepend(place.with_suffix(".egg"))
+    assert declaring(GROUP) is None
+    assert version_of("xdsl") == metadata.version("xdsl")
