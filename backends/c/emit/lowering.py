@@ -1,7 +1,7 @@
 """From an executing operation to its kernel calls, whole or row by row."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -24,8 +24,9 @@ from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.dialects.rows.state import MOVING
 
 
-def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
-    """Raise MemoptError at the first operation that runs and has no kernel."""
+def check_kernels(func: FuncOp, isa: tuple[str, ...], constants: Constants | None = None) -> None:
+    """Raise MemoptError at the first operation that runs and has no kernel; with `constants` also
+    at one that its kernel refuses for what it is, whole and in rows."""
     for op in body_of(func).ops:
         if makes_virtual(op):
             matching(op.whole if isinstance(op, RowOp) else op, isa)
@@ -38,7 +39,22 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
                 matching(computed(op), isa)
             seen.add(op.operator)
         elif not isinstance(op, (ReceiveOp, *MOVING)):
-            matching(op, isa)
+            kernel = matching(op, isa)
+            if constants is not None and not reads_virtual(op):
+                _check_lowered(kernel, op, constants)
+
+
+def _check_lowered(kernel: Kernel, op: Operation, constants: Constants) -> None:
+    try:
+        lower_by(kernel, op, constants)
+    except MemoptError:
+        if not isinstance(op, ComputeOp) or kernel.rows is None:
+            raise
+        with suppress(MemoptError):
+            with _placed(op):
+                _rows(kernel, op, constants)
+            return
+        raise
 
 
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:

@@ -10,7 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.analysis.constants import Constants, constants_of
 from memopt.analysis.storage_groups import BlockMemory
+from memopt.analysis.weights import weights_of
 from memopt.backends.c.emit.lowering import check_kernels
 from memopt.compile.driver import check_module, in_budget, progress
 from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
@@ -93,15 +95,32 @@ def rewritten(
 
 
 def check_kernels_first(context: Context, module: ModuleOp, options: SettledOptions) -> None:
-    """Raise MemoptError for what the C backend would refuse for want of a kernel, before rows are
-    planned, which may take long."""
-    if options.in_rows:
-        check_kernels_of(only_function(before_rows(context, module, options)), options.target)
+    """Raise MemoptError for an operator that the C backend would refuse, before anything is ordered
+    or placed, which may take long."""
+    searched = rules_of(options).searched
+    network = before_rows(context, module, replace(options, rewrite=_at_once(options)))
+    try:
+        _check_lowering(network, options.target)
+    except MemoptError:
+        if not searched:
+            raise
+        # rules that are tried out may leave other operators
+        _check_lowering(before_rows(context, module, options), options.target)
 
 
-def check_kernels_of(func: FuncOp, target: str) -> None:
-    """Raise MemoptError for an operator of whole tensors that has no kernel on the target."""
-    check_kernels(func, with_called(target_named(target), model_of(func)).isa)
+def _at_once(options: SettledOptions) -> str:
+    return ",".join(rules_of(options).at_once) or NO_RULES
+
+
+def _check_lowering(module: ModuleOp, target: str) -> None:
+    func = only_function(module)
+    check_kernels_of(func, target, constants_of(weights_of(func), model_of(func)))
+
+
+def check_kernels_of(func: FuncOp, target: str, constants: Constants | None = None) -> None:
+    """Raise MemoptError for an operator of whole tensors that has no kernel on the target; with
+    `constants` also for one that the kernel refuses."""
+    check_kernels(func, with_called(target_named(target), model_of(func)).isa, constants)
 
 
 def before_rows(context: Context, module: ModuleOp, options: SettledOptions) -> ModuleOp:
