@@ -30,6 +30,7 @@ PLAUSIBLE = 0.7, 4.0  # cycles of an instruction, on the average
 OF_A_RUN = ("stack", "instructions", *CYCLES)
 OVERFLOW = r"region `(\w+)' overflowed by (\d+) byte"
 TOO_LONG = f"one inference takes more than {SECONDS} s under emulation"
+NOT_RUN = "--measure=quick runs nothing"
 NO_TIMING = "no table of this core's timing is known"
 
 
@@ -70,7 +71,7 @@ def _sections(listing: str) -> dict[str, tuple[int, int]]:
     return {row[0]: (int(row[1]), int(row[2])) for row in section_rows}
 
 
-def measure_project(directory: Path, target: str) -> dict[str, Any]:
+def measure_project(directory: Path, target: str, runs: bool = True) -> dict[str, Any]:
     """Bytes that a project written by write_project needs, and instructions of one inference.
 
     Keys: name, arena, stack (deepest use below the call, painted), stack_bound (the most that it
@@ -78,8 +79,8 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
     image, with the program around the model), sections (of a linked image: name, address, bytes),
     instructions (emulated), cycles_estimated (of them, by the core's manual) with its cycles_range;
     None where it does not apply or could not be measured, as of an image that is larger than the
-    emulator's memories, and then `not_measured` says why. Nothing is left in `directory`. Raises
-    MemoptError if the project does not compile.
+    emulator's memories, or of a run where nothing `runs`, and then `not_measured` says why. Nothing
+    is left in `directory`. Raises MemoptError if the project does not compile.
     """
     facts: dict[str, Any] = {
         "name": target,
@@ -134,8 +135,11 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
         if facts["stack_bound"] is None:
             facts["not_measured"]["stack_bound"] = "its call tree has no bound"
-        apart = {name: listed[name] for name in re.findall(AT_ADDRESS, script, re.MULTILINE)}
-        ran = _run_if_emulated(directory, build, board, apart)
+        if runs:
+            apart = {name: listed[name] for name in re.findall(AT_ADDRESS, script, re.MULTILINE)}
+            ran = _run_if_emulated(directory, build, board, apart)
+        else:
+            ran = {"not_measured": dict.fromkeys(OF_A_RUN, NOT_RUN)}
         why = facts["not_measured"] | ran.get("not_measured", {})
         facts |= ran | {"not_measured": why}
     return facts

@@ -15,7 +15,7 @@ from memopt.compile.driver import FILES
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
 from memopt.compile.profile import hertz
-from memopt.compile.request import Building, Request
+from memopt.compile.request import FULL, MEASURES, Building, Request
 from memopt.compile.run_passes import Seconds
 from memopt.compile.stages import check, compiled, write
 from memopt.text.usage import UsageError
@@ -37,6 +37,7 @@ class CompileKeywords(PlanKeywords):
     weights: str = "source"
     startup: bool = True
     serial: bool = False
+    measure: str = FULL
     force: bool = False
 
 
@@ -54,8 +55,9 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them; with
     `weights="file"` they are a file that the program gives the model when it runs; with
     `startup=False` there is no program around the model, and with `serial` a program of yours
-    answers `memopt validate --port`. `force` overwrites what was edited in `out`. The other
-    keywords are those of `memopt.plan`:
+    answers `memopt validate --port`. `measure="quick"` builds the image and does not run it, "off"
+    does neither. `force` overwrites what was edited in `out`. The other keywords are those of
+    `memopt.plan`:
 
     OPTIONS
 
@@ -79,6 +81,7 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
         storage=_storage(options),
         has_startup=options.startup,
         has_serial=options.serial,
+        measure=chosen("measure", options.measure, MEASURES),
     )
     with in_keywords():
         clock = None if options.clock is None else hertz(str(options.clock))

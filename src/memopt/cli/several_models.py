@@ -29,12 +29,14 @@ from memopt.compile.files.folder import publish
 from memopt.compile.files.staging import staging
 from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned
-from memopt.compile.request import Request
+from memopt.compile.request import FULL, OFF, Request
 from memopt.compile.stages import build, leave, plan, read, report
 from memopt.compile.target_facts import (
+    NOT_COMPILED,
     check_target_flash,
     check_target_ram,
     facts_together,
+    not_built,
     target_lines,
     timed,
 )
@@ -70,7 +72,7 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
         for project, each in zip(projects, reports, strict=True):
             sources += leave(each, staged / project.name, directory / project.name)
         contents = [each.content for each in reports]
-        together = _together(several, contents)
+        together = _together(several, contents, args.measure)
         together["target"] = timed(together["target"], requests[0].clock)
         if args.ram is not None:
             check_target_ram(together["target"], bytes_of_text(args.ram))
@@ -124,7 +126,7 @@ def _cheapest(model: Planned, models: Sequence[Planned]) -> Planned:
         return model
 
 
-def _together(several: Several, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _together(several: Several, reports: Sequence[dict[str, Any]], depth: str) -> dict[str, Any]:
     """DIR/report.json. What is measured is the same code as a project for make."""
     plans = [report["plan"] for report in reports]
     if several.shares_arena:
@@ -137,9 +139,12 @@ def _together(several: Several, reports: Sequence[dict[str, Any]]) -> dict[str, 
         scratch = sum(plan["scratch"] for plan in plans)
         is_least = all(plan["arena_optimal"] for plan in plans)
     board = several.projects[0].target
-    with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
-        write_texts(several_files(several, MAKE), Path(folder))
-        measured = measure_project(Path(folder), board.name)
+    if depth == OFF:
+        measured = not_built(board.name, NOT_COMPILED)
+    else:
+        with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
+            write_texts(several_files(several, MAKE), Path(folder))
+            measured = measure_project(Path(folder), board.name, runs=depth == FULL)
     return {
         "models": [_line(*both) for both in zip(several.projects, reports, strict=True)],
         "shared_arena": several.shares_arena,

@@ -19,9 +19,14 @@ from memopt.compile.compare import Task, task_of
 from memopt.compile.measure import Measured, faster_within
 from memopt.compile.plan import Built, Planned, check_arena, planned_by
 from memopt.compile.read import Imported
-from memopt.compile.request import Request
+from memopt.compile.request import FULL, OFF, Request
 from memopt.compile.run_passes import check_kernels_first
-from memopt.compile.target_facts import beside_arena, c_facts, facts_without_a_build
+from memopt.compile.target_facts import (
+    NOT_COMPILED,
+    beside_arena,
+    c_facts,
+    facts_without_a_build,
+)
 from memopt.passes.plan import share
 from memopt.passes.plan.words import AUTO, RAM
 from memopt.passes.rows.minimise import DoesNotFitError
@@ -96,15 +101,19 @@ def _measured(built: Built) -> Measured:
 
 def facts_of(built: Built) -> dict[str, Any]:
     """Return the report's `target` entry; of a build that is not for make the same code is
-    measured."""
+    measured, as far as the request asks for it."""
     planned, project = built.planned, built.project
     assert project is not None
+    target, arena = project.target.name, planned.known.plan.arena
+    depth = planned.imported.request.building.measure
+    if depth == OFF:
+        return facts_without_a_build(planned.after, target, arena, NOT_COMPILED)
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
         write_files(replace(project, has_startup=True), Path(folder), MAKE)
-        measured = measure_project(Path(folder), project.target.name)
+        measured = measure_project(Path(folder), target, runs=depth == FULL)
     if project.emitted.blob is not None and measured["flash"] is not None:
         measured["flash"] -= len(project.emitted.blob.data)  # which may lie anywhere
-    return c_facts(planned.after, project.target.name, planned.known.plan.arena, measured)
+    return c_facts(planned.after, target, arena, measured)
 
 
 def _within(ram: int, imported: Imported, task: Task) -> Planned:

@@ -13,6 +13,9 @@ from memopt.compile.options import PlanOptions
 from memopt.frontends.core.shapes import Fixed, Shapes
 from memopt.passes.memgraph_input_range import Ranges
 
+OFF, QUICK, FULL = MEASURES = ("off", "quick", "full")
+"""Nothing is compiled for figures; an image is built; it is also run in the emulator."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
@@ -30,7 +33,8 @@ class Reading:
 class Building:
     """How C is written: the layout, whether kernels keep names that several models share, whether
     what surrounds their loops is built for speed, how arrays are written, whether a program is
-    around the model, and whether a computer may run it by a serial port; None is the default."""
+    around the model, whether a computer may run it by a serial port, and what is measured of it:
+    one of MEASURES. None is the default."""
 
     layout: str | None = None
     shared_kernels: bool = False
@@ -38,6 +42,7 @@ class Building:
     storage: ArrayStorage = field(default_factory=ArrayStorage)
     has_startup: bool = True
     has_serial: bool = False
+    measure: str = FULL
 
 
 @dataclass(frozen=True, kw_only=True)

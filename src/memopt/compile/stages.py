@@ -26,7 +26,7 @@ from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported, read
 from memopt.compile.report import Report, report
-from memopt.compile.request import Request
+from memopt.compile.request import OFF, Request
 from memopt.compile.tflm import Tflm
 from memopt.targets.core.target import target_named
 from memopt.text.diagnostics import write_file
@@ -94,6 +94,8 @@ def check(request: Request) -> None:
         raise UsageError("--stream-input: a serial port sends whole inputs, and it has none")
     if request.building.has_serial and request.options.slide is not None:
         raise UsageError("--slide: a serial port sends whole inputs, and it has none")
+    if request.flash is not None and request.building.measure == OFF:
+        raise UsageError("--flash is of an image, and --measure=off builds none; give one of them")
     _runtime(request).check(request)
 
 

@@ -36,6 +36,9 @@ OF_A_RUN = ("instructions", "cycles_estimated", "cycles_range")
 OF_A_BUILD = ("stack", "stack_bound", "static_ram", "flash", *OF_A_RUN)
 
 
+NOT_COMPILED = "--measure=off compiles nothing"
+
+
 def beside_arena(board: Target) -> int:
     """Return the bytes that a model surely gets by with beside its arena."""
     return board.stack_bound + board.static_bound if board.has_memories else 0
@@ -121,12 +124,19 @@ def _c_facts(
     return facts
 
 
-def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str, Any]:
+def facts_without_a_build(
+    module: ModuleOp, target: str, arena: int, why: str = "nothing was compiled"
+) -> dict[str, Any]:
     """Return what follows from a plan alone, for a C target of which nothing is compiled."""
-    because = dict.fromkeys(("stack_bound", "flash", *OF_A_RUN), "nothing was compiled")
+    return c_facts(module, target, arena, not_built(target, why))
+
+
+def not_built(target: str, why: str) -> dict[str, Any]:
+    """Return what `measure_project` would have said of a project that is not built."""
+    because = dict.fromkeys(("stack_bound", "flash", *OF_A_RUN), why)
     if not target_named(target).has_memories:
-        because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
-    return c_facts(module, target, arena, {"not_measured": because})
+        because |= dict.fromkeys(("stack", "static_ram"), why)
+    return {"not_measured": because}
 
 
 def tflm_facts_without_a_file(module: ModuleOp, arena: int) -> dict[str, Any]:

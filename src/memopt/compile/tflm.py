@@ -14,7 +14,7 @@ from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned, check_arena, planned_by
 from memopt.compile.plan_request import is_tflite, settled
 from memopt.compile.read import Imported
-from memopt.compile.request import Request
+from memopt.compile.request import FULL, Request
 from memopt.compile.rewritten_network import RewrittenNetwork, rewrite_network
 from memopt.compile.run_passes import as_it_was
 from memopt.compile.target_facts import tflm_facts, tflm_facts_without_a_file
@@ -34,6 +34,7 @@ REFUSED: tuple[tuple[Callable[[Request], bool], str], ...] = (
     (lambda r: r.building.storage.in_file, "--weights"),
     (lambda r: not r.building.has_startup, "--no-startup"),
     (lambda r: r.building.has_serial, "--serial"),
+    (lambda r: r.building.measure != FULL, "--measure"),
 )
 
 

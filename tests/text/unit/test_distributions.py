@@ -4,7 +4,6 @@ import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -52,18 +51,27 @@ def test_who_declares_entry_points(place: Path) -> None:
     assert {"xdsl", "memopt"} <= (declaring("xdsl.universe") or frozenset())
 
 
+class Finder:
+    """A finder that may know of distributions, and has none."""
+
+    def find_distributions(self, *_: object) -> tuple[()]:
+        return ()
+
+    def find_spec(self, *_: object) -> None:
+        return None
+
+
 @pytest.mark.parametrize("kind", ["zip", "egg", "finder"])
 def test_nothing_is_said_where_others_may_have_some(
     kind: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind == "finder":
-        finder = SimpleNamespace(find_distributions=lambda _: (), find_spec=lambda *_: None)
-        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
+        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
     elif kind == "zip":
         zipfile.ZipFile(place.parent / "some.zip", "w").close()
-        monkeypatch.syspath_prepend(place.parent / "some.zip")
+        monkeypatch.setattr(sys, "path", [str(place.parent / "some.zip"), *sys.path])
     else:
         place.with_suffix(".egg").mkdir()
-        monkeypatch.syspath_prepend(place.with_suffix(".egg"))
+        monkeypatch.setattr(sys, "path", [str(place.with_suffix(".egg")), *sys.path])
     assert declaring(GROUP) is None
     assert version_of("xdsl") == metadata.version("xdsl")

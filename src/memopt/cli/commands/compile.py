@@ -17,7 +17,7 @@ from memopt.compile.driver import IR
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
 from memopt.compile.profile import hertz
-from memopt.compile.request import Building, Request
+from memopt.compile.request import FULL, MEASURES, Building, Request
 from memopt.compile.stages import check, compiled, read, write
 from memopt.frontends.core.registry import listed
 from memopt.text.format import bytes_of_text, stem_of
@@ -116,6 +116,14 @@ def add_arguments(commands: Any) -> None:
         "model when it runs, by net_set_weights; what is not that file is refused (C targets)",
     )
     parser.add_argument(
+        "--measure",
+        choices=MEASURES,
+        default=FULL,
+        help="what the report says of the image: quick builds it and runs nothing, so it has no "
+        "instructions, cycles and painted stack; off does not build it, so it has no flash, and "
+        "bounds of stack and static RAM (C targets; default: full)",
+    )
+    parser.add_argument(
         "--share-arena",
         action="store_true",
         help="several models that never run together: one arena, as large as the largest of theirs "
@@ -160,6 +168,7 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
         storage=storage,
         has_startup=not args.no_startup,
         has_serial=args.serial,
+        measure=args.measure,
     )
     ram = None if args.ram is None else bytes_of_text(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)
