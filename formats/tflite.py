@@ -111,8 +111,13 @@ class Subgraph:
         """Return the tensors that take memory at run time, but that no operator touches."""
         touched = {i for op in self.operators for i in (*op.inputs, *op.outputs)}
         touched |= {*self.inputs, *self.outputs}
+        return [i for i in self.in_memory if i not in touched]
+
+    @property
+    def in_memory(self) -> list[int]:
+        """Return the tensors that take memory at run time, but for variables."""
         needs = (bool(t.size) and not t.is_constant and not t.is_variable for t in self.tensors)
-        return [i for i, needed in enumerate(needs) if needed and i not in touched]
+        return [i for i, needed in enumerate(needs) if needed]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,11 @@
 
 One of them runs at a time, and each begins anew with copies of the operands, so the largest arena
 is enough for all (tensorflow/tflite-micro, kernels/if.cc and while.cc, where the results of a turn
-are copied before the condition runs again). The plan of a function whose scratch changes is
-dropped: it is scheduled and placed once more, and twice where what it runs runs others.
+are copied before the condition runs again). A function that several operators run has its tensors
+once, so those are a scratch of its own, at one place in all operators that lead to it.
+
+The plan of a function whose scratch changes is dropped: it is scheduled and placed once more, and
+twice where what it runs runs others.
 """
 
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes.placement import ScratchAttr
-from memopt.dialects.memgraph.functions import runs_of
+from memopt.dialects.memgraph.functions import callee_scratch, reached_by, runs_of
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
 from memopt.passes.plan.planned import Planned, PlanningPass
 
@@ -36,17 +39,19 @@ class MemgraphBranchesPass(PlanningPass):
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         run = runs_of(func)
-        if not all(_is_settled(callee) for callees in run.values() for callee in callees):
+        if not all(_is_settled(callee) for callee in reached_by(func)):
             return known  # once these are planned again
-        sizes = {op: max(map(_arena, callees)) for op, callees in run.items()}
-        changed = {op: size for op, size in sizes.items() if size != _counted(op)}
+        sizes = {op: _sizes(op) for op in run}
+        changed = {op: needed for op, needed in sizes.items() if needed != _counted(op)}
         if not changed:
             return known
         model = model_of(func)
         drop_plan(func)
         func.attributes[MODEL] = model
-        for op, size in changed.items():
-            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size)])
+        for op, needed in changed.items():
+            op.attributes.pop(SCRATCH, None)
+            if needed:
+                op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size) for size in needed])
         return None
 
 
@@ -62,14 +67,18 @@ def _is_settled(func: FuncOp) -> bool:
         plan is not None
         and plan.placed
         and all(_is_settled(callee) for callees in run.values() for callee in callees)
-        and all(_counted(op) == max(map(_arena, callees)) for op, callees in run.items())
+        and all(_counted(op) == _sizes(op) for op in run)
     )
 
 
-def _counted(op: Operation) -> int | None:
-    """Return the bytes of scratch that an operator has, None if it has none or several."""
-    sizes = [s.bytes.data for s in scratch_list(op) or ()]
-    return sizes[0] if len(sizes) == 1 else None
+def _sizes(op: Operation) -> list[int]:
+    """Return the bytes of each block that an operator works in."""
+    return [max(map(_arena, block.functions)) for block in callee_scratch(op)]
+
+
+def _counted(op: Operation) -> list[int]:
+    """Return the bytes of each scratch that an operator has."""
+    return [s.bytes.data for s in scratch_list(op) or ()]
 
 
 def _arena(func: FuncOp) -> int:

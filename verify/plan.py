@@ -13,11 +13,20 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
-from memopt.dialects.memgraph.functions import body_of, has_kind, read_values, run_by
+from memopt.dialects.memgraph.functions import (
+    body_of,
+    callee_scratch,
+    has_kind,
+    reached_by,
+    read_values,
+    run_by,
+    runs_of,
+)
 from memopt.dialects.memgraph.names import name_of, operator_kind, operator_name, place_of
 from memopt.dialects.memgraph.old_forms import BANKS, OldMemoriesAttr, old_form
 from memopt.dialects.memgraph.plan import (
@@ -25,6 +34,7 @@ from memopt.dialects.memgraph.plan import (
     ORDER,
     PARTITION,
     SCHEDULES_TRIED,
+    SCRATCH_END,
     argument_offsets,
     is_number,
     model_of,
@@ -94,6 +104,12 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     where = check_places(func, block, memory, model, plan)
     check_turns(plan, memory, where)
     ends = simulate(block, memory, where, model, plan)
+    above = func.attributes.get(SCRATCH_END)
+    if above is not None:
+        if not is_number(above) or plan.kind != "arena" or not runs_of(func):
+            raise MemoptError(f"{SCRATCH_END} must be a number, of what runs others", place)
+        (name,) = (m.memory.data for m in plan.memories)
+        ends = {name: max(ends.get(name, 0), above.value.data)}
     check_memories(plan, memory, where, ends, place)
     return Verified(plan, peak, plan.arena)
 
@@ -163,16 +179,36 @@ def _peak(memory: Reading, model: ModelAttr) -> int:
 
 def _check_branches(func: FuncOp) -> None:
     """Raise MemoptError unless operators work in at least as many bytes as the arena of each
-    function that they run."""
+    function that they run, and those that run the same one there in the same bytes."""
+    places: dict[FuncOp, int] = {}
     for op in func.body.walk():
+        blocks, scratch = callee_scratch(op), scratch_list(op) or ()
         for callee in run_by(op):
-            name, plan = f"{operator_kind(op)} runs @{callee.sym_name.data}", plan_of(callee)
+            plan = plan_of(callee)
             if plan is None or not plan.placed:
-                raise MemoptError(f"{name}, which has no places", place_of(op))
-            sizes = [s.bytes.data for s in scratch_list(op) or ()]
-            if len(sizes) != 1 or sizes[0] < plan.arena:
-                text = f"{name}, whose arena of {plan.arena} B is not counted"
-                raise MemoptError(f"{text}; run memgraph-branches", place_of(op))
+                text = f"{operator_kind(op)} runs @{callee.sym_name.data}, which has no places"
+                raise MemoptError(text, place_of(op))
+        for k, block in enumerate(blocks):
+            for callee in block.functions:
+                if reached_by(callee) & {*block.functions}:
+                    text = f"{operator_kind(op)} runs two functions in the same bytes at a time"
+                    raise MemoptError(text, place_of(op))
+                _check_counted(op, callee, scratch[k] if len(scratch) == len(blocks) else None)
+                place = scratch[k].offset.data
+                if places.setdefault(callee, place) != place:
+                    name = f"{operator_kind(op)} runs @{callee.sym_name.data}"
+                    text = f"{name} at {place}, another operator elsewhere"
+                    raise MemoptError(text, place_of(op))
+
+
+def _check_counted(op: Operation, callee: FuncOp, scratch: ScratchAttr | None) -> None:
+    """Raise MemoptError unless a scratch has room for the arena of a function."""
+    plan = plan_of(callee)
+    arena = plan.arena if plan is not None and plan.placed else 0
+    if scratch is None or scratch.bytes.data < arena:
+        name = f"{operator_kind(op)} runs @{callee.sym_name.data}"
+        text = f"{name}, whose arena of {arena} B is not counted; run memgraph-branches"
+        raise MemoptError(text, place_of(op))
 
 
 def _check_parts(operations: Sequence[Operation]) -> None:

@@ -17,21 +17,29 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights, files_of
-from memopt.backends.tflm.check import check_function, check_written
+from memopt.backends.tflm.check import check_function, check_unrun, check_written
 from memopt.backends.tflm.extent import has_bytes_behind, newer_field, trailing_bytes
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
-from memopt.backends.tflm.order import functions_of, written_order
+from memopt.backends.tflm.order import functions_of, idle_tensors, written_order
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.backends.tflm.shapes import with_shapes_of, write_shapes
 from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import run_by, subgraph_of
+from memopt.dialects.memgraph.functions import subgraph_of
 from memopt.dialects.memgraph.plan import bytes_offset, places_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, litert_schema, read_model
-from memopt.targets.tflm.arena import base_of, is_unread, tensor_indices, tflm_arena
+from memopt.targets.tflm.arena import bases_of, is_unread, tensor_indices, tflm_arena
 
-__all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
+__all__ = [
+    "check_hidden",
+    "heads",
+    "is_safe",
+    "make_safe",
+    "source_of",
+    "unknown_scratch",
+    "write_tflm",
+]
 
 PLAN_NAME = "OfflineMemoryAllocation"
 
@@ -47,14 +55,15 @@ def write_tflm(
 
     `source` is the imported file; by default it is found as the module says (see Weights). With
     `at_run_time` the operators stay in the file's order and every offset is left to TFLM; a plan
-    that the file has stays. Raises MemoptError: no or a stale plan, another target, subgraphs that
-    no operator of the module runs, operators that are not the file's, a newer schema, and a plan
+    that the file has stays. Raises MemoptError: no or a stale plan, another target, other
+    subgraphs than the file's, operators that are not the file's, a newer schema, and a plan
     with which TFLM would need more than without; whether it might, because of scratch that is not
     known, is asked of `check_hidden`.
     """
     data, model, name = source_of(module, folder, model_path, source)
     planned, shaped = functions_of(module, model), model
     func, weights = planned[0], Weights.holding(data)
+    check_unrun(func, model)
     orders = [list(range(len(graph.operators))) for graph in model.subgraphs]
     for number, each in planned.items():
         check_function(each, model, number, weights)
@@ -110,10 +119,15 @@ def source_of(
     return data, read_model(data, name), name
 
 
+def heads(func: FuncOp) -> tuple[int, int]:
+    """Return the bytes of TFLM's head with the plan, and with the file as it is."""
+    with_plan = tflm_arena(func, hold_unread=False).head
+    return with_plan, tflm_arena(func, planned=False, source_order=True).head
+
+
 def check_gain(func: FuncOp) -> None:
     """Raise MemoptError if TFLM would need a larger head with the plan than the file needs now."""
-    with_plan = tflm_arena(func, hold_unread=False).head
-    without = tflm_arena(func, planned=False, source_order=True).head
+    with_plan, without = heads(func)
     if with_plan > without:
         raise MemoptError(
             f"with this plan TFLM needs {with_plan} B, with the file as it is {without} B, because "
@@ -147,14 +161,16 @@ def tensor_offsets(func: FuncOp, model: Model) -> list[int]:
     So for an input that nobody reads: TFLM gives its bytes away sooner than a plan may; and for
     tensors of subgraphs that only say what variables begin with, which need no bytes. Those of
     subgraphs that an operator runs lie in what it works in, all of them. Tensors that no operator
-    touches all lie at 0: nobody writes them, but TFLM would lay them side by side.
+    touches all lie at 0, and so do those of subgraphs that nobody runs: nobody writes them, but
+    TFLM would lay them side by side.
     """
     starts = list(accumulate((len(g.tensors) for g in model.subgraphs), initial=0))
     offsets = [-1] * starts[-1]
-    for start, graph in zip(starts, model.subgraphs, strict=False):
-        for index in graph.unused:
-            offsets[start + index] = 0
-    _fill_offsets(func, 0, starts, offsets)
+    for g, index in idle_tensors(func, model):
+        offsets[starts[g] + index] = 0
+    for each, base in bases_of(func).items():
+        if base is not None:
+            _fill_offsets(each, base, starts, offsets)
     return offsets
 
 
@@ -170,11 +186,6 @@ def _fill_offsets(func: FuncOp, base: int, starts: Sequence[int], offsets: list[
         offset = bytes_offset(place)
         if offset is not None and (number or not is_unread(value)):
             offsets[starts[number] + index] = base + offset
-    for op in func.body.block.ops:
-        inside = base_of(op)
-        if inside is not None:
-            for callee in run_by(op):
-                _fill_offsets(callee, base + inside, starts, offsets)
 
 
 def _set_metadata(objects: Any, name: str, data: bytes) -> None:

@@ -8,10 +8,10 @@ from xdsl.ir import Operation, OpResult
 
 from memopt.analysis.weights import Weights
 from memopt.backends.tflm.extent import has_bytes_behind
-from memopt.backends.tflm.order import FINDS
+from memopt.backends.tflm.order import FINDS, unrun_subgraphs
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.functions import body_of, functions, subgraph_of
 from memopt.dialects.memgraph.names import place_of
 from memopt.dialects.memgraph.plan import model_of
 from memopt.dialects.memgraph.structure import OpaqueOp
@@ -55,6 +55,20 @@ def check_function(func: FuncOp, model: Model, number: int, weights: Weights) ->
                 f"subgraph {number} operator {index} ({operator.name})",
             )
     _check_operators(func, graph)
+
+
+def check_unrun(func: FuncOp, model: Model) -> None:
+    """Raise MemoptError for an operator that asks for scratch in a subgraph that nobody runs; the
+    first one is `func`. TFLM prepares it, but notes no size where it looks at who runs when."""
+    unrun, module, memory = unrun_subgraphs(func, model), func.parent_op(), model_of(func)
+    for each in functions(module) if unrun and module is not None else ():
+        for op, index in file_operators(each) if subgraph_of(each) in unrun else ():
+            if requested(op, memory) != ():
+                name = model.subgraphs[subgraph_of(each)].operators[index].name
+                text = (
+                    "asks for scratch in a subgraph that nobody runs: TFLM lays out any size for it"
+                )
+                raise MemoptError(text, f"subgraph {subgraph_of(each)} operator {index} ({name})")
 
 
 def _check_operators(func: FuncOp, graph: Subgraph) -> None:

@@ -24,11 +24,11 @@ from memopt.dialects.memgraph.plan import model_of, places_of, plan_of, set_plac
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.write_plan import order_facts, write_plan
 from memopt.targets.tflm.arena import (
-    ALIGNMENT,
     Request,
     file_operators,
     greedy,
     is_unread,
+    round_up,
     tensor_requests,
     tflm_requests,
     write_scratch,
@@ -135,12 +135,12 @@ def _first_fit(requests: Sequence[Request], order: Sequence[int]) -> dict[int, i
     for i in order:
         r, at = requests[i], 0
         busy = sorted(
-            (offset, offset + _rounded(requests[j].size))
+            (offset, offset + round_up(requests[j].size))
             for j, offset in offsets.items()
             if requests[j].first <= r.last and r.first <= requests[j].last
         )
         for start, end in busy:
-            if start - at >= _rounded(r.size):
+            if start - at >= round_up(r.size):
                 break
             at = max(at, end)
         offsets[i] = at
@@ -169,7 +169,7 @@ def _is_safe(func: FuncOp, ours: Sequence[Request], before: _Before) -> bool:
         beside = [r for r in ours if r.size and r.first <= step <= r.last]
         if any(r.offset is None for r in beside):
             return False  # it lies where TFLM finds room, and that depends on the scratch
-        end = max(((r.offset or 0) + _rounded(r.size) for r in beside), default=0)
+        end = max(((r.offset or 0) + round_up(r.size) for r in beside), default=0)
         if end > before.at[op]:
             return False
     return True
@@ -177,8 +177,4 @@ def _is_safe(func: FuncOp, ours: Sequence[Request], before: _Before) -> bool:
 
 def _alive(requests: Sequence[Request], step: int) -> int:
     """Bytes that are in use at a step."""
-    return sum(_rounded(r.size) for r in requests if r.first <= step <= r.last)
-
-
-def _rounded(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return sum(round_up(r.size) for r in requests if r.first <= step <= r.last)

@@ -18,7 +18,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.backends.tflm.order import functions_of, written_order
+from memopt.backends.tflm.order import (
+    functions_of,
+    idle_tensors,
+    unrun_subgraphs,
+    written_order,
+)
 from memopt.backends.tflm.structs import (
     DEVICE,
     EVAL_TENSOR,
@@ -108,11 +113,12 @@ class InterpreterArena:
 def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
     """Names of the operators of which it is not known what TFLM keeps or asks for."""
     operations, kernels = _operations(func), model_of(func)
-    names: set[str] = set()
+    unrun, names = unrun_subgraphs(func, model), set[str]()
     for g, graph in enumerate(model.subgraphs):
         for index, operator in enumerate(graph.operators):
             op = operations.get((g, index))
-            asks = op is not None and requested(op, kernels) is None
+            scratch = () if op is None else requested(op, kernels)
+            asks = scratch is None or (g in unrun and bool(scratch))
             asks |= operator.name == "VAR_HANDLE" and op is not None and not _is_handle(op)
             asks |= isinstance(op, OpaqueOp) and not _has_handle(op)
             if asks or operator.name not in KERNELS:
@@ -176,14 +182,15 @@ def interpreter_arena(
         _tail(model, steps, _held(func, model), build, (*allocators, *_ALLOCATORS))
         for allocators in (_OF_ONE_ARENA, _OF_TWO_ARENAS)
     )
-    head = max(arena.head, _unused(model, planned))
+    head = max(arena.head, _unused(func, model, planned))
     return InterpreterArena(head, *one, structures=two[0])
 
 
-def _unused(model: Model, planned: bool) -> int:
-    """Return the bytes that TFLM lays out for tensors that no operator touches: side by side, but
-    all at the start of the head in a plan of ours."""
-    sizes = [_up(g.tensors[i].size or 0, ALIGNMENT) for g in model.subgraphs for i in g.unused]
+def _unused(func: FuncOp, model: Model, planned: bool) -> int:
+    """Return the bytes that TFLM lays out for tensors that no operator that runs touches: side by
+    side, but all at the start of the head in a plan of ours."""
+    tensors = [model.subgraphs[g].tensors[i] for g, i in idle_tensors(func, model)]
+    sizes = [_up(tensor.size or 0, ALIGNMENT) for tensor in tensors]
     return max(sizes, default=0) if planned else sum(sizes)
 
 

@@ -1,9 +1,10 @@
 """Functions of a module: which there are, their body, their arguments."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
@@ -13,6 +14,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 
 # Options that name what an operator runs: IF, WHILE, and CALL_ONCE, which does so in its first run.
 SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body", "init"))
+UNRUN = "memgraph.unrun"  # on a function that nobody runs, beside the one that is the model
 
 
 def read_values(op: Operation) -> list[SSAValue]:
@@ -65,10 +67,29 @@ def functions(module: Operation) -> Iterator[FuncOp]:
                 yield op
 
 
+def callees_first(module: Operation) -> list[FuncOp]:
+    """Return the functions of a module, each after those that its operators run, else in order."""
+    present = list(functions(module))
+    done: dict[FuncOp, None] = {}
+
+    def add(func: FuncOp, callers: tuple[FuncOp, ...]) -> None:
+        if func in done or func in callers:
+            return
+        for callees in runs_of(func).values() if len(present) > 1 else ():
+            for callee in callees:
+                add(callee, (*callers, func))
+        done[func] = None
+
+    for func in present:
+        add(func, ())
+    return list(done)
+
+
 def only_function(module: Operation) -> FuncOp:
     """Return the function of a module of one, or the one whose operators run all others (IF and
-    WHILE of a .tflite). Raises MemoptError otherwise, with the names."""
-    candidates = list(functions(module))
+    WHILE of a .tflite), but for those that say that nobody runs them. Raises MemoptError otherwise,
+    with the names."""
+    candidates = [func for func in functions(module) if UNRUN not in func.attributes]
     if len(candidates) == 1:
         return candidates[0]
     run = {func for caller in candidates for op in caller.walk() for func in run_by(op)}
@@ -91,11 +112,110 @@ def run_by(op: Operation) -> tuple[FuncOp, ...]:
     ]
     if not numbers:
         return ()
-    module: Operation | None = op
-    while module is not None and not isinstance(module, ModuleOp):
-        module = module.parent_op()
+    module = _module_of(op)
     by_number = {} if module is None else {subgraph_of(f): f for f in functions(module)}
     return tuple(by_number[number] for number in dict.fromkeys(numbers) if number in by_number)
+
+
+@dataclass(frozen=True)
+class CalleeScratch:
+    """Bytes that an operator works in, for `functions` of which one runs at a time. With a `level`
+    they are those that several operators run, at the same bytes in all of these."""
+
+    functions: tuple[FuncOp, ...]
+    level: int | None = None
+
+
+def callee_scratch(op: Operation) -> list[CalleeScratch]:
+    """Return what an operator works in because it runs functions, in the order of its scratch.
+
+    One is for those that it alone runs. A function that several operators run has its bytes once:
+    in the function that nobody runs, where every operator that leads to it works in them.
+    """
+    direct = run_by(op)
+    if not direct:
+        return []
+    shared = shared_functions(op)
+    own = tuple(f for f in direct if f not in shared)
+    blocks = [CalleeScratch(own)] if own else []
+    if shared and not is_run(_function_of(op)):
+        inside = reached_by(op)
+        for level, functions_at in enumerate(levels_of(shared)):
+            callees = tuple(f for f in functions_at if f in inside)
+            blocks += [CalleeScratch(callees, level)] if callees else []
+    return blocks
+
+
+def levels_of(shared: Sequence[FuncOp]) -> list[list[FuncOp]]:
+    """Return the functions that several operators run in levels, of which each leads to none of its
+    own: so one of a level runs at a time."""
+    levels: list[list[FuncOp]] = []
+    remaining = list(shared)
+    while remaining:
+        inside = {func for each in remaining for func in reached_by(each)}
+        outer = [func for func in remaining if func not in inside]
+        levels.append(outer or remaining)  # which run themselves, and are refused by who asks
+        remaining = [func for func in remaining if func in inside and outer]
+    return levels
+
+
+def shared_functions(op: Operation) -> list[FuncOp]:
+    """Return the functions of the module of `op` that several operators run, in order."""
+    module = _module_of(op)
+    present = [] if module is None else list(functions(module))
+    if len(present) < 2:
+        return []
+    counts: dict[FuncOp, int] = {}
+    for caller in present:
+        for each in caller.walk():
+            for func in run_by(each):
+                counts[func] = counts.get(func, 0) + 1
+    return [func for func in present if counts.get(func, 0) > 1]
+
+
+def reached_by(op: Operation) -> set[FuncOp]:
+    """Return the functions that run while an operation does, or that a function leads to."""
+    reached: set[FuncOp] = set()
+    waiting = [op]
+    while waiting:
+        for inner in waiting.pop().walk():
+            fresh = [func for func in run_by(inner) if func not in reached]
+            reached.update(fresh)
+            waiting += fresh
+    return reached
+
+
+def mark_unrun(module: Operation) -> None:
+    """Write on the functions of a file that nobody runs that this is so: its first subgraph is the
+    model, with those that it leads to."""
+    present = list(functions(module))
+    first = [func for func in present if subgraph_of(func) == 0]
+    run = {func for root in first for func in (root, *reached_by(root))}
+    for func in present:
+        if first and func not in run:
+            func.attributes[UNRUN] = UnitAttr()
+
+
+def is_run(func: FuncOp) -> bool:
+    """Return whether an operator of the module runs `func`."""
+    module = _module_of(func)
+    present = [] if module is None else list(functions(module))
+    return len(present) > 1 and any(func in run_by(op) for f in present for op in f.walk())
+
+
+def _function_of(op: Operation) -> FuncOp:
+    parent: Operation | None = op
+    while parent is not None and not isinstance(parent, FuncOp):
+        parent = parent.parent_op()
+    assert parent is not None
+    return parent
+
+
+def _module_of(op: Operation) -> ModuleOp | None:
+    parent: Operation | None = op
+    while parent is not None and not isinstance(parent, ModuleOp):
+        parent = parent.parent_op()
+    return parent
 
 
 def runs_of(func: FuncOp) -> dict[Operation, tuple[FuncOp, ...]]:

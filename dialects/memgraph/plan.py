@@ -29,6 +29,8 @@ PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 OPEN_BATCH = "memgraph.open_batch"  # inputs whose batch the file leaves open: it is 1
 IN_FLOAT32 = "memgraph.in_float32"  # real types of the file that are computed in float32
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
+SCRATCH_END = "memgraph.scratch_end"  # of a function: bytes of its arena, where a runtime lays
+# scratch of functions that its operators run above all that it has itself
 
 OFF_CHIP = "memgraph.off_chip"
 
@@ -195,8 +197,8 @@ def drop_plan(func: FuncOp) -> bool:
     """
     changed = False
     func.attributes.pop(PLAN, None)
-    func.attributes.pop(SCHEDULES_TRIED, None)
-    func.attributes.pop(OFF_CHIP, None)
+    for name in (SCHEDULES_TRIED, OFF_CHIP, SCRATCH_END):
+        func.attributes.pop(name, None)
     arguments = argument_attributes(func)
     for a in arguments:
         a.pop(OFFSET, None)

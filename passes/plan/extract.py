@@ -4,7 +4,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 (constants, the caller's buffers) have no group.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
@@ -18,7 +18,7 @@ from memopt.analysis.rederived import Seen, rederived
 from memopt.analysis.storage_groups import BlockMemory, Storage, reads_other_part
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import body_of, read_values
+from memopt.dialects.memgraph.functions import body_of, callee_scratch, read_values
 from memopt.dialects.memgraph.interface import BARRIER, WORLD
 from memopt.dialects.memgraph.names import name_of, operator_name, place_of
 from memopt.dialects.memgraph.plan import CHOSEN, PARTITION, model_of
@@ -29,13 +29,16 @@ from memopt.targets.core.planned_for import target_of
 
 @dataclass(frozen=True)
 class Extracted:
-    """A function as a memory graph. `group_of[g]` is the graph's group of the block's group g."""
+    """A function as a memory graph. `group_of[g]` is the graph's group of the block's group g,
+    `shared[i, k]` that of the k-th scratch of operator i where other operators work in the same
+    bytes."""
 
     func: FuncOp
     model: ModelAttr
     memory: BlockMemory
     graph: MemoryGraph
     group_of: tuple[int | None, ...]
+    shared: Mapping[tuple[int, int], int]
     seen: Seen
     assume_pure: bool
     any_order: bool
@@ -111,15 +114,17 @@ def _extracted(
     func: FuncOp, seen: Seen, memory: BlockMemory, assume_pure: bool, any_order: bool
 ) -> Extracted:
     """Return what is known of a function with these storage groups."""
-    graph, group_of = _graph(func, seen.model, memory, assume_pure, any_order)
-    return Extracted(func, seen.model, memory, graph, group_of, seen, assume_pure, any_order)
+    graph, group_of, shared = _graph(func, seen.model, memory, assume_pure, any_order)
+    return Extracted(
+        func, seen.model, memory, graph, group_of, shared, seen, assume_pure, any_order
+    )
 
 
 def _graph(
     func: FuncOp, model: ModelAttr, memory: BlockMemory, assume_pure: bool, any_order: bool
-) -> tuple[MemoryGraph, tuple[int | None, ...]]:
-    """Return the memory graph of a function with these storage groups, and the graph's group of
-    each."""
+) -> tuple[MemoryGraph, tuple[int | None, ...], dict[tuple[int, int], int]]:
+    """Return the memory graph of a function with these storage groups, the graph's group of each,
+    and those of scratch that operators share."""
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:
@@ -142,15 +147,19 @@ def _graph(
     inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups)
     alignment = model.alignment.data
     workspace = [_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))]
+    at_one_place, shared = _shared_scratch(memory, len(groups))
+    for i, k in shared:
+        workspace[i] -= round_up(memory.memory[i].workspace[k], alignment)
     arena = [g for g in memory.groups if g.in_arena]
     alike = all(g.alignment == alignment for g in arena)
     if not alike:  # then each is rounded up for itself
         groups = [_aligned(g, s) for g, s in zip(groups, arena, strict=True)]
         workspace = [round_up(w, alignment) for w in workspace]
+        at_one_place = [replace(g, size=round_up(g.size, alignment)) for g in at_one_place]
     graph = MemoryGraph(
         tuple(operator_name(op) for op in memory.operations),
         tuple(tuple(ps) for ps in predecessors),
-        tuple(groups),
+        (*groups, *at_one_place),
         tuple(workspace),
         tuple(inplace),
         alignment if alike else 1,
@@ -160,7 +169,7 @@ def _graph(
         graph.check()
     except ProblemError as error:
         raise MemoptError(str(error), f"@{func.sym_name.data}") from error
-    return graph, tuple(group_of)
+    return graph, tuple(group_of), shared
 
 
 def _aligned(g: Group, storage: Storage) -> Group:
@@ -306,6 +315,35 @@ def _fits_at(memory: BlockMemory, result: Storage, operand: Storage, into: int) 
     aligned = gcd(operand.alignment, into) % result.alignment == 0
     fits = into + result.size <= operand.size and into + result.taken <= operand.taken
     return aligned and fits
+
+
+def _shared_scratch(
+    memory: BlockMemory, count: int
+) -> tuple[list[Group], dict[tuple[int, int], int]]:
+    """Return groups behind the first `count`, and which scratch (operator, index) each is: of
+    functions that several operators run one without bytes, and parts of it, one for each of these
+    operators, which live while it runs and lie where the functions have their tensors."""
+    users: dict[int, list[tuple[int, int]]] = {}
+    names: dict[int, str] = {}
+    for i, op in enumerate(memory.operations):
+        blocks = callee_scratch(op)
+        if len(blocks) == len(memory.memory[i].workspace):
+            for k, block in enumerate(blocks):
+                if block.level is not None:
+                    users.setdefault(block.level, []).append((i, k))
+                    name = f"arena of @{block.functions[0].sym_name.data}"
+                    names.setdefault(block.level, name)
+    groups: list[Group] = []
+    shared: dict[tuple[int, int], int] = {}
+    for level, places in users.items():
+        if len(places) > 1:
+            base = count + len(groups)
+            groups.append(Group(names[level], 0, tuple(i for i, _ in places)))
+            for i, k in places:
+                shared[i, k] = count + len(groups)
+                size = memory.memory[i].workspace[k]
+                groups.append(Group(names[level], size, (i,), piece=(base, 0)))
+    return groups, shared
 
 
 def _workspace(

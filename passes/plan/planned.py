@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.functions import callees_first
 from memopt.dialects.memgraph.plan import MODEL, drop_plan, model_of, plan_of
 from memopt.dialects.memgraph.write_plan import Facts, order_facts, write_plan
 from memopt.passes.plan.extract import Extracted, extract
@@ -129,9 +129,10 @@ class PlanningPass(ModulePass):
         derive it from the IR."""
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
-        """Plan every function from what is `known` of it, write the plan, and leave in `known` what
-        holds then: nothing behind several memories, between which there may be moves by now."""
-        for func in functions(module):
+        """Plan every function from what is `known` of it, those that operators run first, write the
+        plan, and leave in `known` what holds then: nothing behind several memories, between which
+        there may be moves by now."""
+        for func in callees_first(module):
             handed = known.pop(func, None)
             if handed is not None and handed.facts is not None and not handed.has_form:
                 if not self.verifies:

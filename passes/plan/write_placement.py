@@ -52,14 +52,21 @@ def write_placement(
     workspaces = count(len(extracted.graph.groups))
     for index in order:
         sizes = memory.memory[index].workspace
-        if extracted.graph.extra[index] <= 0:
+        shared = {k: group for (i, k), group in extracted.shared.items() if i == index}
+        if extracted.graph.extra[index] <= 0 and not shared:
             continue
         if scratch_at is not None:
             places = [scratch_at(index, k) for k in range(len(sizes))]
         else:
-            workspace = next(workspaces)
-            rounded = [round_up(size, model.alignment.data) for size in sizes]
-            places = [place_at(workspace, inside) for inside in accumulate(rounded, initial=0)]
+            workspace = next(workspaces) if extracted.graph.extra[index] > 0 else None
+            own = [0 if k in shared else size for k, size in enumerate(sizes)]
+            starts = accumulate((round_up(s, model.alignment.data) for s in own), initial=0)
+            places: list[int | SlotAttr] = []
+            for k, start in zip(range(len(sizes)), starts, strict=False):
+                if k in shared:
+                    places.append(place_at(shared[k], 0))
+                else:
+                    places.append(0 if workspace is None else place_at(workspace, start))
         memory.operations[index].attributes[SCRATCH] = ArrayAttr(
             [ScratchAttr(size, place) for size, place in zip(sizes, places, strict=False)]
         )

@@ -5,7 +5,8 @@
     tflm_arena(func, planned=False)  # the same order, everything left to TFLM's own planner
 
 Subgraphs that an operator runs (IF, WHILE) have their steps inside of its own; their tensors lie in
-what the operator works in.
+what the operator works in. To TFLM those of one that several operators run are in use from its
+first run to its last; a plan may have others there in between.
 
 TFLM lays tensors with an offset first and packs the rest around them: first fit by falling size,
 later requests first among equals; scratch comes after all tensors. Source: tensorflow/tflite-micro,
@@ -16,7 +17,7 @@ micro/micro_allocation_info.cc (MarkAllocationLifetimes). Shares no code with th
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
@@ -25,9 +26,23 @@ from memopt.analysis.liveness import live_range
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import body_of, run_by, subgraph_of
+from memopt.dialects.memgraph.functions import (
+    body_of,
+    callee_scratch,
+    is_run,
+    run_by,
+    shared_functions,
+    subgraph_of,
+)
 from memopt.dialects.memgraph.names import place_of
-from memopt.dialects.memgraph.plan import SCRATCH, bytes_offset, model_of, places_of, scratch_list
+from memopt.dialects.memgraph.plan import (
+    SCRATCH,
+    SCRATCH_END,
+    bytes_offset,
+    model_of,
+    places_of,
+    scratch_list,
+)
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.memgraph.variables import VariableOp
@@ -55,9 +70,14 @@ class Arena:
     head: int
 
 
+def round_up(size: int) -> int:
+    """Return bytes as TFLM rounds them up."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
 def greedy(requests: Sequence[Request]) -> Arena:
     """TFLM's planner, exactly. Requests of 0 bytes are not planned there; they lie at 0 here."""
-    sizes = [-(-r.size // ALIGNMENT) * ALIGNMENT for r in requests]
+    sizes = [round_up(r.size) for r in requests]
     offsets: list[int] = [r.offset or 0 for r in requests]
     placed: list[tuple[int, int]] = []  # (offset, index), in the order that TFLM looks at them
     fixed = [i for i, r in enumerate(requests) if r.offset is not None and sizes[i]]
@@ -136,19 +156,32 @@ def tflm_arena(
 
 def write_scratch(func: FuncOp) -> int:
     """Write every operator's scratch where TFLM will put it; returns the head in bytes, which has
-    room for what the operators work in that run other functions."""
-    arena = tflm_arena(func)
+    room for what the operators work in that run other functions. Where TFLM lays scratch of what
+    several operators run above all that, the function says so."""
+    arena, tensors = tflm_arena(func), tensor_requests(func, True, False, True)
     model = model_of(func)
-    at, ends = len(tensor_requests(func, True, False, True)), [arena.head]
+    block = body_of(func)
+    ends = [0]
+    for (value, request), offset in zip(tensors, arena.offsets, strict=False):
+        owner = value.owner
+        if owner is block or (isinstance(owner, Operation) and owner.parent is block):
+            ends.append(offset + round_up(request.size))
+    at = len(tensors)
     for op, _ in file_operators(func):
         sizes = requested(op, model) or ()
         if sizes:
-            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
+            pairs = list(zip(sizes, arena.offsets[at : at + len(sizes)], strict=True))
             op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, offset) for s, offset in pairs])
+            ends += [offset + round_up(size) for size, offset in pairs]
             at += len(sizes)
         elif run_by(op):
-            ends += [(base_of(op) or 0) + s.bytes.data for s in scratch_list(op) or ()]
-    return max(ends)
+            for scratch in scratch_list(op) or ():
+                place = scratch.place if isinstance(scratch.place, int) else 0
+                ends.append(max(place, 0) + scratch.bytes.data)
+    func.attributes.pop(SCRATCH_END, None)
+    if arena.head > max(ends):
+        func.attributes[SCRATCH_END] = IntegerAttr(arena.head, i64)
+    return max(*ends, arena.head)
 
 
 def tflm_requests(
@@ -158,53 +191,51 @@ def tflm_requests(
     operators run too, then scratch by subgraph and operator."""
     scopes = _Scopes.of(func, source_order)
     requests = [r for _, r in _tensors_of(scopes, planned, hold_unread)]
-    for each in scopes.functions():
-        for op in scopes.operators[each]:
-            start, end = scopes.runs[op]
-            requests += [Request(size, start, end) for size in requested(op, model_of(func)) or ()]
-    return requests
+    return requests + _scratch_of(scopes)
 
 
 @dataclass
 class _Scopes:
     """Times of all operators: a counter that grows with each operator, and with each subgraph that
-    an operator runs. `entered` is when a function begins and ends, `bases` what is added to the
-    offsets of its tensors, None where it has no place."""
+    an operator runs. `runs` is when an operator begins for the first time and ends for the last;
+    `entered` when a function begins for the first and for the last time, and ends; `bases` what is
+    added to the offsets of its tensors, None where it has no place. What the function that nobody
+    runs has a place for is `outside` of others."""
 
     source_order: bool
+    outside: Sequence[FuncOp]
     now: int = 0
     operators: dict[FuncOp, list[Operation]] = field(default_factory=dict[FuncOp, list[Operation]])
     runs: dict[Operation, tuple[int, int]] = field(default_factory=dict[Operation, tuple[int, int]])
-    entered: dict[FuncOp, tuple[int, int]] = field(default_factory=dict[FuncOp, tuple[int, int]])
+    entered: dict[FuncOp, tuple[int, int, int]] = field(
+        default_factory=dict[FuncOp, tuple[int, int, int]]
+    )
     bases: dict[FuncOp, int | None] = field(default_factory=dict[FuncOp, int | None])
 
     @classmethod
     def of(cls, func: FuncOp, source_order: bool) -> "_Scopes":
-        scopes = cls(source_order)
-        scopes.enter(func, 0)
+        scopes = cls(source_order, shared_functions(func) if is_run(func) else ())
+        scopes.bases = bases_of(func)
+        scopes.enter(func)
         return scopes
 
-    def enter(self, func: FuncOp, base: int | None) -> None:
-        """Count a function and those that it runs, its tensors from `base` on. Raises MemoptError
-        for a function that two operators run: TFLM has its tensors once."""
-        if func in self.operators:
-            text = "is run by two operators, but TFLM has its tensors once"
-            raise MemoptError(text, f"@{func.sym_name.data}")
-        pairs = file_operators(func)
-        if self.source_order:
-            pairs.sort(key=lambda pair: pair[1])
-        self.operators[func] = [op for op, _ in pairs]
-        self.bases[func] = base
+    def enter(self, func: FuncOp) -> None:
+        """Count a function and those that it runs, once more if it has run before."""
+        if func not in self.operators:
+            pairs = file_operators(func)
+            if self.source_order:
+                pairs.sort(key=lambda pair: pair[1])
+            self.operators[func] = [op for op, _ in pairs]
         start = self.now
         for op in self.operators[func]:
             self.now += 1
             first = self.now
-            inside = base_of(op)
             for callee in run_by(op):
                 self.now += 1
-                self.enter(callee, None if base is None or inside is None else base + inside)
-            self.runs[op] = first, self.now
-        self.entered[func] = start, self.now
+                if callee not in self.outside:
+                    self.enter(callee)
+            self.runs[op] = self.runs.get(op, (first,))[0], self.now
+        self.entered[func] = self.entered.get(func, (start,))[0], start, self.now
 
     def functions(self) -> list[FuncOp]:
         """Return the functions: the first one, then those that operators run, by number."""
@@ -212,11 +243,24 @@ class _Scopes:
         return [main, *sorted(others, key=subgraph_of)]
 
 
-def base_of(op: Operation) -> int | None:
-    """Return the offset in bytes of what an operator works in, None if it has no place."""
-    scratch = scratch_list(op)
-    place = scratch[0].place if scratch else None
-    return place if isinstance(place, int) and place >= 0 else None
+def bases_of(func: FuncOp) -> dict[FuncOp, int | None]:
+    """Return the bytes from the start of the arena of `func` at which it and those that it leads to
+    have theirs, None without a place."""
+    bases: dict[FuncOp, int | None] = {}
+    waiting: list[tuple[FuncOp, int | None]] = [(func, 0)]
+    while waiting:
+        each, base = waiting.pop()
+        bases[each] = base
+        for op in body_of(each).ops:
+            blocks = callee_scratch(op)
+            listed = scratch_list(op) or ()
+            for k, block in enumerate(blocks):
+                place = listed[k].place if len(listed) == len(blocks) else None
+                inside = None
+                if isinstance(place, int) and place >= 0 and base is not None:
+                    inside = base + place
+                waiting += [(callee, inside) for callee in block.functions]
+    return bases
 
 
 def tensor_requests(
@@ -224,6 +268,18 @@ def tensor_requests(
 ) -> list[tuple[SSAValue, Request]]:
     """Return the tensors that TFLM lays into its head, by subgraph and index."""
     return _tensors_of(_Scopes.of(func, source_order), planned, hold_unread)
+
+
+def _scratch_of(scopes: _Scopes) -> list[Request]:
+    """Return what kernels request, by subgraph and operator."""
+    answer: list[Request] = []
+    present = scopes.functions()
+    model = model_of(present[0])
+    for func in present:
+        for op in scopes.operators[func]:
+            start, end = scopes.runs[op]
+            answer += [Request(size, start, end) for size in requested(op, model) or ()]
+    return answer
 
 
 def _tensors_of(
@@ -241,8 +297,8 @@ def _requests_of(
 ) -> list[tuple[SSAValue, Request]]:
     """Return the tensors of one function; `hold_unread` is None for one that an operator runs, of
     which TFLM gives the bytes of unread inputs away at once, at the places of the plan."""
-    block, base = body_of(func), scopes.bases[func]
-    begin, end = scopes.entered[func]
+    block, base = body_of(func), scopes.bases.get(func)
+    begin, again, end = scopes.entered[func]
     places = places_of(func) if planned and base is not None else {}
     returned = set(block.last_op.operands) if block.last_op else set[SSAValue]()
     requests: list[tuple[int, SSAValue, Request]] = []
@@ -251,7 +307,7 @@ def _requests_of(
         maker = value.op if isinstance(value, OpResult) else None
         if not size or isinstance(maker, ConstantOp | VariableOp):
             continue  # constants are in flash, variables in the persistent tail
-        first, used = (begin, begin) if maker is None else scopes.runs.get(maker, (-1, -1))
+        first, used = (begin, again) if maker is None else scopes.runs.get(maker, (-1, -1))
         uses = [scopes.runs[u.operation][1] for u in value.uses if u.operation in scopes.runs]
         live = live_range((first,), [used, *uses], end + 1, to_end=value in returned)
         last, offset = live.stop - 1, bytes_offset(places.get(value))

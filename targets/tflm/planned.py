@@ -18,11 +18,15 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.placement import ScratchAttr, UnplacedAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import (
+    UNRUN,
     body_of,
+    callee_scratch,
     depth_of,
     functions,
+    levels_of,
+    mark_unrun,
     only_function,
-    run_by,
+    shared_functions,
     subgraph_of,
 )
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, plan_of, set_order, set_places
@@ -45,14 +49,18 @@ PLAN_NAME = "OfflineMemoryAllocation"
 
 
 def give_plan(module: ModuleOp, data: bytes, name: str) -> None:
-    """Give an imported .tflite its offline plan.
+    """Give an imported .tflite its offline plan, and take out what nobody runs.
 
     Nothing is known of a bound, so the plan claims none. Raises MemoptError if the file has no
     plan or one that does not fit its tensors.
     """
     offsets = _plan_in(data, name)
+    mark_unrun(module)
     main = only_function(module)
     depth_of(main)
+    for func in [func for func in functions(module) if UNRUN in func.attributes]:
+        func.detach()
+        func.erase()
     for func in functions(module):
         func.attributes[MODEL] = RULES
     _plan(main, offsets, name)
@@ -60,20 +68,24 @@ def give_plan(module: ModuleOp, data: bytes, name: str) -> None:
 
 def _plan(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> None:
     """Give a function the offsets of its subgraph, and before that those that its operators run
-    theirs, from where the operator works on."""
+    theirs, from where the operator works on; one that several operators run has them already."""
+    levels = levels_of(shared_functions(func))
     for op in body_of(func).ops:
-        inner = run_by(op)
-        numbers = [at for f in inner for at in _held(f, offsets, name)]
-        base = min(numbers, default=0)
-        for callee in inner:
-            moved = list(offsets)
-            for each in (callee, *_inside(callee)):
-                number = subgraph_of(each)
-                moved[number] = [max(-1, at - base) for at in offsets[number]]
-            _plan(callee, moved, name)
-        if inner:
-            size = max(plan.arena for f in inner if (plan := plan_of(f)) is not None)
-            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size, base)])
+        scratch: list[ScratchAttr] = []
+        for block in callee_scratch(op):
+            together = block.functions if block.level is None else levels[block.level]
+            base = min((at for f in together for at in _held(f, offsets, name)), default=0)
+            for callee in block.functions:
+                moved = list(offsets)
+                for each in (callee, *_inside(callee)):
+                    number = subgraph_of(each)
+                    moved[number] = [max(-1, at - base) for at in offsets[number]]
+                if plan_of(callee) is None:
+                    _plan(callee, moved, name)
+            size = max(plan.arena for f in block.functions if (plan := plan_of(f)) is not None)
+            scratch.append(ScratchAttr(size, base))
+        if scratch:
+            op.attributes[SCRATCH] = ArrayAttr(scratch)
     _write(func, offsets[max(0, subgraph_of(func))], name)
     head = write_scratch(func)
     memory = function_memory(func, RULES)
@@ -83,9 +95,9 @@ def _plan(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> None:
 
 
 def _inside(func: FuncOp) -> Iterator[FuncOp]:
-    """Yield the functions that run while a function runs."""
+    """Yield the functions that have their tensors in what operators of a function work in."""
     for op in func.body.walk():
-        for callee in run_by(op):
+        for callee in (f for block in callee_scratch(op) for f in block.functions):
             yield callee
             yield from _inside(callee)
 

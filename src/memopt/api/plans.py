@@ -34,7 +34,7 @@ from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
 from memopt.compile.stages import plan as make_plan
 from memopt.dialects.attributes.plan import Family, PlanAttr
-from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.functions import mark_unrun, only_function
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.plan import bytes_offset, memory_at, model_of, places_of
 from memopt.dialects.rows.operations import RowOp
@@ -152,7 +152,7 @@ def plan(source: Source, options: PlanKeywords) -> Plan:
     began = Seconds()
     model = prepared(source, options.pipeline, options.shapes, options.input_ranges)
     with told(model.name), in_keywords():
-        module, numbers = _numbered(model)
+        module, numbers = _numbered(model, options.runs_file)
         request = Request(path=Path(model.name), options=options)
         imported = imported_of(model, module, request, began)
         with weights_at_hand(model.data, module):
@@ -184,9 +184,11 @@ def _origin(op: Operation) -> tuple[object, ...]:
     return op.location, op.name, op.attributes.get("memgraph.names")
 
 
-def _numbered(model: Model) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:
+def _numbered(model: Model, runs_file: bool) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:
     """A copy of the module in which every operator can be told from the others, and its number."""
     module = model.module.clone()
+    if runs_file:
+        mark_unrun(module)
     func = only_function(module)
     numbers: dict[tuple[object, ...], int] = {}
     for number, op in enumerate(operators_of(func)):

@@ -24,6 +24,7 @@ from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
 from memopt.dialects.memgraph.custom import CUSTOM, IN_FILE, PREFIX, declared, name_of_custom
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.functions import mark_unrun
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.variables import VariableOp
 from memopt.frontends.core.registry import Frontend, frontend_of
@@ -69,6 +70,8 @@ def _module(request: Request, context: Context) -> ModuleOp:
         if request.options.runs_file:
             raise UsageError("--custom is of C targets; TensorFlow Lite Micro asks its kernels")
         declare_custom_ops(module, read_custom_ops(how.custom))
+    if request.options.runs_file:
+        mark_unrun(module)
     check_module(module)
     check_claims(module)
     return module

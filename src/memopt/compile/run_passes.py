@@ -18,7 +18,12 @@ from memopt.compile.driver import check_module, in_budget, progress
 from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import depth_of, functions, only_function
+from memopt.dialects.memgraph.functions import (
+    callees_first,
+    depth_of,
+    functions,
+    only_function,
+)
 from memopt.dialects.memgraph.plan import model_of, plan_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
@@ -271,7 +276,7 @@ def _run(
                 continue
             if step.run.reads_others:
                 known.update({f: planned and planned.write() for f, planned in known.items()})
-            waiting = [f for f in functions(module) if not step.again or f in dropped]
+            waiting = [f for f in callees_first(module) if not step.again or f in dropped]
             for number, func in enumerate(waiting):
                 limited = in_budget(passes[i:], deadline, number, len(waiting))
                 assert isinstance(limited, PlanningPass)

@@ -50,10 +50,15 @@ def empty_facts(name: str) -> dict[str, Any]:
 
 
 def tflm_facts(
-    module: ModuleOp, arena: int, model_path: Path | None = None, source: bytes | None = None
+    module: ModuleOp,
+    arena: int,
+    model_path: Path | None = None,
+    source: bytes | None = None,
+    has_plan: bool = True,
 ) -> dict[str, Any]:
-    """For a planned .tflite: the interpreter's arena with the reference kernels on a Cortex-M,
-    also its parts in `interpreter`. Raises MemoptError if the imported file is not there."""
+    """For a planned .tflite, or the file as it is: the interpreter's arena with the reference
+    kernels on a Cortex-M, also its parts in `interpreter`. Raises MemoptError if the imported file
+    is not there."""
     facts = empty_facts("tflm")
     func = only_function(module)
     _, model, _ = source_of(module, model_path=model_path, source=source)
@@ -69,7 +74,7 @@ def tflm_facts(
         because = f"what TFLM keeps for {', '.join(unbounded)} is not known"
         reasons |= {"tensor_arena": because, "ram": because}
         return facts
-    need = interpreter_arena(func, model)
+    need = interpreter_arena(func, model, planned=has_plan)
     facts["tensor_arena"] = facts["ram"] = need.tensor_arena
     facts["interpreter"] = {
         "head": need.head,

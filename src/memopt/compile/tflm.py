@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr
 
-from memopt.backends.tflm import is_safe, write_tflm
+from memopt.backends.tflm import heads, is_safe, write_tflm
 from memopt.backends.tflm.wrong import wrong_answers
 from memopt.compile.compare import Task, check_options
 from memopt.compile.driver import IR, import_bytes
@@ -20,7 +20,7 @@ from memopt.compile.run_passes import as_it_was
 from memopt.compile.target_facts import tflm_facts, tflm_facts_without_a_file
 from memopt.dialects.attributes.rewrites import REWRITES
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.functions import mark_unrun, only_function
 from memopt.formats.tflite import read_model
 from memopt.rewrites import NO_RULES
 from memopt.text.usage import UsageError
@@ -67,6 +67,7 @@ class Tflm:
         if less.network is not None:
             file = request.folder / rewritten_name(request)
             own = import_bytes(less.network, file.suffix, str(file), file)
+            mark_unrun(own)
             only_function(own).attributes[REWRITES] = ArrayAttr(less.did)
         planned = replace(planned_by(imported, Task(own, own, options, from_tflite)), less=less)
         if less.network is not None:
@@ -78,20 +79,29 @@ class Tflm:
     def build(self, planned: Planned) -> Built:
         """Return the planned .tflite, beside the narrower network where its weights lie."""
         request, network = planned.imported.request, planned.less.network
-        at_run_time = not is_safe(planned.known.func)
+        with_plan, as_it_is = heads(planned.known.func)
+        at_run_time = with_plan > as_it_is or not is_safe(planned.known.func)
         with planned.imported.seconds.timed("emit"):
             data = write_tflm(planned.after, source=network, at_run_time=at_run_time)
         files: dict[str, str | bytes] = {f"{request.path.stem}.tflite": data}
         if network is not None:
             files[rewritten_name(request)] = network
-        wrong = wrong_answers(read_model(data, request.path.name), data)
-        return Built(planned, files, warnings=tuple(wrong))
+        warnings = wrong_answers(read_model(data, request.path.name), data)
+        if with_plan > as_it_is:
+            text = f"TFLM needs {with_plan} B with the plan, {as_it_is} B without"
+            warnings.append(f"{text}: the file is written without one")
+        return Built(planned, files, warnings=tuple(warnings))
 
     def measure(self, built: Built) -> Measured:
         """Return what the interpreter needs of RAM."""
         planned = built.planned
         arena, network = planned.known.plan.arena, planned.less.network
-        return Measured(planned, tflm_facts(planned.after, arena, source=network), built)
+        with_plan, as_it_is = heads(planned.known.func)
+        has_plan = with_plan <= as_it_is
+        facts = tflm_facts(
+            planned.after, arena if has_plan else as_it_is, source=network, has_plan=has_plan
+        )
+        return Measured(planned, facts, built)
 
     def estimate(self, planned: Planned) -> dict[str, Any]:
         """Return what is known of a plan that is not built."""

@@ -34,13 +34,16 @@ FULL = 400  # networks
 
 
 @pytest.mark.deep
-def test_random_branches_run_the_same_in_the_arena_of_the_plan(fuzz: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_random_branches_run_the_same_in_the_arena_of_the_plan(
+    fuzz: float, tmp_path: Path, is_shared: bool
+) -> None:
     """Compare the head of the file without and with its plan, and every output, with the
     wheel's."""
     jobs: list[Job] = []
     expected: list[tuple[int, int, int]] = []
     for seed in range(max(12, round(FULL * fuzz))):
-        data = branch_model(seed)
+        data = branch_model(seed, is_shared=is_shared)
         module = read(data, "net.tflite")
         before = tflm_arena(only_function(module), planned=False, source_order=True).head
         plan_module(new_context(), module, SettledOptions(target="tflm"), Seconds())
@@ -117,13 +120,98 @@ def test_unknown_scratch_inside_a_branch_leaves_the_file_to_tflm(
     assert set(struct.unpack(f"<{len(plan) // 4}i", plan)[3:]) == {-1}
 
 
-def test_one_subgraph_of_two_operators_is_refused(tmp_path: Path, capsys: Any) -> None:
-    inner = [T("x", [1, 8], "FLOAT32"), T("y", [1, 8], "FLOAT32")]
-    branch = Graph(inner, [Op("NEG", [0], [1])], [0], [1])
-    options = ("If", {"thenSubgraphIndex": 1, "elseSubgraphIndex": 2})
-    tensors = [T("c", [1], "BOOL"), *inner, T("z", [1, 8], "FLOAT32")]
-    ops = [Op("IF", [0, 1], [2], options), Op("IF", [0, 2], [3], options)]
-    (tmp_path / "net.tflite").write_bytes(build(Graph(tensors, ops, [0, 1], [3]), branch, branch))
+def test_one_subgraph_of_two_operators_has_one_place(tmp_path: Path, capsys: Any) -> None:
+    """Check the answers of the plan in the wheel, and that another place in one of the operators is
+    refused."""
+    data = build(*run_twice())
+    (tmp_path / "net.tflite").write_bytes(data)
     command = ["compile", str(tmp_path / "net.tflite"), "--target=tflm"]
+    assert main([*command, "-o", str(tmp_path / "out")]) == 0
+    planned = (tmp_path / "out" / "net.tflite").read_bytes()
+    inputs = random_inputs(data, 4, 1)
+    old, new = run([Job("tflm", d, inputs) for d in (data, planned)], tmp_path)
+    assert (old.error, new.error) == ("", "") and new.head < old.head
+    for a, b in zip(old.outputs, new.outputs, strict=True):
+        assert np.array_equal(a[0], b[0])
+    capsys.readouterr()
+    assert main(["verify", "--json", str(tmp_path / "out" / "net.tflite")]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["arena"] == new.head
+    text = (tmp_path / "out" / "plan.mlir").read_text()
+    func = only_function(load_text(new_context(), text, "net.mlir"))
+    op = next(op for op in func.body.block.ops if run_by(op))
+    scratch: Any = op.attributes[SCRATCH]
+    higher = [ScratchAttr(s.bytes.data, s.offset.data + 1024) for s in scratch.data]
+    op.attributes[SCRATCH] = ArrayAttr(higher)
+    with pytest.raises(MemoptError, match=r"runs @subgraph_1 at \d+, another operator elsewhere"):
+        verify_plan(func, placed=True)
+
+
+def run_twice() -> list[Graph]:
+    """Return a graph whose two IF run the same subgraphs, with much between them."""
+    inner = [T(name, [1, 8], "FLOAT32") for name in "xmy"]
+    branches = [
+        Graph(inner, [Op(a, [0], [1]), Op(b, [1], [2])], [0], [2])
+        for a, b in (("NEG", "ABS"), ("ABS", "NEG"))
+    ]
+    options = ("If", {"thenSubgraphIndex": 1, "elseSubgraphIndex": 2})
+    sizes = (1, 8, 8, 64, 8, 8)
+    tensors = [T(f"t{i}", [1, n], "FLOAT32" if i else "BOOL") for i, n in enumerate(sizes)]
+    zeros = T("zeros", [1, 56], "FLOAT32", np.zeros((1, 56), np.float32))
+    corner = [T(n, [2], "INT32", np.array(v, np.int32)) for n, v in (("b", [0, 0]), ("s", [1, 8]))]
+    operators = [
+        Op("IF", [0, 1], [2], options),
+        Op("CONCATENATION", [2, 6], [3], ("Concatenation", {"axis": 1})),
+        Op("SLICE", [3, 7, 8], [4]),
+        Op("IF", [0, 4], [5], options),
+    ]
+    return [Graph([*tensors, zeros, *corner], operators, [0, 1], [5]), *branches]
+
+
+def test_subgraphs_that_nobody_runs_lie_on_each_other(tmp_path: Path, capsys: Any) -> None:
+    """Check the head and the total of a file in which TFLM lays them side by side, and the refusal
+    of one that TFLM cannot prepare."""
+    main_graph, *_ = run_twice()
+    one = Graph(main_graph.tensors[1:3], [Op("NEG", [0], [1])], [0], [1])
+    other = Graph(
+        [T(n, [1, 400], "FLOAT32") for n in "xmy"],
+        [Op("NEG", [0], [1]), Op("ABS", [1], [2])],
+        [0],
+        [2],
+    )
+    data = build(one, other)
+    (tmp_path / "net.tflite").write_bytes(data)
+    command = ["compile", str(tmp_path / "net.tflite"), "--target=tflm", "--force"]
+    assert main([*command, "-o", str(tmp_path / "out")]) == 0
+    planned = (tmp_path / "out" / "net.tflite").read_bytes()
+    old, new = run([Job("tflm", d, random_inputs(data, 1, 1)) for d in (data, planned)], tmp_path)
+    module = load_text(new_context(), (tmp_path / "out" / "plan.mlir").read_text(), "net.mlir")
+    func = only_function(module)
+    model = read_model(data, "net.tflite")
+    for answer, has_plan in ((old, False), (new, True)):
+        need = interpreter_arena(func, model, WHEEL, planned=has_plan)
+        assert (answer.error, answer.head, answer.total) == ("", need.head, need.total)
+    assert (old.head, new.head) == (4800, 1600)
+    capsys.readouterr()
+    sums = [T("x", [1, 8], scale=(1.0,)), T("a", [1], "INT32", np.array([1], np.int32))]
+    ops = [Op("SUM", [0, 1], [2], ("Reducer", {"keepDims": True}))]
+    asking = Graph([*sums, T("y", [1, 1], scale=(1.0,))], ops, [0], [2])
+    (tmp_path / "net.tflite").write_bytes(build(one, asking))
     assert main([*command, "-o", str(tmp_path / "out")]) == 1
-    assert "@subgraph_1: error: is run by two operators" in capsys.readouterr().err
+    text = "subgraph 1 operator 0 (SUM): error: asks for scratch in a subgraph that nobody runs"
+    assert text in capsys.readouterr().err
+    assert main([*command[:2], "--target=host", "-o", str(tmp_path / "c")]) == 1
+    assert "a model of one function is needed" in capsys.readouterr().err
+
+
+def test_a_plan_that_needs_more_is_not_written(tmp_path: Path, capsys: Any) -> None:
+    """Check that the file stays as it is where the scratch of what a loop runs ends higher."""
+    data = branch_model(7)
+    (tmp_path / "net.tflite").write_bytes(data)
+    out = tmp_path / "out"
+    assert main(["compile", str(tmp_path / "net.tflite"), "--target=tflm", "-o", str(out)]) == 0
+    assert "the file is written without one" in capsys.readouterr().err
+    planned = (out / "net.tflite").read_bytes()
+    report = json.loads((out / "report.json").read_text())
+    old, new = run([Job("tflm", d, random_inputs(data, 1, 1)) for d in (data, planned)], tmp_path)
+    assert (old.error, new.error, new.head) == ("", "", old.head)
+    assert report["target"]["arena"] == report["target"]["interpreter"]["head"] == old.head

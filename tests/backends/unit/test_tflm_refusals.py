@@ -62,10 +62,14 @@ def test_a_call_is_refused_by_name() -> None:
     refused(planned(data)[0], data, text)
 
 
-def test_two_subgraphs_without_control_flow_are_refused() -> None:
+def test_a_subgraph_that_is_no_function_is_refused() -> None:
     one = Graph([T("x", [4]), T("y", [4])], [Op("RELU", [0], [1])], [0], [1])
     data = build(one, one)
-    refused(planned(data)[0], data, "the model has 2 subgraphs, the module 2 functions")
+    module, _ = planned(data)
+    _, other = functions(module)
+    other.detach()
+    other.erase()
+    refused(module, data, "the model has 2 subgraphs, the module 1 functions")
 
 
 def test_an_unplanned_or_changed_function_is_refused() -> None:

@@ -13,9 +13,11 @@ TURNS = 3  # at most, of a loop
 
 @dataclass
 class Draft:
-    """A subgraph that grows."""
+    """A subgraph that grows; `known` are the first subgraphs of what others run, by kind and
+    elements, where they may be run again."""
 
     rng: random.Random
+    known: dict[tuple[str, int], list[int]] | None = None
     tensors: list[T] = field(default_factory=list[T])
     operators: list[Op] = field(default_factory=list[Op])
 
@@ -34,12 +36,12 @@ class Draft:
         return Graph(self.tensors, self.operators, inputs, outputs)
 
 
-def branch_model(seed: int, depth: int = 2) -> bytes:
+def branch_model(seed: int, depth: int = 2, is_shared: bool = False) -> bytes:
     """Return a main graph of a condition and one or two vectors; at least one of its operators runs
-    others."""
+    others, and if that `is_shared`, several often run the same."""
     rng = random.Random(seed)
     graphs: list[Graph | None] = [None]
-    draft = Draft(rng)
+    draft = Draft(rng, {} if is_shared else None)
     condition = draft.tensor(1, "BOOL")
     inputs = [draft.tensor(rng.choice((3, 17, 40))) for _ in range(rng.randrange(1, 3))]
     results = _fill(draft, graphs, condition, inputs, depth, must=True)
@@ -104,17 +106,19 @@ def _branch(
     """Add an IF or a WHILE on a vector; its result."""
     width = int(draft.tensors[a].shape[1])
     first = len(graphs)
+    known = [] if draft.known is None else draft.known.setdefault((kind, width), [])
+    if known and draft.rng.random() < 0.7:
+        return _run_again(draft, kind, draft.rng.choice(known), condition, a)
     graphs += [None, None]
     if kind == "IF":
         for at in (first, first + 1):
-            inner = Draft(draft.rng)
+            inner = Draft(draft.rng, draft.known)
             given = inner.tensor(1, "BOOL"), inner.tensor(width)
             vectors = _fill(inner, graphs, given[0], [given[1]], depth)
             graphs[at] = inner.graph(list(given), [_narrowed(inner, vectors[0], width)])
-        result = draft.tensor(width)
-        options = {"thenSubgraphIndex": first, "elseSubgraphIndex": first + 1}
-        return draft.run("IF", [condition, condition, a], result, **options)
-    test, body = Draft(draft.rng), Draft(draft.rng)
+        known.append(first)
+        return _run_again(draft, kind, first, condition, a)
+    test, body = Draft(draft.rng), Draft(draft.rng, draft.known)
     state = [(1, "INT32"), (1, "BOOL"), (width, "FLOAT32")]
     given = [test.tensor(*each) for each in state]
     last = test.tensor(1, "INT32", np.array([draft.rng.randrange(TURNS + 1)], np.int32))
@@ -125,8 +129,19 @@ def _branch(
     turn = body.run("ADD", [given[0], one], body.tensor(1, "INT32"))
     vectors = _fill(body, graphs, given[1], [given[2]], depth)
     graphs[first + 1] = body.graph(given, [turn, given[1], _narrowed(body, vectors[0], width)])
+    known.append(first)
+    return _run_again(draft, kind, first, condition, a)
+
+
+def _run_again(draft: Draft, kind: str, first: int, condition: int, a: int) -> int:
+    """Add an IF or a WHILE that runs two subgraphs, `first` and the one behind it; its result."""
+    width = int(draft.tensors[a].shape[1])
+    if kind == "IF":
+        result = draft.tensor(width)
+        options = {"thenSubgraphIndex": first, "elseSubgraphIndex": first + 1}
+        return draft.run("IF", [condition, condition, a], result, **options)
     zero = draft.tensor(1, "INT32", np.array([0], np.int32))
-    results = [draft.tensor(*each) for each in state]
+    results = [draft.tensor(*each) for each in ((1, "INT32"), (1, "BOOL"), (width, "FLOAT32"))]
     options = {"condSubgraphIndex": first, "bodySubgraphIndex": first + 1}
     draft.run("WHILE", [zero, condition, a], *results, **options)
     return results[2]
