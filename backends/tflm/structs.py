@@ -293,6 +293,7 @@ KERNELS: dict[str, Kernel] = {
     "CUSTOM:SignalRfft": Kernel(data=Struct("iiii e p i p"), states=_transform),
     "CUSTOM:SignalStacker": Kernel(data=Struct("iiii pp b pp"), states=_stacker),
     "CUSTOM:SignalWindow": Kernel(data=Struct("ii")),
+    "CUSTOM:TFLite_Detection_PostProcess": Kernel(data=Struct("i" * 6 + "b" + "i" * 21), copies=1),
     "CUMSUM": Kernel(Struct("bb"), buffers=_of_stored(4 * 9)),
     "DEPTHWISE_CONV_2D": Kernel(Struct("eiiieii"), _CONV, _channels(3)),
     "DEPTH_TO_SPACE": _INT,

@@ -30,6 +30,7 @@ from memopt.dialects.operators.activations import BoundedOp, GeluOp
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
+from memopt.dialects.operators.detection import DetectionPostprocessOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.mean import MeanOp
@@ -41,7 +42,8 @@ from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 
 INT8: Attribute = IntegerType(8)
 INT16: Attribute = IntegerType(16)
-LIBRARY = "CUSTOM:Signal"  # how the names of TFLM's own custom operators begin
+# how the names of custom operators begin of which TFLM has kernels
+LIBRARY = ("CUSTOM:Signal", "CUSTOM:TFLite_Detection_PostProcess")
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 
 
@@ -132,6 +134,17 @@ def _(op: LstmOp) -> tuple[int, ...]:
 def _(op: SignalRfftOp) -> tuple[int, ...]:
     """signal/micro/kernels/rfft.cc: a frame, padded."""
     return (op.length.value.data * element_bits(element_of(op.input)) // 8,)
+
+
+@scratch_bytes.register
+def _(op: DetectionPostprocessOp) -> tuple[int, ...]:
+    """detection_postprocess.cc: candidates, boxes and scores as reals, and lists of as many numbers
+    as boxes, or as boxes for each object or class."""
+    boxes, scores = shape_of(op.offsets)[1], elements_of(op.scores)
+    each, objects, classes = 4 * boxes, op.most, op.class_count
+    of_objects, of_more = objects * each, max(objects, classes) * each
+    first = boxes, 4 * each, 4 * scores, each, each
+    return *first, of_objects, of_objects, each, of_objects, of_more, min(boxes, objects) * each
 
 
 @scratch_bytes.register
