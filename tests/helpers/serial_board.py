@@ -32,7 +32,9 @@ void startup_run(void) {
 MACHINE = {"cortex-m4": "mps2-an386", "riscv32": "virt"}  # with a UART; spike has none
 
 
-def built(model: Path, program: str, folder: Path, options: PlanOptions) -> Path:
+def built(
+    model: Path, program: str, folder: Path, options: PlanOptions, flags: str = "-O2"
+) -> Path:
     """Build a board's program around the model, and return the image."""
     request = Request(
         path=model, options=options, building=Building(has_serial=True), is_built=True
@@ -41,14 +43,15 @@ def built(model: Path, program: str, folder: Path, options: PlanOptions) -> Path
         assert isinstance(text, str)
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(text)
-    return linked(program, folder)
+    return linked(program, folder, flags)
 
 
-def linked(program: str, folder: Path) -> Path:
+def linked(program: str, folder: Path, flags: str = "-O2") -> Path:
     """Return the image of a project that has another program and start."""
     (folder / "main.c").write_text(program)
     (folder / "platform" / "platform_board.c").write_text(STARTUP)
-    ran = subprocess.run(["make", "-s", "-C", str(folder)], capture_output=True, text=True)
+    command = ["make", "-s", "-C", str(folder), f"CFLAGS={flags}"]
+    ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     (image,) = (folder / "build").glob("*.elf")
     return image

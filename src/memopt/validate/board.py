@@ -5,7 +5,8 @@ board.greet(hello)                        # or says which other model is there
 board.run(x.tobytes(), 12)                # the bytes of its outputs
 
 A frame that is lost, cut or broken on its way is sent again. What the board did not understand it
-says, and a run is not repeated, since it has overwritten its input.
+says, and a run is not repeated, since it has overwritten its input. Of a trace, which is sent as
+the network runs, what was lost is asked for by another run on the same input.
 """
 
 import time
@@ -16,7 +17,7 @@ from zlib import crc32
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.validate.port import Port
 
-HELLO, WRITE, RUN, READ, ANSWER = 1, 2, 3, 4, 128
+HELLO, WRITE, RUN, READ, TRACE, PART, ANSWER = 1, 2, 3, 4, 5, 6, 128
 HEAD, DATA, CRC = 6, 256, 4
 END, ESCAPE, ESCAPED_END, ESCAPED_ESCAPE = b"\xc0", b"\xdb", b"\xdb\xdc", b"\xdb\xdd"
 LONGEST = 2 * (HEAD + DATA + CRC) + 2  # bytes of a frame on its way
@@ -69,6 +70,10 @@ def unframed(text: bytes) -> bytes | None:
     return content if is_right else None
 
 
+class UnknownRequestError(MemoptError):
+    """The board does not know what it was asked."""
+
+
 class Board:
     """A board behind a port. `clock` tells the seconds that the port's reads take."""
 
@@ -107,8 +112,7 @@ class Board:
     def run(self, given: bytes, size: int) -> bytes:
         """Return the bytes of all outputs, `size` of them, for those of all inputs. Raises
         MemoptError for a board that is silent, broken, or refuses the run."""
-        for at in range(0, len(given), DATA):
-            self._ask(WRITE, at, given[at : at + DATA])
+        self._write(given)
         self.ticks.append(int.from_bytes(self._ask(RUN, patience=RUNNING), "little"))
         outputs = b""
         while len(outputs) < size:
@@ -118,10 +122,42 @@ class Board:
             outputs += part
         return outputs
 
+    def trace(self, given: bytes) -> bytes:
+        """Return what the board says of the result of each operator in a run on the bytes of all
+        inputs. What gets lost is asked for again, for which the board runs once more, with its
+        variables as they were. Raises MemoptError as `run`, and for a board that cannot do so."""
+        parts: dict[int, bytes] = {}
+        at = tries = 0
+        while tries < TRIES:
+            self._ask(HELLO)
+            self._write(given)
+            try:
+                answer = self._ask(TRACE, at, patience=RUNNING, parts=parts)
+            except UnknownRequestError:
+                text = "the board does not trace: compile the model and what includes its serial.h"
+                raise MemoptError(f"{text} with -DMEMOPT_TRACE", self._name) from None
+            total = int.from_bytes(answer, "little")
+            tries += at not in parts
+            while at in parts:
+                at += len(parts[at])
+            if at >= total:
+                return b"".join(data for _, data in sorted(parts.items()))
+        raise MemoptError(f"byte {at:,} of the trace arrives broken each time", self._name)
+
+    def _write(self, given: bytes) -> None:
+        for at in range(0, len(given), DATA):
+            self._ask(WRITE, at, given[at : at + DATA])
+
     def _ask(
-        self, kind: int, number: int = 0, data: bytes = b"", patience: float = SILENCE
+        self,
+        kind: int,
+        number: int = 0,
+        data: bytes = b"",
+        patience: float = SILENCE,
+        parts: dict[int, bytes] | None = None,
     ) -> bytes:
-        """Return the data of the answer to a request, which is sent again if it gets lost."""
+        """Return the data of the answer to a request, which is sent again if it gets lost; `parts`
+        takes what comes before it, by its offset."""
         self._sequence = (self._sequence + 1) % 256
         request = framed(kind, self._sequence, number, data)
         silence, broken = FIRST, list[int]()  # frames of each try
@@ -135,6 +171,10 @@ class Board:
                 if body is None or body[0] == ANSWER:
                     until = min(until, self._clock() + AFTER_NOISE + self._on_the_line)
                     broken[-1] += 1
+                elif parts is not None and body[:2] == bytes([PART | ANSWER, self._sequence]):
+                    parts[int.from_bytes(body[2:HEAD], "little")] = body[HEAD:]
+                    end = self._clock() + patience + self._on_the_line
+                    until = min(self._clock() + silence + self._on_the_line, end)
                 elif body[:2] == bytes([kind | ANSWER, self._sequence]):
                     return self._answered(kind, body)
             silence *= 1 if broken[-1] else 2
@@ -146,9 +186,9 @@ class Board:
         number = int.from_bytes(body[2:HEAD], "little")
         if number == 0:
             return body[HEAD:]
-        if kind == RUN and number >= 256:
+        if kind in (RUN, TRACE) and number >= 256:
             raise MemoptError(f"the board's run returned {number - 256}", self._name)
-        raise MemoptError(f"the board does not know the request {kind}", self._name)
+        raise UnknownRequestError(f"the board does not know the request {kind}", self._name)
 
     def _why(self, broken: Sequence[int], seconds: float) -> str:
         count = sum(broken)

@@ -28,6 +28,17 @@ class Traced:
     data: bytes
 
 
+def traced(trace: bytes) -> list[Traced]:
+    """Return what is in a board's trace: bytes as a number of four, name with a 0, the bytes."""
+    results: list[Traced] = []
+    at = 0
+    while at < len(trace):
+        size, end = int.from_bytes(trace[at : at + 4], "little"), trace.index(b"\0", at + 4)
+        name, at = trace[at + 4 : end].decode("ascii", "replace"), end + 1 + size
+        results.append(Traced(name, trace[end + 1 : at]))
+    return results
+
+
 class Program:
     """A project that is built in a folder, and run there on samples."""
 

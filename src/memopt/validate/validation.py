@@ -34,7 +34,7 @@ from memopt.validate.differences import (
 from memopt.validate.job import REFERENCES, Job, answer_of, stacked
 from memopt.validate.layers import EVALUATE, Layer, layers_of
 from memopt.validate.port import Port, open_port
-from memopt.validate.program import Program, Traced, split_outputs
+from memopt.validate.program import Program, Traced, split_outputs, traced
 from memopt.validate.samples import Input, Samples, read_samples
 from memopt.validate.stored import Stored, as_file, as_stored, stored_of
 
@@ -131,8 +131,6 @@ def validate(
     `data`, all if None; with a `port` the board behind it runs them. Raises MemoptError,
     UsageError, OSError."""
     if port is not None:
-        if with_layers:
-            raise UsageError("--layers is without --port: a board sends outputs alone")
         request = replace(request, building=replace(request.building, has_serial=True))
         check(request)
     known = references_of(request.path)
@@ -155,6 +153,8 @@ def validate(
         stored = [one.holding(a) for one, a in zip(file_inputs, samples.inputs, strict=True)]
         built = build(plan(imported))
         device = _Device(built, Path(work), file_inputs, file_outputs, stream, port or "")
+        if with_layers and device.board is not None and not device.board.is_same_code:
+            raise MemoptError("--layers: the board's code is another than of these options", port)
         ours = device.outputs(stored)
         theirs = _answer(reference, imported, stored)
         outputs = tuple(map(difference, file_outputs, ours, theirs))
@@ -247,7 +247,9 @@ class _Device:
 
     def trace(self, given: Sequence[Array]) -> list[Traced]:
         """Return what operators write, given what the device takes. Raises UsageError of TFLM,
-        which says nothing of it."""
+        which says nothing of it, and MemoptError for a board that does not trace."""
+        if self._board is not None:
+            return traced(self._board.trace(b"".join(array[0].tobytes() for array in given)))
         if self._program is None:
             raise UsageError("--layers is of C targets")
         return self._program.trace(given)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from serial_board import built, running, terminal
+from serial_board import built, linked, running, terminal
 from tools import need_tools
 
 from memopt.backends.c.emit.c_text import filled
@@ -29,8 +29,9 @@ from memopt.compile.request import Building, Request
 from memopt.compile.stages import build, plan, read
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.tensors import shape_of
-from memopt.validate.board import RUNNING, Board, Hello, framed, unframed
+from memopt.validate.board import ANSWER, PART, RUNNING, Board, Hello, framed, unframed
 from memopt.validate.layers import EVALUATE
+from memopt.validate.program import traced
 from memopt.validate.validation import validate
 
 FUZZ = float(os.environ.get("MEMOPT_FUZZ", "0.02"))
@@ -101,6 +102,32 @@ def test_a_board_answers_as_the_reference(
     assert second.board is not None and not second.board.is_same_code
 
 
+def test_a_board_sends_what_its_operators_write(shared: Path, tmp_path: Path, lab: Any) -> None:
+    """Compare all layers of a program that traces, find a kernel that was changed in it, and refuse
+    one of other code."""
+    lab.need_tools("cortex-m4")
+    model, data = shared / "models" / "hello_world_int8.tflite", tmp_path / "x.npy"
+    np.save(data, np.linspace(0, 6, 3, dtype=np.float32)[:, None])
+    options = PlanOptions(target="cortex-m4")
+    request = Request(path=model, options=options, is_built=True)
+    text, folder = program("hello_world_int8", "cortex-m4"), tmp_path / "board"
+
+    image = built(model, text, folder, options, "-O2 -DMEMOPT_TRACE")
+    with running("cortex-m4", image, tmp_path / "uart") as port:
+        answer = validate(request, data, None, EVALUATE, with_layers=True, port=port)
+        other = replace(request, options=replace(options, io="kept"))
+        with pytest.raises(MemoptError, match="--layers: the board's code is another than of"):
+            validate(other, data, None, EVALUATE, with_layers=True, port=port)
+    assert answer.layers is not None and len(answer.layers) == 3
+    assert all(one.against is not None and not one.different for one in answer.layers)
+    kernel = folder / "kernels" / "memopt_finish_s8.h"  # of the last operator alone
+    kernel.write_text(kernel.read_text().replace("+ zero_point;", "+ zero_point + 1;"))
+    image = linked(text, folder, "-O2 -DMEMOPT_TRACE -g")
+    with running("cortex-m4", image, tmp_path / "other") as port:
+        wrong = validate(request, data, None, EVALUATE, with_layers=True, port=port)
+    assert [(one.different, one.max_abs) for one in wrong.layers or ()] == [(0, 0), (0, 0), (1, 1)]
+
+
 ON_THE_HOST = """
 #include <unistd.h>
 #include "@name@_serial.h"
@@ -169,13 +196,20 @@ NET_H = """
 #define NET_OUTPUT_1_BYTES 5u
 #define NET_OUTPUT_BYTES 305u
 static uint8_t inputs_0[300], inputs_1[41], outputs_0[300], outputs_1[5];
+#ifdef MEMOPT_TRACE
+void memopt_trace(uint32_t tensor, const char *name, const void *data, uint32_t bytes);
+#else
+#define memopt_trace(tensor, name, data, bytes) ((void)0)
+#endif
 static int net_run(void) { /* and the inputs are no more */
   for (int i = 0; i < 300; ++i) {
     outputs_0[i] = (uint8_t)(inputs_0[i] ^ inputs_1[i % 41]);
   }
+  memopt_trace(0u, "wide", outputs_0, 300u);
   for (int i = 0; i < 5; ++i) {
     outputs_1[i] = inputs_1[i];
   }
+  memopt_trace(1u, "narrow", outputs_1, 5u);
   for (int i = 0; i < 300; ++i) {
     inputs_0[i] = 0xDB;
   }
@@ -282,10 +316,11 @@ class Line:
 
 
 @contextmanager
-def line(folder: Path, spoil: Callable[[bytes], bytes]) -> Generator[Line]:
-    library = folder / "library"
+def line(folder: Path, spoil: Callable[[bytes], bytes], traces: bool = False) -> Generator[Line]:
+    library = folder / ("tracing" if traces else "library")
     if not library.exists():
-        library = compiled(folder, SHARED_LIBRARY, "library", "-shared", "-fPIC")
+        flags = ["-DMEMOPT_TRACE"] if traces else []
+        library = compiled(folder, SHARED_LIBRARY, library.name, "-shared", "-fPIC", *flags)
     one = Line(ctypes.CDLL(str(library)), spoil)
     try:
         yield one
@@ -337,6 +372,36 @@ def test_outputs_are_right_or_there_is_an_error_whatever_the_line_does(folder: P
     assert right >= 0.6 * (right + broken) and broken
 
 
+def test_a_trace_is_right_or_there_is_an_error_whatever_the_line_does(folder: Path) -> None:
+    """What is lost is asked for again; what operators wrote comes with their names."""
+    right = broken = 0
+    for seed in range(int(SESSIONS * FUZZ) // 2):
+        given = random.Random(seed).randbytes(340) + b"x"
+        rate = (0.0, 0.02, 0.1, 0.7)[seed % 4]
+        outputs = expected(given)
+        with line(folder, spoiler(seed, rate), traces=True) as port:
+            board = Board(port, "line", port.clock)
+            try:
+                assert board.greet(HELLO)
+                results = traced(board.trace(given))
+                assert [(one.name, one.data) for one in results] == [
+                    ("wide", outputs[:300]),
+                    ("narrow", outputs[300:]),
+                ]
+                assert board.run(given, 305) == outputs
+                right += 1
+            except MemoptError as error:
+                assert rate > 0.02, error
+                broken += 1
+            assert port.now < 16 * RUNNING
+    assert right >= 0.6 * (right + broken) and broken
+    with (
+        line(folder, lambda data: data) as port,
+        pytest.raises(MemoptError, match="does not trace"),
+    ):
+        Board(port, "line", port.clock).trace(bytes(341))
+
+
 def test_a_run_is_not_repeated_and_says_what_it_returns(folder: Path) -> None:
     """It has overwritten its input: what is asked again, as nothing came back, is the same run."""
     losses = iter((True, True))
@@ -363,11 +428,13 @@ def test_a_run_is_not_repeated_and_says_what_it_returns(folder: Path) -> None:
         assert not board.greet(Hello(1, HELLO.model, b"12345678", 341, 305, "net"))
 
 
-def test_no_frame_ends_the_board_or_goes_beyond_its_tensors(folder: Path) -> None:
+@pytest.mark.parametrize("traces", [False, True])
+def test_no_frame_ends_the_board_or_goes_beyond_its_tensors(folder: Path, traces: bool) -> None:
     """Random frames, many with a CRC that is right, and pieces of them, with sanitizers; a proper
     session behind them is answered."""
     sanitized = "-fsanitize=address,undefined", "-fno-sanitize-recover"
-    run = compiled(folder, FROM_A_FILE, "file", *sanitized)
+    flags = ["-DMEMOPT_TRACE"] if traces else []
+    run = compiled(folder, FROM_A_FILE, "file", *sanitized, *flags)
     chance, sent = random.Random(1), list[bytes]()
     for _ in range(int(FRAMES * FUZZ)):
         size = chance.choice((0, 0, 1, 4, 41, 255, 256, 257, 300))
@@ -387,7 +454,12 @@ def test_no_frame_ends_the_board_or_goes_beyond_its_tensors(folder: Path) -> Non
         bytes([128 | kind, n]) + bytes(4) for n, (kind, *_) in enumerate(parts)
     ]
     assert last[-1][6:] == expected(given)[:256]
-    assert {body[2] for body in answers if body is not None and body[0] > 128} == {0, 1}
+    kinds = {body[0] for body in answers if body is not None}
+    assert (PART | ANSWER in kinds) == traces
+    others = (
+        body for body in answers if body is not None and body[0] not in (ANSWER, PART | ANSWER)
+    )
+    assert {body[2] for body in others} == {0, 1}
 
 
 def test_what_cannot_be_asked_is_refused(shared: Path, tmp_path: Path, capsys: Any) -> None:
@@ -407,7 +479,6 @@ def test_what_cannot_be_asked_is_refused(shared: Path, tmp_path: Path, capsys: A
         (2, "expected socket://HOST:PORT", *validating, "--port=socket://a"),
         (2, "expected socket://HOST:PORT", *validating, "--port=socket://a..b:80"),
         (2, "expected socket://HOST:PORT", *validating, f"--port=socket://{'a' * 64}:80"),
-        (2, "--layers is without --port", *validating, "--port=x", "--layers"),
         (2, "--serial is of C targets", *validating, "--port=x", "--target=tflm"),
         (2, "--slide: a serial port", *validating, "--port=x", "--slide=1"),
     ):
