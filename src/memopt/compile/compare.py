@@ -99,6 +99,11 @@ OF_C: tuple[tuple[Callable[[SettledOptions], bool], str], ...] = (
         "--rewrite: a .tflite is written again as it is; memopt compile writes one with less in it",
     ),
     (lambda o: o.state is not None, "--state: the .tflite keeps its inputs and outputs"),
+    (
+        lambda o: o.memory is not None,
+        "--memory: TensorFlow Lite Micro has its tensors in one memory, and its structures there "
+        "or in another: --ram=persistent:8K,tensors:20K",
+    ),
     (lambda o: o.int8_io, "--int8-io: the .tflite keeps its inputs and outputs"),
     (lambda o: o.nhwc_io, "--nhwc-io: the .tflite keeps its inputs and outputs"),
 )

@@ -15,7 +15,12 @@ from memopt.compile.advice import Advice, fitting_text
 from memopt.compile.measure import Measured
 from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.compile.run_passes import SourcePlan, plan_facts
-from memopt.compile.target_facts import check_target_flash, check_target_ram, timed
+from memopt.compile.target_facts import (
+    check_target_arenas,
+    check_target_flash,
+    check_target_ram,
+    timed,
+)
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import rewrites_list
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
@@ -35,6 +40,8 @@ class Report:
         request, facts = self.measured.planned.imported.request, self.measured.facts
         if request.ram is not None:
             check_target_ram(facts, request.ram, fitting_text(self.advice, request.ram))
+        if request.arenas is not None:
+            check_target_arenas(facts, *request.arenas)
         if request.flash is not None:
             check_target_flash(facts, request.flash)
 

@@ -78,6 +78,8 @@ def check(request: Request) -> None:
     """Raise UsageError for options of a build that contradict each other."""
     if request.ram is not None and request.options.memory is not None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    if request.arenas is not None and not request.options.runs_file:
+        raise UsageError("--ram of two arenas is of --target=tflm; --memory has those of C targets")
     if ARENA in request.building.storage.sections and request.options.memory is not None:
         raise UsageError("--section=arena is of one arena; --memory has a section for each memory")
     layout = request.building.layout

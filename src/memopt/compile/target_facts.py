@@ -180,6 +180,23 @@ def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
         )
 
 
+def check_target_arenas(facts: dict[str, Any], persistent: int, tensors: int) -> None:
+    """Raise MemoptError unless what an interpreter needs is known, and its structures and tensors
+    need no more than these bytes of two arenas."""
+    parts = facts.get("interpreter")
+    if parts is None:
+        raise MemoptError(f"--ram cannot be promised: {facts['not_measured']['ram']}")
+    for name, what, held, key in (
+        ("persistent", "TFLM's structures", persistent, "persistent"),
+        ("tensors", "TFLM's tensors and lists", tensors, "non_persistent"),
+    ):
+        if parts[key] > held:
+            raise MemoptError(
+                f"{what} of {sizes(parts[key])} do not fit into {name} of {sizes(held)}: "
+                f"{parts[key] - held:,} B are missing"
+            )
+
+
 def check_target_flash(facts: dict[str, Any], flash: int) -> None:
     """Raise MemoptError unless the image is known and has no more than `flash` bytes."""
     need, why = facts["flash"], facts["not_measured"].get("flash")

@@ -62,6 +62,38 @@ def test_a_small_model_needs_more_to_be_planned_than_to_run(
     assert json.loads(capsys.readouterr().out)["target"]["tensor_arena"] == 1_072 + 48
 
 
+def test_two_arenas_have_what_is_given(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Check one byte less of each, and that what is no two arenas is wrong usage."""
+    model = shared / "models" / "hello_world_int8.tflite"
+    report = compiled(model, tmp_path / "out", "--target=tflm")
+    parts = report["target"]["interpreter"]
+    persistent, tensors = parts["persistent"], parts["non_persistent"]
+    compiled(
+        model, tmp_path / "in", "--target=tflm", f"--ram=persistent:{persistent},tensors:{tensors}"
+    )
+    for sizes, text in (
+        ((persistent - 1, tensors), "TFLM's structures of"),
+        ((persistent, tensors - 1), "TFLM's tensors and lists of"),
+    ):
+        both = f"--ram=persistent:{sizes[0]},tensors:{sizes[1]}"
+        error = refusal(model, tmp_path / "no", capsys, "--target=tflm", both)
+        assert text in error and "1 B are missing" in error
+        assert not (tmp_path / "no").exists()
+    for words in (
+        ["--target=tflm", "--ram=persistent:8K"],
+        ["--target=tflm", "--ram=persistent:8K,tensors:1K,tensors:2K"],
+        ["--target=tflm", "--memory=fast:16K,slow:64K"],
+        ["--target=cortex-m4", "--ram=persistent:8K,tensors:20K"],
+    ):
+        assert main(["compile", str(model), *words, "-o", str(tmp_path / "no")]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and (
+            "persistent:8K,tensors:20K" in error or "--memory" in error
+        )
+
+
 @pytest.mark.parametrize("flag", ["--optimize=speed", "--shared-kernels"])
 def test_what_is_of_our_kernels_is_refused(
     flag: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

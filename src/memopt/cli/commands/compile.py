@@ -42,7 +42,8 @@ def add_arguments(commands: Any) -> None:
         "--ram",
         metavar="256K",
         help="what the board has for arena, stack and static RAM: fitted to it as by --fit, unless "
-        "--rows says how or --place asks for shared objects; fails if it is not enough",
+        "--rows says how or --place asks for shared objects; fails if it is not enough; of TFLM's "
+        "two arenas persistent:8K,tensors:20K",
     )
     parser.add_argument(
         "--flash",
@@ -170,12 +171,22 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
         has_serial=args.serial,
         measure=args.measure,
     )
-    ram = None if args.ram is None else bytes_of_text(args.ram)
+    ram, arenas = (None, None) if args.ram is None else _ram(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)
     clock = None if args.clock is None else hertz(args.clock)
     own = folder if len(args.model) == 1 else folder / file_name(stem_of(path))
-    budgets = {"ram": ram, "flash": flash, "clock": clock}
+    budgets: dict[str, Any] = {"ram": ram, "arenas": arenas, "flash": flash, "clock": clock}
     return request_of(args, path, building=building, **budgets, is_built=True, folder=own)
+
+
+def _ram(text: str) -> tuple[int | None, tuple[int, int] | None]:
+    """Return bytes of RAM, or those of two arenas. Raises UsageError."""
+    if ":" not in text:
+        return bytes_of_text(text), None
+    named = dict(each.partition(":")[::2] for each in text.split(","))
+    if sorted(named) != ["persistent", "tensors"] or text.count(",") != 1:
+        raise UsageError(f"--ram={text}: two arenas are persistent:8K,tensors:20K")
+    return None, (bytes_of_text(named["persistent"]), bytes_of_text(named["tensors"]))
 
 
 def _one(args: argparse.Namespace, request: Request) -> None:
