@@ -23,8 +23,10 @@ from memopt.compile.target_facts import (
 )
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.rewrites import rewrites_list
+from memopt.dialects.memgraph.functions import runs_of
 from memopt.dialects.memgraph.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch
 from memopt.targets.core.planned_for import runs_file
+from memopt.targets.tflm.arena import tflm_arena
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ def report(measured: Measured) -> Report:
     return Report(measured, advice, content)
 
 
+def _source_arena(before: SourcePlan) -> int:
+    """Return the bytes that TFLM's own planner needs for the file as it is. Tensors of what its
+    operators run are to it as any others."""
+    if not runs_of(before.func):
+        return before.plan.arena
+    return tflm_arena(before.func, planned=False, source_order=True).head
+
+
 def report_dict(
     name: str,
     before: SourcePlan,
@@ -88,7 +98,7 @@ def report_dict(
         "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
         "source": {
             "peak": old.peak.data,
-            "arena": old.arena,
+            "arena": _source_arena(before),
             "scratch": peak_scratch(before.memory, model),
             "alignment": model.alignment.data,
             "io": model.io.data,

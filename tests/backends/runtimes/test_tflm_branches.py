@@ -131,6 +131,8 @@ def test_one_subgraph_of_two_operators_has_one_place(tmp_path: Path, capsys: Any
     inputs = random_inputs(data, 4, 1)
     old, new = run([Job("tflm", d, inputs) for d in (data, planned)], tmp_path)
     assert (old.error, new.error) == ("", "") and new.head < old.head
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert (report["source"]["arena"], report["plan"]["arena"]) == (old.head, new.head)
     for a, b in zip(old.outputs, new.outputs, strict=True):
         assert np.array_equal(a[0], b[0])
     capsys.readouterr()
