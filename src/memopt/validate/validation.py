@@ -154,7 +154,8 @@ def validate(
         built = build(plan(imported))
         device = _Device(built, Path(work), file_inputs, file_outputs, stream, port or "")
         if with_layers and device.board is not None and not device.board.is_same_code:
-            raise MemoptError("--layers: the board's code is another than of these options", port)
+            text = "--layers: the board's code is another than of these options"
+            raise MemoptError(text, device.board.port)
         ours = device.outputs(stored)
         theirs = _answer(reference, imported, stored)
         outputs = tuple(map(difference, file_outputs, ours, theirs))

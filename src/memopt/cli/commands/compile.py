@@ -183,8 +183,9 @@ def _ram(text: str) -> tuple[int | None, tuple[int, int] | None]:
     """Return bytes of RAM, or those of two arenas. Raises UsageError."""
     if ":" not in text:
         return bytes_of_text(text), None
-    named = dict(each.partition(":")[::2] for each in text.split(","))
-    if sorted(named) != ["persistent", "tensors"] or text.count(",") != 1:
+    parts = [each.partition(":") for each in text.split(",")]
+    named = {name: size for name, _, size in parts}
+    if sorted(name for name, _, _ in parts) != ["persistent", "tensors"]:
         raise UsageError(f"--ram={text}: two arenas are persistent:8K,tensors:20K")
     return None, (bytes_of_text(named["persistent"]), bytes_of_text(named["tensors"]))
 
