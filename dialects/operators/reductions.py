@@ -107,6 +107,12 @@ class ExtremeOp(ReductionOp):
     traits = traits_def(Monotone())
 
     @property
+    def takes_stored(self) -> bool:
+        """Return True: the extreme of what is stored in one quantization stands for the extreme of
+        the numbers."""
+        return True
+
+    @property
     def goes_in_turn(self) -> bool:
         return True
 
