@@ -98,10 +98,27 @@ def extract(
     return _extracted(func, Seen.of(func, model_of(func)), memory, assume_pure, any_order)
 
 
-def graph_of(func: FuncOp, any_order: bool, deadline: float | None) -> MemoryGraph:
-    """Return the memory graph of a function, without what keeps it up to date; see `extract`."""
+@dataclass(frozen=True)
+class Grouped:
+    """A function as a memory graph, without what keeps it up to date."""
+
+    func: FuncOp
+    memory: BlockMemory
+    graph: MemoryGraph
+    group_of: tuple[int | None, ...]
+    any_order: bool
+
+    def extracted(self) -> Extracted:
+        """Return what `extract` does of the function, which nothing has changed since."""
+        model = model_of(self.func)
+        known = self.memory, self.graph, self.group_of, Seen.of(self.func, model)
+        return Extracted(self.func, model, *known, False, self.any_order)
+
+
+def grouped(func: FuncOp, any_order: bool, deadline: float | None) -> Grouped:
+    """Return the memory graph of a function; see `extract`."""
     memory = function_memory(func, model_of(func), _look_of(func, deadline))
-    return _graph(func, model_of(func), memory, False, any_order)[0]
+    return Grouped(func, memory, *_graph(func, model_of(func), memory, False, any_order), any_order)
 
 
 def _look_of(func: FuncOp, deadline: float | None) -> Callable[[], None] | None:

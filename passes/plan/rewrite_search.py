@@ -26,9 +26,10 @@ from memopt.dialects.attributes.rewrites import RewrittenAttr
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import drop_plan, inlined_by
 from memopt.dialects.operators.accumulation import AccumulateOp
-from memopt.passes.plan.extract import extract, graph_of
+from memopt.passes.plan.extract import extract, grouped
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
-from memopt.passes.rows.expand import computing, cut
+from memopt.passes.rows.expand import computing
+from memopt.passes.rows.numbers import CutCopy, cut_copy, hand_over, text_of
 from memopt.rewrites import Sites, apply_rules, rule_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
@@ -68,6 +69,7 @@ class _Search:
     rows: bool
     most: int
     asked: Asked
+    copies: "_Copies"
     work: int = WORK
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
@@ -115,9 +117,9 @@ class _Search:
         if (known := self.known(key)) is not None:
             return known
         copy = rewritten(self.func, trial)
-        text = str(copy) if self.rows else ""  # other sites may have made the same of it
+        text = text_of(copy) if self.rows else ""  # other sites may have made the same of it
         if (known := self.known(text)) is None:
-            known = ordered(copy, self.deadline, self.rows, most=self.most)
+            known = self.copies.ordered(copy, text, self.deadline, self.most)
             if self.rows:
                 self.asked[text] = self.most, known
         self.asked[key] = self.most, known
@@ -140,19 +142,23 @@ def apply_by_search(
     everywhere = runnable(func, dict.fromkeys(rules))
     if not any(everywhere.values()):
         return []
+    copies = _Copies(rows)
     try:
-        before = ordered(rewritten(func, {}), deadline, rows, FIRST)
+        copy = rewritten(func, {})
+        before = copies.ordered(copy, text_of(copy) if rows else "", deadline, None, FIRST)
     except clock.TimeIsOverError:
         return []
     schedules: Asked = {frozenset(): (before.peak, before)}
-    together = _together(func, everywhere, before, deadline, rows, schedules)
-    search = _Search(func, deadline, before, rows, _proven(before, rows), schedules)
+    together = _together(func, everywhere, before, deadline, schedules, copies)
+    search = _Search(func, deadline, before, rows, _proven(before, rows), schedules, copies)
     for rule in rules:
         search.add(rule)
     if together is not None and together.best.peak < search.best.peak:
         search = together
     if any(applied(func, search.taken).values()) and not rows:
         _settle_sums(func, search.best.order)
+    if rows and deadline is None:
+        copies.hand_over(func, search.best)
     return search.did
 
 
@@ -179,8 +185,8 @@ def _together(
     everywhere: Mapping[str, frozenset[int]],
     before: Schedule,
     deadline: float | None,
-    rows: bool,
     asked: Asked,
+    copies: "_Copies",
 ) -> _Search | None:
     """All rules at all of their sites, in half of the time that is left, then without those that
     the peak does not need; None if there is but one of them, or the peak does not fall."""
@@ -189,18 +195,18 @@ def _together(
         return None
     seconds = clock.left(deadline)
     half = clock.deadline(None if seconds is None else seconds / 2)
-    lower = _proven(before, rows) - 1
+    rows, lower = copies.rows, _proven(before, copies.rows) - 1
     try:
         copy = rewritten(func, taken)
-        text = str(copy) if rows else ""
-        best = ordered(copy, half, rows, most=lower)
+        text = text_of(copy) if rows else ""
+        best = copies.ordered(copy, text, half, lower)
     except clock.TimeIsOverError:
         return None
     if rows:
         asked[text] = lower, best
     if best.peak > lower:
         return None
-    search = _Search(func, half, best, rows, best.peak, asked, taken=dict(taken))
+    search = _Search(func, half, best, rows, best.peak, asked, copies, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
     for rule in costly:
         search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
@@ -274,21 +280,53 @@ def rewritten(func: FuncOp, allowed: Allowed) -> FuncOp:
     return copy
 
 
+@dataclass
+class _Copies:
+    """Copies of a function that are ordered, whole or with all operators in `rows`; of these the
+    last one that no other has a lower peak than is `kept`, by its text."""
+
+    rows: bool
+    least: int | None = None
+    kept: dict[str, CutCopy] = field(default_factory=dict[str, CutCopy])
+
+    def ordered(
+        self,
+        copy: FuncOp,
+        text: str,
+        deadline: float | None,
+        most: int | None,
+        states: int = STATES,
+    ) -> Schedule:
+        """Return the schedule of a copy, of its own for this, as `ordered`; keep it by its text."""
+        schedule, cut = ordered(copy, deadline, self.rows, states, most)
+        if cut is not None and (self.least is None or schedule.peak <= self.least):
+            self.least = schedule.peak
+            self.kept.clear()
+            self.kept[text] = cut
+        return schedule
+
+    def hand_over(self, func: FuncOp, schedule: Schedule) -> None:
+        """Hand over the copy that is the function with all operators in rows, if it was kept."""
+        if (cut := self.kept.get(text_of(func))) is not None:
+            hand_over(func, cut, schedule)
+
+
 def ordered(
     copy: FuncOp,
     deadline: float | None,
-    rows: bool = False,
-    states: int = STATES,
-    most: int | None = None,
-) -> Schedule:
-    """Return the order of least peak that is known by then of a copy of a function, of its own for
-    this: `rows` cuts all of its operators. The search has so many states, and ends where no peak is
+    rows: bool,
+    states: int,
+    most: int | None,
+) -> tuple[Schedule, CutCopy | None]:
+    """Return the schedule of least peak that is known by then of a copy of a function, and the copy
+    where `rows` cuts all of its operators. The search has so many states, and ends where no peak is
     at most `most` bytes; many rows are searched only where their heuristics are far from the bound.
     Raises TimeIsOverError where operators in rows cannot be cut until then."""
     seconds = clock.left(deadline)
     if not rows:
-        return schedule(graph_of(copy, True, None), "auto", seconds, most=most)
-    cut(copy, range(len(computing(copy))), deadline)
-    graph = graph_of(copy, False, deadline)
+        return schedule(grouped(copy, True, None).graph, "auto", seconds, most=most), None
+    cut = cut_copy(copy, range(len(computing(copy))), deadline)
+    graph = cut.grouped.graph
     tolerance = TOLERANCE if len(graph) > MANY else 0.0
-    return schedule(graph, "auto", seconds, max_states=states, most=most, tolerance=tolerance)
+    limits = {"max_states": states, "most": most, "tolerance": tolerance}
+    return schedule(graph, "auto", seconds, **limits), cut

@@ -24,7 +24,7 @@ from memopt.passes.plan.reorder import reorder
 from memopt.passes.rows.expand import computing
 from memopt.passes.rows.fit import without_holes, worth_placing
 from memopt.passes.rows.minimise import CALLS, fewer_rows, keeps
-from memopt.passes.rows.numbers import Cuts, InRows, carried
+from memopt.passes.rows.numbers import Cuts, InRows, carried, handed_over
 from memopt.solvers import clock
 from memopt.solvers.joint import Joint, solve
 from memopt.solvers.joint.capacity import asked, nearest
@@ -164,6 +164,9 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
     """Return the rows of the least arena that is found by `deadline`, of these those of the fewest
     calls; whole operators are none where the argument is `streamed`."""
     cuts = Cuts(func)
+    handed = handed_over(func) if deadline is None else None
+    if handed is not None:
+        cuts.made[frozenset(range(len(computing(func))))] = handed[0]
     known: list[Placed] = []
     if deadline is not None and not streamed:
         known.append(_whole(cuts, _until(deadline, WHOLE)))
@@ -177,7 +180,10 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
         return replace(uncut, bounds=RowBounds(uncut.arena, uncut.arena))
     if known and clock.late(deadline):
         return known[0]
-    ordered = schedule(rows.graph, "auto", clock.left(deadline, ORDER))
+    if handed is not None and handed[1].optimal and not handed[1].states:
+        ordered = handed[1]  # no search, whatever its limits, would have come to another order
+    else:
+        ordered = schedule(rows.graph, "auto", clock.left(deadline, ORDER))
     bounds = RowBounds(rows=ordered.lower_bound)
     if not streamed:
         bounds = replace(bounds, whole=_least_peak(cuts.whole.graph, ordered.peak))

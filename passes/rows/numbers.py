@@ -1,23 +1,25 @@
 """A function with operators in rows as numbers: which operator each step is of, and which tensor
 each group is a row of. Operators are those of `computing`, by position."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
+from weakref import ReferenceType, ref
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from memopt.dialects.attributes.rewrites import REWRITES
 from memopt.dialects.foreign.foreign_operator import required_operator
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.plan import makes_virtual
 from memopt.dialects.rows.operations import RowKernelOp, RowOp, SplitRowsOp
 from memopt.dialects.rows.steps import steps_of
-from memopt.passes.plan.extract import Extracted, extract
+from memopt.passes.plan.extract import Extracted, Grouped, extract, grouped
 from memopt.passes.rows.expand import computing, cut
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
 from memopt.solvers.scheduling.partial_rows import Rows, SomeWhole
 
 Question = tuple[frozenset[int], int, tuple[int, ...]]
@@ -108,10 +110,34 @@ class Cuts:
         return self.made[wanted]
 
 
+@dataclass(frozen=True)
+class CutCopy:
+    """A copy of a function with the operators `cut` in rows; `number` says of operations and
+    kernels of rows which of `computing` they are of."""
+
+    grouped: Grouped
+    cut: frozenset[int]
+    number: Mapping[Operation, int]
+
+    def in_rows(self) -> InRows:
+        """Return the copy, which nothing has changed since, with the operator of each step."""
+        extracted, operator, others = self.grouped.extracted(), list[int](), 0
+        for op in extracted.memory.operations:
+            is_row = isinstance(op, RowOp)
+            known = self.number.get(cast("RowKernelOp", op.operator.owner) if is_row else op)
+            others += known is None
+            operator.append(-others if known is None else known)
+        return InRows(extracted, self.cut, tuple(operator))
+
+
 def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = None) -> InRows:
     """Return a copy of `func` with these of its operators cut, of those that have rows. Raises
     TimeIsOverError at `deadline`."""
-    copy = func.clone()
+    return cut_copy(func.clone(), positions, deadline).in_rows()
+
+
+def cut_copy(copy: FuncOp, positions: Collection[int], deadline: float | None) -> CutCopy:
+    """Return a copy of a function with these of its operators cut; see `in_rows`."""
     running = computing(copy)
     old = {op for op in body_of(copy).ops if isinstance(op, RowKernelOp)}
     several = [1 if steps_of(op) is not None else len(op.results) for op in running]
@@ -120,14 +146,47 @@ def in_rows(func: FuncOp, positions: Collection[int], deadline: float | None = N
     cuts = [op for op in cuts if not any(makes_virtual(use.operation) for use in op.operator.uses)]
     number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
     number |= zip(cuts, (k for k in done for _ in range(several[k])), strict=True)
-    extracted = extract(copy, deadline=deadline)
-    operator: list[int] = []
-    others = 0
-    for op in extracted.memory.operations:
-        known = number.get(cast("RowKernelOp", op.operator.owner) if isinstance(op, RowOp) else op)
-        others += known is None
-        operator.append(-others if known is None else known)
-    return InRows(extracted, frozenset(done), tuple(operator))
+    return CutCopy(grouped(copy, False, deadline), frozenset(done), number)
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """A copy of a function with all operators in rows, its order, and the function's text."""
+
+    func: "ReferenceType[FuncOp]"
+    text: str
+    copy: CutCopy
+    schedule: Schedule
+
+
+_handed: list[_Handed] = []  # the last one, until it is taken
+
+
+def hand_over(func: FuncOp, copy: CutCopy, schedule: Schedule) -> None:
+    """Keep a copy of the function with all operators in rows, and its order, for who cuts the
+    function as it stands next."""
+    _handed[:] = [_Handed(ref(func), text_of(func), copy, schedule)]
+
+
+def handed_over(func: FuncOp) -> tuple[InRows, Schedule] | None:
+    """Return what was handed over of a function, once; None where nothing was, or the function has
+    changed since in more than what says how it was rewritten."""
+    known = _handed.pop() if _handed else None
+    if known is None or known.func() is not func or known.text != text_of(func):
+        return None
+    if REWRITES in func.attributes:
+        known.copy.grouped.func.attributes[REWRITES] = func.attributes[REWRITES]
+    return known.copy.in_rows(), known.schedule
+
+
+def text_of(func: FuncOp) -> str:
+    """Return the text of a function without what says how it was rewritten."""
+    held = func.attributes
+    func.attributes = {name: value for name, value in held.items() if name != REWRITES}
+    try:
+        return str(func)
+    finally:
+        func.attributes = held
 
 
 def _tensors(func: FuncOp) -> list[Sequence[SSAValue]]:

@@ -1,7 +1,7 @@
 """A module as it was and planned: what `compile`, `report` and `memopt.plan` compare."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +14,7 @@ from memopt.compile.plan_request import is_tflite, lowered, settled
 from memopt.compile.run_passes import (
     Seconds,
     SourcePlan,
+    WholePeaks,
     as_it_was,
     plan_facts,
     plan_module,
@@ -32,12 +33,14 @@ from memopt.text.usage import UsageError
 
 @dataclass(frozen=True)
 class Task:
-    """A network to plan by `options`: `imported` is what the file says, `ready` what is planned."""
+    """A network to plan by `options`: `imported` is what the file says, `ready` what is planned;
+    `whole_peaks` what is known of its whole operators."""
 
     imported: ModuleOp
     ready: ModuleOp
     options: SettledOptions
     is_tflite: bool
+    whole_peaks: WholePeaks = field(default_factory=WholePeaks, compare=False)
 
 
 def task_of(
@@ -80,7 +83,7 @@ def plan_alone(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp
     """Return the task's network planned, compared with nothing, and what is known of its function.
     Raises MemoptError."""
     after = task.ready.clone()
-    known = plan_module(context, after, task.options, seconds)
+    known = plan_module(context, after, task.options, seconds, task.whole_peaks)
     func = only_function(after)
     return after, Checked(func, plan_facts(func), known[func].extracted.memory)
 

@@ -48,7 +48,8 @@ class Planned:
         if self.known.plan.family.data != "rows":
             return None
         imported = self.imported
-        return whole_peak(imported.context, self.task.ready, self.options, imported.seconds)
+        how = imported.context, self.task.ready, self.options, imported.seconds
+        return whole_peak(*how, self.task.whole_peaks)
 
     def advice(self, ram: int | None) -> tuple[Advice, ...]:
         """Return the options that would save RAM, of which `ram` bytes are needed in all."""

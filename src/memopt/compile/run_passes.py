@@ -27,6 +27,7 @@ from memopt.dialects.memgraph.functions import (
 from memopt.dialects.memgraph.plan import model_of, plan_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
+from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
@@ -89,11 +90,13 @@ def rewritten(
     """Return a copy with the rules that are applied at once, and the options without them, for who
     plans it more than once in C; the module itself where something else has to come first."""
     rules = rules_of(options)
-    first = options.int8_io or options.state is not None or options.slide is not None
+    first = options.state is not None or options.slide is not None
     if not rules.at_once or first:
         return module, options
     copy = module.clone()
     with seconds.timed("rewrite"):
+        if options.int8_io:  # comes before the rules, and finds nothing to do after them
+            MemgraphInt8IoPass().apply(context, copy)
         MemgraphRewritePass(rules.at_once).apply(context, copy)
     searched = ",".join((*rules.searched, *rules.by_rows))
     return copy, replace(options, rewrite=searched or NO_RULES)
@@ -143,11 +146,20 @@ def _counts_rows(step: ModulePass) -> bool:
     return isinstance(step, MemgraphRewritePass) and step.rows
 
 
+WholePeaks = dict[SettledOptions, int]
+"""Bytes of the peak of a network's whole operators, by the options that they were ordered by."""
+
+
 def plan_module(
-    context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
+    context: Context,
+    module: ModuleOp,
+    options: SettledOptions,
+    seconds: Seconds,
+    whole_peaks: WholePeaks | None = None,
 ) -> dict[FuncOp, Planned]:
     """Plan every function of `module`, verified at the end, and what is known of each
-    function then. A time limit counts since `seconds` began. Raises MemoptError.
+    function then. A time limit counts since `seconds` began; without one `whole_peaks` gets that
+    of a module of one function if it is found on the way. Raises MemoptError.
 
     With rows=auto neither whole operators nor all rows have a smaller arena: the pass that chooses
     rows counts no scratch of fast kernels, and sees what the rules left that rows need.
@@ -164,7 +176,8 @@ def plan_module(
         if rival.rows == NONE and _are_whole(known, imported):
             continue
         other = imported.clone()
-        smaller = _smaller(context, other, plan(rival), seconds, deadline, _cost(known))
+        peaks = None if deadline is not None or rival.rows != NONE else whole_peaks
+        smaller = _smaller(context, other, rival, seconds, deadline, _cost(known), peaks)
         if smaller is not None:
             known = smaller
             _take_over(module, other)
@@ -199,20 +212,24 @@ def _is_least(
 def _smaller(
     context: Context,
     module: ModuleOp,
-    steps: Sequence[Step],
+    options: SettledOptions,
     seconds: Seconds,
     deadline: float | None,
     least: tuple[int, int],
+    peaks: WholePeaks | None,
 ) -> dict[FuncOp, Planned] | None:
     """Plan `module` if that costs less than `least`, and return what is known then; None if it does
-    not, most often as soon as the peak is bounded, or if no time is left."""
+    not, most often as soon as the peak is bounded, or if no time is left. `peaks` gets the peak."""
+    steps = plan(options)
     places = next(k for k, step in enumerate(steps) if step.stage == "place")
     if clock.late(deadline):
         return None
     try:
         _run(context, module, steps[:places], seconds, deadline)
-        bounds = [plan.lower_bound.data for f in functions(module) if (plan := plan_of(f))]
-        if sum(bounds) > least[0]:
+        plans = [planned for f in functions(module) if (planned := plan_of(f))]
+        if peaks is not None and len(plans) == 1:
+            peaks[options] = plans[0].peak.data
+        if sum(planned.lower_bound.data for planned in plans) > least[0]:
             return None
         known = _run(context, module, steps[places:], seconds, deadline)
     except NoRowsError:
@@ -311,14 +328,20 @@ def plan_facts(func: FuncOp) -> PlanAttr:
 
 
 def whole_peak(
-    context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
+    context: Context,
+    module: ModuleOp,
+    options: SettledOptions,
+    seconds: Seconds,
+    known: WholePeaks,
 ) -> int | None:
-    """Bytes of the peak of whole operators, as `--rows=none` orders them, beside a plan in rows;
-    None if no time is left to find it."""
+    """Bytes of the peak of whole operators, as `--rows=none` orders them, beside a plan in rows, of
+    those that are `known` if it is; None if no time is left to find it."""
     deadline = seconds.deadline(options.time_limit)
     if clock.late(deadline):
         return None
     whole_options = replace(options, rows=NONE, fit=None, stream_input=False, slide=None, kept=None)
+    if whole_options in known:
+        return known[whole_options]
     steps = [step for step in plan(whole_options) if step.stage != "place"][:-1]
     copy = module.clone()
     _run(context, copy, steps, Seconds(), deadline)
