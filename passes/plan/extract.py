@@ -100,19 +100,20 @@ def extract(
 
 @dataclass(frozen=True)
 class Grouped:
-    """A function as a memory graph, without what keeps it up to date."""
+    """A function as a memory graph, as `Extracted`, without what keeps it up to date."""
 
     func: FuncOp
     memory: BlockMemory
     graph: MemoryGraph
     group_of: tuple[int | None, ...]
+    shared: Mapping[tuple[int, int], int]
     any_order: bool
 
     def extracted(self) -> Extracted:
         """Return what `extract` does of the function, which nothing has changed since."""
         model = model_of(self.func)
-        known = self.memory, self.graph, self.group_of, Seen.of(self.func, model)
-        return Extracted(self.func, model, *known, False, self.any_order)
+        known = self.memory, self.graph, self.group_of, self.shared
+        return Extracted(self.func, model, *known, Seen.of(self.func, model), False, self.any_order)
 
 
 def grouped(func: FuncOp, any_order: bool, deadline: float | None) -> Grouped:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, topological_order
-from memopt.solvers.theory.fan_out import FanOut, Waiting
+from memopt.solvers.theory.ideals import FanOut, Waiting
 
 MANY = 8  # tensors that an operator reads, and readers of each, from which on it waits for them
 

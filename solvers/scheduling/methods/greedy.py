@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, topological_order
 from memopt.solvers.theory.bounds import bounded
-from memopt.solvers.theory.fan_out import FanOut, Waiting
+from memopt.solvers.theory.ideals import FanOut, Waiting
 
 
 @dataclass

@@ -8,9 +8,8 @@ from oracles import random_graph
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
 from memopt.solvers.scheduling import phases
 from memopt.solvers.scheduling.methods import greedy
-from memopt.solvers.theory import fan_out
-from memopt.solvers.theory.fan_out import FanOut, Waiting
-from memopt.solvers.theory.ideals import ancestors, descendants
+from memopt.solvers.theory import ideals
+from memopt.solvers.theory.ideals import FanOut, Waiting, ancestors, descendants
 
 GRAPHS = 2_000
 
@@ -63,7 +62,7 @@ def graphs(fuzz: float) -> list[MemoryGraph]:
 
 
 def test_edges_taken_apart_are_all_edges(fuzz: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fan_out, "MANY", 2)
+    monkeypatch.setattr(ideals, "MANY", 2)
     shared = 0
     for graph in graphs(fuzz):
         edges = FanOut.of(graph)
@@ -78,7 +77,7 @@ def test_edges_taken_apart_are_all_edges(fuzz: float, monkeypatch: pytest.Monkey
 def test_an_operator_is_ready_when_the_last_before_it_ran(
     fuzz: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fan_out, "MANY", 2)
+    monkeypatch.setattr(ideals, "MANY", 2)
     for graph in graphs(fuzz):
         waiting, done = Waiting(graph), set[int]()
         for v in topological_order(graph):
@@ -92,7 +91,7 @@ def test_an_operator_is_ready_when_the_last_before_it_ran(
 def test_ancestors_and_descendants_are_those_of_the_edges(
     fuzz: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fan_out, "MANY", 2)
+    monkeypatch.setattr(ideals, "MANY", 2)
     for graph in graphs(fuzz):
         above = [0] * len(graph)
         for v in topological_order(graph):
@@ -111,6 +110,6 @@ def test_orders_do_not_depend_on_how_edges_are_counted(
     monkeypatch.setattr(phases, "MANY", 2)
     orders: list[list[object]] = []
     for many in (2, 100):
-        monkeypatch.setattr(fan_out, "MANY", many)
+        monkeypatch.setattr(ideals, "MANY", many)
         orders.append([(greedy.order(graph), phases.order(graph)) for graph in graphs(fuzz)])
     assert orders[0] == orders[1]
