@@ -93,8 +93,10 @@ class MemgraphPlanMemrefsPass(ModulePass):
                 check_callers(func, callers.get(name, []))
         for reading in readings if self.replace else ():
             name = reading.func.sym_name.data
-            is_argument = self.arena == "argument" or name in callers
-            replace_allocations(reading, _places(reading), called.frames[name], is_argument)
+            frame = called.frames[name]
+            # a call hands over no bytes where none are needed
+            is_argument = frame.bytes > 0 if name in callers else self.arena == "argument"
+            replace_allocations(reading, _places(reading), frame, is_argument)
 
     def _plan(self, func: FuncOp, called: Called, deadline: float | None) -> None:
         """Write the plan of one function."""

@@ -16,7 +16,7 @@ A loop that neither allocates nor carries memrefs runs as one heap of accesses i
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.memref import DeallocOp
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -28,6 +28,7 @@ from memopt.dialects.buffers.accesses import (
     access_of,
     alignment_of,
     allocated_bytes,
+    is_memref,
     memrefs,
 )
 from memopt.dialects.buffers.control_flow import PARALLEL, is_loop, is_structured
@@ -356,7 +357,7 @@ class Execution:
             isinstance(inner, AllocationOp)
             or inner in self.extents
             or (inner.regions and memrefs(inner.results))
-            or any(isinstance(a.type, MemRefType) for b in _blocks(inner) for a in b.args)
+            or any(is_memref(a.type) for b in _blocks(inner) for a in b.args)
             for inner in op.walk()
         )
 
@@ -371,7 +372,7 @@ class Execution:
                 self.run(block, ends[-1])
                 last = block.last_op
                 for value, result in zip(last.operands if last else (), op.results, strict=False):
-                    if isinstance(result.type, MemRefType):
+                    if is_memref(result.type):
                         ends[-1].of[result] = self._places((value,), op, ends[-1])
             if any(not region.blocks for region in op.regions) or op.name == "affine.if":
                 ends.append(start)
@@ -395,7 +396,7 @@ class Execution:
         if isinstance(op, ForOp):
             carried = list(zip(op.body.block.args[1:], op.iter_args, op.results, strict=True))
             for argument, init, _ in carried:
-                if isinstance(argument.type, MemRefType):
+                if is_memref(argument.type):
                     memory.of[argument] = self._places((init,), op, memory)
             while True:
                 turn = memory.copy()
@@ -407,7 +408,7 @@ class Execution:
                     break
                 memory.join(turn)
             for argument, _, result in carried:
-                if isinstance(result.type, MemRefType):
+                if is_memref(result.type):
                     memory.of[result] = self._places((argument,), op, memory)
         elif isinstance(op, WhileOp):
             before, after = op.before_region.block, op.after_region.block
@@ -432,7 +433,7 @@ class Execution:
             while True:
                 turn = memory.copy()
                 for block in _blocks(op):
-                    if any(isinstance(a.type, MemRefType) for a in block.args):
+                    if any(is_memref(a.type) for a in block.args):
                         raise MemoptError(f"{op.name} carries a memref", place_of(op))
                     self.run(block, turn)
                 if not _adds(memory, turn):
@@ -450,7 +451,7 @@ class Execution:
         pairs = [
             (target, self._places((source,), op, memory))
             for source, target in zip(sources, targets, strict=True)
-            if isinstance(target.type, MemRefType)
+            if is_memref(target.type)
         ]
         memory.of.update(pairs)
 

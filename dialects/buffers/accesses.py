@@ -12,13 +12,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IntegerAttr, MemRefType, NoneAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    UnrankedMemRefType,
+)
 from xdsl.dialects.func import CallOp
 from xdsl.dialects.memref import AllocaOp, AllocOp, CopyOp, DeallocOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind, Pure, get_effects
 
-from memopt.dialects.buffers.control_flow import is_structured
+from memopt.dialects.buffers.control_flow import PARALLEL, is_structured
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.tensors import MAX_BYTES, element_bits
@@ -34,7 +43,7 @@ WRITERS = frozenset(
     {"affine.store", "affine.vector_store", "vector.store", "vector.maskedstore"}
     | {"vector.transfer_write"}
 )
-VIEWS = frozenset({"memref.transpose", "memref.reshape"})
+VIEWS = frozenset({"memref.transpose", "memref.reshape"})  # operands behind the first are read
 # whatever their effects say
 NOT_FOLLOWED = {
     "memref.extract_aligned_pointer_as_index": "takes out a pointer",
@@ -62,9 +71,14 @@ class Access:
         return not (self.reads or self.writes or self.frees or self.anything)
 
 
+def is_memref(type_: Attribute) -> bool:
+    """Return whether a type is one of memrefs, ranked or not."""
+    return isinstance(type_, MemRefType | UnrankedMemRefType)
+
+
 def memrefs(values: Iterable[SSAValue]) -> tuple[SSAValue, ...]:
     """Return those of the values that are memrefs."""
-    return tuple(v for v in values if isinstance(v.type, MemRefType))
+    return tuple(v for v in values if is_memref(v.type))
 
 
 def access_of(op: Operation) -> Access:
@@ -88,8 +102,17 @@ def access_of(op: Operation) -> Access:
     if name in READERS or name in WRITERS:
         return Access(operands if name in READERS else (), operands if name in WRITERS else ())
     if name in VIEWS:
-        return Access(views=True)
+        return Access(operands[1:], views=True)
+    if name not in PARALLEL:
+        _check_regions(op)
     return _by_effects(op)
+
+
+def _check_regions(op: Operation) -> None:
+    """Raise MemoptError for regions with memrefs of an operation that may run them later."""
+    if any(inner is not op and memrefs(inner.operands) for r in op.regions for inner in r.walk()):
+        what = "has a memref in its regions, and when these run is not known"
+        raise MemoptError(f"{full_name(op)} {what}", place_of(op))
 
 
 def _by_effects(op: Operation) -> Access:
@@ -99,6 +122,10 @@ def _by_effects(op: Operation) -> Access:
     effects = get_effects(op)
     pure = op.has_trait(Pure, value_if_unregistered=False) or effects == set()
     if pure:
+        for result in op.results if operands else ():
+            if not (is_memref(result.type) or isinstance(result.type, IndexType | IntegerType)):
+                text = f"{name} makes {result.type} of a memref, which no plan follows"
+                raise MemoptError(text, place_of(op))
         return Access(views=bool(results))
     kinds = {e.kind for e in effects} if effects is not None else set[MemoryEffectKind]()
     if effects is None or not kinds <= {MemoryEffectKind.READ, MemoryEffectKind.WRITE} or results:
@@ -120,7 +147,7 @@ def _is_terminator(op: Operation) -> bool:
 def _check_elements(op: Operation, values: Iterable[SSAValue]) -> None:
     """Raise MemoptError for memrefs of memrefs, whose elements are addresses."""
     for v in values:
-        if isinstance(cast("MemRefType[Attribute]", v.type).element_type, MemRefType):
+        if is_memref(cast("MemRefType[Attribute]", v.type).element_type):
             raise MemoptError(f"{full_name(op)} has a memref of memrefs", place_of(op))
 
 

@@ -12,11 +12,16 @@ before. All that is not allocated here is OUTSIDE: arguments and globals.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from memopt.dialects.buffers.accesses import AllocationOp, access_of, allocated_bytes, memrefs
+from memopt.dialects.buffers.accesses import (
+    AllocationOp,
+    access_of,
+    allocated_bytes,
+    is_memref,
+    memrefs,
+)
 from memopt.dialects.buffers.control_flow import (
     PARALLEL,
     blocks_of,
@@ -67,7 +72,7 @@ class Aliases:
         last = block.last_op
         assert last is not None
         inputs: dict[SSAValue, frozenset[int]] = {a: frozenset((a.index,)) for a in block.args}
-        everything = frozenset(a.index for a in block.args if isinstance(a.type, MemRefType))
+        everything = frozenset(a.index for a in block.args if is_memref(a.type))
         return tuple(inputs.get(v, everything) for v in last.operands)
 
     def _edges(self) -> list[Follows]:
@@ -94,16 +99,15 @@ class Aliases:
             edges += [
                 Follows(flow.source, flow.target, op if flow.is_back else None)
                 for flow in flows(op)
-                if isinstance(flow.source.type, MemRefType)
+                if is_memref(flow.source.type)
             ]
         return edges
 
     def _call_edges(self, op: CallOp) -> Iterator[Follows]:
         known = self.returned.get(op.callee.string_value())
         for k, result in enumerate(op.results):
-            if isinstance(result.type, MemRefType):
-                if known is None:
-                    self.of[result] = frozenset({(OUTSIDE, 0)})
+            if is_memref(result.type):
+                self.of[result] = frozenset({(OUTSIDE, 0)})  # it may be a global
                 for i in sorted(known[k]) if known is not None else ():
                     yield Follows(op.operands[i], result)
 

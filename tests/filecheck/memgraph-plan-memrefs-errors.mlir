@@ -132,3 +132,31 @@ func.func @two_loops(%n: index, %x: memref<4xf32>) {
   }
   func.return
 }
+// -----
+func.func private @print(memref<*xf32>)
+func.func @unranked(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+  %u = "memref.cast"(%a) : (memref<4xf32>) -> memref<*xf32>
+  // expected-error@+1 {{u escapes into @print, which has no body}}
+  func.call @print(%u) : (memref<*xf32>) -> ()
+  func.return
+}
+// -----
+func.func @pointer(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  // expected-error@+1 {{builtin.unrealized_conversion_cast makes !llvm.ptr of a memref, which no plan follows}}
+  %p = builtin.unrealized_conversion_cast %a : memref<4xf32> to !llvm.ptr
+  func.return
+}
+// -----
+func.func @later(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  // expected-error@+1 {{async.execute has a memref in its regions, and when these run is not known}}
+  %t = "async.execute"() ({
+    linalg.exp ins(%a : memref<4xf32>) outs(%x : memref<4xf32>)
+    "async.yield"() : () -> ()
+  }) : () -> !async.token
+  "async.await"(%t) : (!async.token) -> ()
+  func.return
+}
