@@ -21,7 +21,9 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.model import GENERIC, ModelAttr
 from memopt.dialects.foreign import memory_described
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import Alias, OperatorMemory, is_constant_value
+from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.tensors import (
     AnyTensor,
     bytes_of,
@@ -124,6 +126,10 @@ def moved(op: Operation, model: ModelAttr, order: Sequence[int] | None) -> Opera
     view where those of more than one element keep their order."""
     if order is None:
         return whole(op, model)
+    rank = len(shape_of(op.operands[0]))
+    if sorted(order) != list(range(rank)):
+        text = f"{full_name(op)} orders dimensions {list(order)}, but its operand has {rank}"
+        raise MemoptError(text, place_of(op))
     several = [d for d in order if shape_of(op.operands[0])[d] != 1]
     return view(op, model) if several == sorted(several) else whole(op, model)
 
@@ -155,7 +161,7 @@ class Concatenation:
 def piece(op: Operation, model: ModelAttr, start: Sequence[int] | None) -> OperatorMemory:
     """Describe elements of operand 0 from `start` on, next to each other: free if they are one
     piece of it."""
-    at = None if start is None else _bytes_before(op.operands[0], op.results[0], start)
+    at = None if start is None else _bytes_before(op, op.results[0], start)
     if not model.has_views or at is None:
         return whole(op, model)
     return OperatorMemory(result_bytes(op), (Alias(0, 0, "slice", at),), executes=False)
@@ -166,7 +172,7 @@ def pieces(op: Operation, model: ModelAttr, axis: int) -> OperatorMemory:
     source, aliases, begin = op.operands[0], list[Alias](), 0
     for k, result in enumerate(op.results):
         start = [begin if d == axis else 0 for d in range(len(shape_of(source)))]
-        at = _bytes_before(source, result, start)
+        at = _bytes_before(op, result, start)
         if not model.has_views or at is None:
             return whole(op, model)
         aliases.append(Alias(k, 0, "slice", at))
@@ -174,9 +180,18 @@ def pieces(op: Operation, model: ModelAttr, axis: int) -> OperatorMemory:
     return OperatorMemory(result_bytes(op), tuple(aliases), executes=False)
 
 
-def _bytes_before(source: SSAValue, result: SSAValue, start: Sequence[int]) -> int | None:
-    """Bytes from the start of `source` to a part of it in one piece, None if it is in several."""
+def _bytes_before(op: Operation, result: SSAValue, start: Sequence[int]) -> int | None:
+    """Return the bytes from the start of operand 0 to a part of it in one piece, None if it is in
+    several. Raises MemoptError for a part that is not inside."""
+    source = op.operands[0]
     shape, out = shape_of(source), shape_of(result)
+    is_inside = len(start) == len(shape) == len(out) and all(
+        first >= 0 and first + count <= size
+        for first, count, size in zip(start, out, shape, strict=True)
+    )
+    if not is_inside:
+        text = f"{full_name(op)}: a part of {list(out)} from {list(start)} is not in {list(shape)}"
+        raise MemoptError(text, place_of(op))
     elements, step, complete = 0, 1, True
     for k in reversed(range(len(shape))):
         if out[k] > 1 and not complete:

@@ -36,7 +36,9 @@ from memopt.dialects.foreign.descriptions import (
 )
 from memopt.dialects.foreign.forms import constant, returned
 from memopt.dialects.memgraph.behaviour import careful
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.tensors import is_buffer, shape_of
 
 GENERIC_BY = "onnx-mlir-opt --mlir-print-op-generic"
@@ -106,8 +108,10 @@ def _transpose(op: Operation, model: ModelAttr) -> OperatorMemory:
 
 
 def _split(op: Operation, model: ModelAttr) -> OperatorMemory:
-    axis = _axis(op)
-    return pieces(op, model, 0 if axis is None else axis)
+    axis = _axis(op) or 0
+    if not 0 <= axis < len(shape_of(op.operands[0])):
+        raise MemoptError(f"{full_name(op)} has no axis {axis}", place_of(op))
+    return pieces(op, model, axis)
 
 
 def _slice(op: Operation, model: ModelAttr) -> OperatorMemory:
@@ -122,8 +126,11 @@ def _start(op: Operation) -> tuple[int, ...] | None:
     axes = _optional(op, 3)
     if starts is None or axes is None or steps is None or set(steps) - {1}:
         return None
-    begin = [0] * len(shape)
-    for axis, start in zip(axes or range(len(starts)), starts, strict=True):
+    begin, axes = [0] * len(shape), axes or tuple(range(len(starts)))
+    if len(axes) != len(starts) or not all(-len(shape) <= axis < len(shape) for axis in axes):
+        text = f"{full_name(op)} has {len(starts)} starts for axes {list(axes)}"
+        raise MemoptError(f"{text} of {len(shape)}", place_of(op))
+    for axis, start in zip(axes, starts, strict=True):
         size = shape[axis]
         begin[axis] = min(max(start + size if start < 0 else start, 0), size)
     return tuple(begin)

@@ -141,7 +141,11 @@ def _custom_call(op: Operation, model: ModelAttr) -> OperatorMemory:
         match = _ALIAS.search(text)
         if match is None:
             raise MemoptError(f"{full_name(op)}: {text} aliases a part of a tuple", place_of(op))
-        aliases.append(Alias(int(match[1] or 0), int(match[2]), "inplace"))
+        result, operand = int(match[1] or 0), int(match[2])
+        if result >= len(op.results) or operand >= len(op.operands):
+            text = f"{full_name(op)}: result {result} aliases operand {operand}, of which one is"
+            raise MemoptError(f"{text} not there", place_of(op))
+        aliases.append(Alias(result, operand, "inplace"))
     return OperatorMemory(result_bytes(op), tuple(aliases))
 
 

@@ -20,6 +20,7 @@ the careful defaults.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -59,7 +60,7 @@ EACH = (
     *("greater", "greater_equal", "int_div", "intdiv", "log", "logical_and", "logical_left_shift"),
     *("logical_not", "logical_or", "logical_right_shift", "logical_xor", "maximum", "minimum"),
     *("mul", "negate", "pow", "reciprocal", "rescale", "rsqrt", "select", "sigmoid", "sin", "sub"),
-    *("table", "tanh"),
+    "tanh",
 )
 WHOLE = (
     *("argmax", "avg_pool2d", "conv2d", "conv3d", "depthwise_conv2d", "fft2d", "fully_connected"),
@@ -79,6 +80,12 @@ OVER_AXIS = (
 
 def _axis(op: Operation) -> int | None:
     return number_of(op, "axis")
+
+
+def _table(op: Operation, model: ModelAttr) -> OperatorMemory:
+    """Describe a look-up, which reads any element of its table for each of operand 0."""
+    memory = element_wise(op, model)
+    return replace(memory, inplace=tuple(pair for pair in memory.inplace if pair[1] == 0))
 
 
 def _slice(op: Operation, model: ModelAttr) -> OperatorMemory:
@@ -214,6 +221,7 @@ MEMORY = {
     for names, describe in (
         (("const", "const_shape"), nothing),
         (EACH, element_wise),
+        (("table",), _table),
         (WHOLE, whole),
         (CAREFUL, careful),
         (("scatter",), overwrites),
@@ -228,7 +236,7 @@ MEMORY = {
 ROWS: dict[str, DescribeRows] = {
     f"tosa.{name}": describe
     for names, describe in (
-        (EACH, _each_rows),
+        ((*EACH, "table"), _each_rows),
         (("conv2d", "depthwise_conv2d"), _convolution_rows),
         (("avg_pool2d", "max_pool2d"), _pool_rows),
         (("reshape", "identity"), _same_rows),

@@ -76,3 +76,35 @@ func.func @itself(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @unknown(%x: tensor<4xf32>) -> tensor<4xf32> attributes {memgraph.plan = #memgraph.nothing<a>} {
   func.return %x : tensor<4xf32>
 }
+// -----
+func.func @outside(%x: tensor<8x8xf32>) {
+  // expected-error@+1 {{stablehlo.slice: a part of [4, 8] from [6, 0] is not in [8, 8]}}
+  %b = "stablehlo.slice"(%x) {start_indices = array<i64: 6, 0>, limit_indices = array<i64: 10, 8>, strides = array<i64: 1, 1>} : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+// -----
+func.func @dimensions(%x: tensor<8x8xf32>) {
+  // expected-error@+1 {{stablehlo.transpose orders dimensions [0, 2], but its operand has 2}}
+  %b = "stablehlo.transpose"(%x) {permutation = array<i64: 0, 2>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return
+}
+// -----
+func.func @aliases(%x: tensor<8xf32>) {
+  // expected-error@+1 {{stablehlo.custom_call: result 0 aliases operand 7, of which one is not there}}
+  %b = "stablehlo.custom_call"(%x) {call_target_name = "f", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 7, operand_tuple_indices = []>]} : (tensor<8xf32>) -> tensor<8xf32>
+  func.return
+}
+// -----
+func.func @axes(%x: tensor<8x8xf32>) {
+  %s = "onnx.Constant"() {value = dense<1> : tensor<2xi64>} : () -> tensor<2xi64>
+  %a = "onnx.Constant"() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
+  // expected-error@+1 {{onnx.Slice has 2 starts for axes [5] of 2}}
+  %b = "onnx.Slice"(%x, %s, %s, %a) : (tensor<8x8xf32>, tensor<2xi64>, tensor<2xi64>, tensor<1xi64>) -> tensor<4x8xf32>
+  func.return
+}
+// -----
+func.func @split(%x: tensor<8xf32>) {
+  // expected-error@+1 {{onnx.Split has no axis 3}}
+  %b = "onnx.Split"(%x) {axis = 3 : si64} : (tensor<8xf32>) -> tensor<8xf32>
+  func.return
+}

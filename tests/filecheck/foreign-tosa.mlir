@@ -60,3 +60,13 @@ func.func @moves(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<1xf
   %5 = tosa.reduce_sum %1 {axis = 0 : i32} : (tensor<256xf32>) -> tensor<1xf32>
   return %2, %3, %4, %5 : tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>
 }
+// -----
+// A look-up reads any element of its table for each element that it writes, so it does not write there.
+// CHECK-LABEL: @table
+// CHECK: "tosa.table"(%x, %t) {memgraph.order
+func.func @table(%x: tensor<256xi8>, %y: tensor<256xi8>) -> tensor<256xi8> {
+  %t = "tosa.bitwise_not"(%y) : (tensor<256xi8>) -> tensor<256xi8>
+  %r = "tosa.table"(%x, %t) : (tensor<256xi8>, tensor<256xi8>) -> tensor<256xi8>
+  %s = "tosa.bitwise_xor"(%r, %x) : (tensor<256xi8>, tensor<256xi8>) -> tensor<256xi8>
+  func.return %s : tensor<256xi8>
+}
