@@ -29,6 +29,8 @@ _INSTRUCTION: Final = re.compile(r"\s+(ROOT\s+)?%?([\w.\-]+)\s*=\s*")
 _NAME: Final = re.compile(r"%([\w.\-]+)")
 _LEAF: Final = re.compile(r"(\w+)\[([\d,<=\s]*)\](\{[^}]*\})?")
 _ALIAS: Final = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
+_TILE: Final = re.compile(r"T\(([\d,]+)\)")
+_SPACE: Final = re.compile(r"S\((\d+)\)")
 _COMMENT: Final = re.compile(r"/\*.*?\*/")
 _CALLED: Final = re.compile(
     r"\b(calls|to_apply|body|condition|true_computation|false_computation|branch_computations)"
@@ -228,6 +230,23 @@ def _leaf(match: re.Match[str], place: str) -> Leaf:
         raise MemoptError(f"element type {word} of HLO has no size in bytes", place)
     order = re.match(r"\{([\d,]+)", layout)
     minor = tuple(int(n) for n in order[1].split(",") if n) if order else ()
-    return Leaf(
-        plain_tensor(ELEMENTS[name], tuple(shape)), minor or tuple(reversed(range(len(shape))))
-    )
+    minor = minor or tuple(reversed(range(len(shape))))
+    if sorted(minor) != list(range(len(shape))):
+        raise MemoptError(f"layout {layout} is none of [{match[2]}]", place)
+    _check_memory([shape[d] for d in reversed(minor)], layout, place)
+    if kind and int(kind[2]) < 8 and "E(" not in layout:
+        name = "int8"  # XLA packs them only where the layout says the bits of an element
+    return Leaf(plain_tensor(ELEMENTS[name], tuple(shape)), minor)
+
+
+def _check_memory(dimensions: Sequence[int], layout: str, place: str) -> None:
+    """Raise MemoptError for an array that tiles pad, or that is in another memory than the first;
+    dimensions as they lie, the outermost first."""
+    space, tile = _SPACE.search(layout), _TILE.search(layout)
+    if space is not None and int(space[1]):
+        raise MemoptError(f"layout {layout} is in another memory, which no plan has", place)
+    sizes = [int(n) for n in tile[1].split(",") if n] if tile is not None else []
+    padded = [1] * (len(sizes) - len(dimensions)) + list(dimensions)
+    inner = padded[len(padded) - len(sizes) :]
+    if any(size % step for size, step in zip(inner, sizes, strict=True) if step):
+        raise MemoptError(f"layout {layout} pads [{', '.join(map(str, dimensions))}]", place)

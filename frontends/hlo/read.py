@@ -13,7 +13,8 @@ arena is what XLA calls temporary memory; constants are no operands. Tuples are 
 between row-major layouts. `while`, `conditional` and `call` are one step, with as much workspace as
 their computations need in the order of the text (of a `while` also for the next values, beside
 those that it carries). Where a parameter is donated, all that reads it comes before the instruction
-that writes the result over it. What has side effects keeps its order.
+that writes the result over it. What has side effects keeps its order. What a `-start` begins
+uses its operands, and an `async-start` its workspace, until the `-done`, which reads them.
 """
 
 import re
@@ -31,13 +32,14 @@ from memopt.analysis.liveness import peak_of
 from memopt.dialects.attributes.model import AliasAttr, ModelAttr
 from memopt.dialects.attributes.operators import AfterType, SourceAttr
 from memopt.dialects.attributes.placement import ScratchAttr
-from memopt.dialects.attributes.quick import numbers
+from memopt.dialects.attributes.quick import numbers, plain_tensor
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import operator_name
 from memopt.dialects.memgraph.plan import ALIAS, SCRATCH
 from memopt.dialects.memgraph.structure import MAY_OVERWRITE, OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.frontends.core.function import Draft
+from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.hlo.in_place import overwritable
 from memopt.frontends.hlo.instructions import (
     Instruction,
@@ -76,6 +78,8 @@ class _Computation:
     draft: Draft[tuple[str, int]] = field(default_factory=Draft[tuple[str, int]])
     values: dict[str, list[Value]] = field(default_factory=dict[str, list[Value]])
     shapes: dict[str, Shape] = field(default_factory=dict[str, Shape])
+    running: dict[str, list[SSAValue]] = field(default_factory=dict[str, list[SSAValue]])
+    """For what has begun, what it uses until the instruction that waits for its end."""
 
     def function(self, name: str) -> FuncOp:
         """Return it as a function. Raises MemoptError."""
@@ -141,7 +145,12 @@ class _Computation:
         else:
             fused = self.module.computations.get(next(iter(i.called.get("calls", ())), ""), [])
             operands = [leaf for leaf in flat if not isinstance(leaf, Instruction)]
-            self._operation(i, operands, self._offers(i, fused, flat, operands))
+            used = [v for name in i.operands for v in self.running.get(name, ())]
+            self._operation(i, [*operands, *used], self._offers(i, fused, flat, operands))
+            if i.opcode.endswith("-start") or i.opcode == "send":
+                self.running[i.name] = operands
+            elif i.opcode.endswith("-update"):
+                self.running[i.name] = used
 
     def _offers(
         self, i: Instruction, fused: list[Instruction], flat: list[Value], operands: list[SSAValue]
@@ -182,15 +191,25 @@ class _Computation:
                 if key == "body":
                     need += sum(bytes_of(t) or 0 for t in func.function_type.outputs.data)
                 workspace = max(workspace, need)
+        if i.opcode == "async-start":  # what it works in is in use until it is done
+            results = self._operation(i, operands, {}, workspace)
+            count = len(leaves(i.shape))
+            self.values[i.name] = list[Value](results[:count])
+            self.running[i.name] = [*operands, *results[count:]]
+            return
         extra: dict[str, Attribute] = {}
         if workspace:
             extra[SCRATCH] = ArrayAttr([ScratchAttr(workspace)])
         self._operation(i, operands, extra)
 
     def _operation(
-        self, i: Instruction, operands: list[SSAValue], extra: dict[str, Attribute]
+        self, i: Instruction, operands: list[SSAValue], extra: dict[str, Attribute], work: int = 0
     ) -> list[SSAValue]:
+        """Add an operation, and return its results, the last with the `work` bytes that it uses
+        until it is done."""
         arrays = leaves(i.shape)
+        if work:
+            arrays.append(Leaf(plain_tensor(ELEMENTS["int8"], (work,)), (0,)))
         options = {k: StringAttr(", ".join(v)) for k, v in i.called.items()}
         kind = i.opcode.removesuffix("-start").removesuffix("-done")
         stateful = kind in STATEFUL or "custom_call_has_side_effect=true" in i.attributes

@@ -20,6 +20,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.memgraph.names import operator_kind
 from memopt.dialects.memgraph.plan import GENERIC, model_of
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.frontends.hlo.in_place import overwritable
 from memopt.frontends.hlo.instructions import Instruction, parse
 
@@ -129,6 +130,67 @@ def test_a_loop_is_one_step_with_workspace() -> None:
     memory = behaviour_of(loop, GENERIC)
     assert memory.workspace == (2084,)  # 1,040 in the body, and 4 + 1,024 + 16 carried on
     assert len(loop.operands) == len(loop.results) == 3
+
+
+ASYNC = """HloModule m, is_scheduled=true
+
+%body (p: f32[64]) -> f32[64] {
+  %p = f32[64]{0} parameter(0)
+  %n = f32[64]{0} negate(%p)
+  ROOT %m = f32[64]{0} sine(%n)
+}
+
+ENTRY %main (x: f32[64]) -> f32[64] {
+  %x = f32[64]{0} parameter(0)
+  %a = f32[64]{0} sine(%x)
+  %s = ((f32[64]{0}), f32[64]{0}, s32[]) async-start(%a), calls=%body
+  %b = f32[64]{0} cosine(%x)
+  %u = ((f32[64]{0}), f32[64]{0}, s32[]) async-update(%s)
+  %d = f32[64]{0} async-done(%u)
+  ROOT %r = f32[64]{0} add(%b, %d)
+}
+"""
+
+
+def test_what_runs_on_uses_its_operands_and_workspace_until_it_is_done() -> None:
+    """Else %b, or the place that %n has, could lie where %a does."""
+    ops = list(body_of(only_function(import_bytes(ASYNC.encode(), ".hlo", "m.hlo", None))).ops)
+    (made,) = [op for op in ops if operator_kind(op) == "sine"]
+    (start,) = [op for op in ops if operator_kind(op) == "async-start"]
+    (done,) = [op for op in ops if operator_kind(op) == "async-done"]
+    work = start.results[-1]
+    assert bytes_of(work.type) == 256 and len(start.results) == 4
+    assert list(done.operands)[-2:] == [made.results[0], work]
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("s4[9]{0}", 9), ("s4[9]{0:E(4)}", 5), ("pred[9]{0}", 9), ("f32[8,128]{1,0:T(8,128)}", 4096)],
+)
+def test_bytes_are_those_of_the_layout(kind: str, size: int) -> None:
+    """An element of four bits has a byte, unless the layout packs it."""
+    text = (
+        f"HloModule m\n\nENTRY %main (p: s32[]) -> s32[] {{\n  ROOT %p = {kind} parameter(0)\n}}\n"
+    )
+    func = only_function(import_bytes(text.encode(), ".hlo", "m.hlo", None))
+    assert bytes_of(body_of(func).args[0].type) == size
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("f32[5,7]{1,0:T(8,128)}", "layout {1,0:T(8,128)} pads [5, 7]"),
+        ("f32[8]{0:T(8,128)}", "layout {0:T(8,128)} pads [8]"),
+        ("f32[8]{0:S(1)}", "layout {0:S(1)} is in another memory, which no plan has"),
+        ("f32[8]{1,0}", "layout {1,0} is none of [8]"),
+    ],
+)
+def test_layouts_with_other_bytes_are_refused(kind: str, error: str) -> None:
+    text = (
+        f"HloModule m\n\nENTRY %main (p: f32[]) -> f32[] {{\n  ROOT %p = {kind} parameter(0)\n}}\n"
+    )
+    with pytest.raises(MemoptError, match=re.escape(error)):
+        import_bytes(text.encode(), ".hlo", "m.hlo", None)
 
 
 @pytest.mark.parametrize(
