@@ -42,6 +42,7 @@ struct State {
   uint64_t first = 0;      // of the arena
   uint64_t end = 0;
   bool records = false;
+  bool is_running = false;  // between `begin` and `end`
   std::vector<Event> events;
   std::unordered_map<uint64_t, uint64_t> sizes;
   Counters counters{};
@@ -142,11 +143,15 @@ c10::Allocator* before = nullptr;
 extern "C" {
 
 // From here to `memopt_end` PyTorch's tensors are ours; the arena has the bytes from `first` to
-// `end`. 0 if another allocator has been put before this one.
+// `end`. 0 if another allocator has been put before this one, -1 if they are ours already.
 int memopt_begin(uint64_t first, uint64_t end, int records) {
   State& s = state();
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
+    if (s.is_running) {
+      return -1;
+    }
+    s.is_running = true;
     const uint64_t outside_bytes = s.counters.outside_bytes;
     s.entries.clear();
     s.events.clear();
@@ -159,7 +164,10 @@ int memopt_begin(uint64_t first, uint64_t end, int records) {
   }
   before = c10::GetCPUAllocator();
   c10::SetCPUAllocator(&planned, UINT8_MAX);
-  return c10::GetCPUAllocator() == &planned;
+  const bool is_ours = c10::GetCPUAllocator() == &planned;
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.is_running = is_ours;
+  return is_ours ? 1 : 0;
 }
 
 // PyTorch's tensors come from where they came before; those of the arena are no more.
@@ -171,6 +179,7 @@ void memopt_end() {
   s.entries.clear();
   s.next = 0;
   s.records = false;
+  s.is_running = false;
 }
 
 // The next allocations are those of one operator.

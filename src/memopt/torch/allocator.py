@@ -90,11 +90,14 @@ class Allocator:
 def installed(arena: tuple[int, int] = (0, 0), records: bool = False) -> Generator[Allocator]:
     """Let PyTorch allocate by plan; `arena` has the first and the end address of what is planned.
 
-    Raises MemoptError where the allocator cannot be built.
+    Raises MemoptError where the allocator cannot be built, and while it is installed already.
     """
     core = library()
     numbers = (ctypes.c_uint64(arena[0]), ctypes.c_uint64(arena[1]))
-    if not core.memopt_begin(*numbers, int(records)):
+    begun = core.memopt_begin(*numbers, int(records))
+    if begun < 0:
+        raise MemoptError("another step is run by a plan or measured; only one can be at a time")
+    if not begun:
         raise MemoptError("PyTorch has kept another allocator for the CPU")
     try:
         yield Allocator(core, _counters(core).bytes)

@@ -9,7 +9,8 @@ so a plan of the graph has all that running it needs:
 
     "workspace": 200704,
     "attrs": {"allocates": [[200704, "workspace", 0, 0], [401408, "result", 0, 0]],
-              "makes": ["float32 [1, 8, 112, 112] (100352, 12544, 112, 1)"]}
+              "makes": ["float32 [1, 8, 112, 112] (100352, 12544, 112, 1)"],
+              "takes": ["x float32 [1, 3, 224, 224] (150528, 50176, 224, 1) from 0", "None"]}
 
 The first result of an operator may lie over an operand of the same type, sizes and strides that
 nobody reads later (`may_overwrite`), if a trial with random numbers gave the same bits: one of an
@@ -91,6 +92,7 @@ def measure(step: Step, drawn: Drawn) -> None:
                     entry["may_overwrite"] = over
                 _describe(entry, allocations, results)
                 entry["attrs"]["makes"] = made_by(node)
+                entry["attrs"]["takes"] = taken_by(drawn, node)
             return value
 
         run_program(program_of(drawn.traced), leaves, call)
@@ -115,6 +117,20 @@ def check_device(leaf: Any) -> None:
 def made_by(node: Any) -> list[str]:
     """Return type, sizes and strides of each tensor that a node makes."""
     return [described(fake) for fake in tensors_in(node.meta.get("val"))]
+
+
+def taken_by(drawn: Drawn, node: Any) -> list[str]:
+    """Return each argument of a node: of a tensor its storage and where its elements lie there, of
+    all else the value, or, if that has no text of its own, the type."""
+    torch = pytorch()
+    words = (bool, int, float, str, torch.dtype, torch.layout, torch.device, torch.memory_format)
+
+    def text(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            return f"{drawn.name(value)} {described(value)} from {value.storage_offset()}"
+        return repr(value) if value is None or isinstance(value, words) else type(value).__name__
+
+    return [text(value) for value in _fakes(node)]
 
 
 def described(tensor: Any) -> str:

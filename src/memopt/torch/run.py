@@ -12,7 +12,7 @@ comes from the system and is counted (`outside`); a result that does not lie whe
 an error.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,7 +30,7 @@ from memopt.torch.allocator import ALIGNMENT, Counters, Script, installed, scrip
 from memopt.torch.graph import Drawn, tensors_in
 from memopt.torch.interpreter import Program, address_of, copied, program_of, run_program
 from memopt.torch.lazy import pytorch
-from memopt.torch.measure import check_device, described, made_by
+from memopt.torch.measure import check_device, described, made_by, taken_by
 from memopt.torch.trace import Step
 from memopt.verify.plan import verify_plan
 
@@ -51,11 +51,12 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator of a plan: what it allocates in its order, and the offset of each tensor that it
-    makes."""
+    """An operator of a plan: its arguments, what it allocates in its order, and the offset of each
+    tensor that it makes."""
 
     name: str
     kind: str
+    takes: tuple[str, ...]
     makes: tuple[str, ...]
     allocations: tuple[Allocation, ...]
     offsets: Mapping[str, int]
@@ -63,10 +64,11 @@ class Operator:
 
 @dataclass(frozen=True)
 class Layout:
-    """Operators in their planned order, and the bytes of the arena."""
+    """Operators in their planned order, the bytes of the arena, and the tensors returned."""
 
     operators: tuple[Operator, ...]
     arena: int
+    returned: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,11 @@ class Executable:
         if len(leaves) != len(self.captured):
             text = f"the step is given {len(leaves)} tensors, but was captured with"
             raise MemoptError(f"{text} {len(self.captured)}")
-        for name, leaf, known in zip(self.program.traced.names, leaves, self.captured, strict=True):
+        for leaf in leaves:
             check_device(leaf)
-            if known != (now := _leaf(leaf)):
+        names = self.program.traced.names
+        for name, now, known in zip(names, _leaves(names, leaves), self.captured, strict=True):
+            if known != now:
                 raise MemoptError(f"{name} is {now}, but was captured as {known}")
 
     def _apart(self, value: Any) -> Any:
@@ -186,16 +190,26 @@ def executable(step: Step, drawn: Drawn, layout: Layout) -> Executable:
             raise MemoptError(f"the plan is of another step: this one has no {operator.name}")
         for ours, planned in (
             (str(node.target), operator.kind),
+            (", ".join(taken_by(drawn, node)), ", ".join(operator.takes)),
             (", ".join(made_by(node)), ", ".join(operator.makes)),
         ):
             if ours != planned:
                 text = f"the plan is of another step: there {operator.name} is {planned}"
                 raise MemoptError(f"{text}, here {ours}")
+    planned_names = {operator.name for operator in layout.operators}
+    for entry in drawn.graph["nodes"]:
+        if entry["name"] not in planned_names:
+            raise MemoptError(f"the plan is of another step: it has no {entry['name']}")
+    returned = tuple(drawn.graph["graph_outputs"])
+    if set(returned) != set(layout.returned):
+        text = f"there {', '.join(layout.returned)} are returned, here {', '.join(returned)}"
+        raise MemoptError(f"the plan is of another step: {text}")
     program = program_of(drawn.traced, [o.name for o in layout.operators])
     memory = torch.full((2 * GUARD + layout.arena,), CANARY, dtype=torch.uint8)
     leaves = tree.tree_leaves((step.state, *step.inputs))
     results = {o.name: _results(drawn, nodes[o.name], o.offsets) for o in layout.operators}
-    return Executable(program, layout, memory, tuple(map(_leaf, leaves)), results)
+    captured = tuple(_leaves(drawn.traced.names, leaves))
+    return Executable(program, layout, memory, captured, results)
 
 
 def layout_of(plan: Plan) -> Layout:
@@ -211,7 +225,9 @@ def layout_of(plan: Plan) -> Layout:
     if model_of(func).alignment.data % ALIGNMENT:
         text = f"the plan is aligned to {model_of(func).alignment.data} B; PyTorch needs"
         raise MemoptError(f"{text} {ALIGNMENT}: plan with pipeline=memopt.torch.PIPELINE")
-    return Layout(tuple(_operators(func)), plan.arena)
+    last = func.body.block.last_op
+    returned = tuple(name_of(v) for v in last.operands) if last is not None else ()
+    return Layout(tuple(_operators(func)), plan.arena, returned)
 
 
 def _operators(func: FuncOp) -> list[Operator]:
@@ -223,7 +239,7 @@ def _operators(func: FuncOp) -> list[Operator]:
         title = op.attributes.get("memgraph.operator")
         name = title.data if isinstance(title, StringAttr) else name_of(op.results[0])
         options: Mapping[str, Attribute] = op.options.data if op.options else {}
-        if "allocates" not in options:
+        if not {"allocates", "makes", "takes"} <= options.keys():
             text = f"the plan does not say what {name} allocates:"
             raise MemoptError(f"{text} capture the step with measured=True")
         results = [bytes_offset(places.get(value)) for value in op.results]
@@ -233,8 +249,8 @@ def _operators(func: FuncOp) -> list[Operator]:
         workspace = scratch[0].offset.data if scratch else 0
         entries = _list(options["allocates"])
         allocations = tuple(_allocation(entry, results, workspace) for entry in entries)
-        makes = tuple(_text(text) for text in _list(options["makes"]))
-        operators.append(Operator(name, op.op_name.data, makes, allocations, offsets))
+        takes, makes = (tuple(map(_text, _list(options[k]))) for k in ("takes", "makes"))
+        operators.append(Operator(name, op.op_name.data, takes, makes, allocations, offsets))
     return operators
 
 
@@ -278,5 +294,13 @@ def _check_places(node: Any, value: Any, expected: Sequence[tuple[int, int]], ba
             raise MemoptError(f"{node.name} allocates otherwise than it did when it was measured")
 
 
-def _leaf(leaf: Any) -> str:
-    return described(leaf) if isinstance(leaf, pytorch().Tensor) else repr(leaf)
+def _leaves(names: Sequence[str], leaves: Sequence[Any]) -> Iterator[str]:
+    """Yield what each leaf of state and inputs is, and with which one before it shares a storage,
+    so that what is written into one changes the other."""
+    owners: dict[int, str] = {}
+    for name, leaf in zip(names, leaves, strict=True):
+        if not isinstance(leaf, pytorch().Tensor):
+            yield repr(leaf)
+            continue
+        owner = owners.setdefault(leaf.untyped_storage()._cdata, name)
+        yield described(leaf) + (f" in the storage of {owner}" if owner != name else "")

@@ -17,6 +17,7 @@ import memopt
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.torch import PIPELINE, Step, capture, eager, run, training
 from memopt.torch import compile as compiled
+from memopt.torch.allocator import installed
 from memopt.torch.graph import drawn
 from memopt.torch.run import Executable, Layout, executable, layout_of
 from memopt.torch.trace import traced_step
@@ -188,6 +189,65 @@ def test_a_changed_plan_is_refused() -> None:
             run(step, changed(change))
 
 
+def test_a_plan_of_another_step_is_refused() -> None:
+    """Of one with operators of the same names and types, but another operand, one more result, or
+    one more operator."""
+    torch: Any = pytest.importorskip("torch", reason=NEEDS)
+
+    def step(change: str) -> Step:
+        def function(weights: Any, x: Any) -> Any:
+            a = torch.relu(x * weights)
+            b = a + x
+            c = b * b
+            total = torch.sigmoid(c + (a if change == "operand" else b)).sum()
+            if change == "operator":
+                weights.add_(1.0)
+            return (total, b) if change == "result" else total
+
+        return Step(function, torch.ones(64), (torch.ones(64),))
+
+    plan = memopt.plan(capture(step(""), measured=True), pipeline=PIPELINE)
+    assert run(step(""), plan).outside == 0
+    for change, text in (
+        ("operand", r"there add_1 is .*, add float32 .*, here .*, relu float32"),
+        ("result", r"there sum_1 are returned, here sum_1, add"),
+        ("operator", r"it has no add_$"),
+    ):
+        with pytest.raises(MemoptError, match=f"the plan is of another step: {text}"):
+            run(step(change), plan)
+
+
+def test_tensors_that_share_a_storage_are_those_that_did() -> None:
+    torch: Any = pytest.importorskip("torch", reason=NEEDS)
+
+    def function(weights: Any, a: Any, b: Any) -> Any:
+        b.mul_(weights)
+        return (a + 1).sum()
+
+    x, y = torch.ones(8), torch.ones(8)
+    fast = compiled(Step(function, x, (x + 1, y)))
+    with pytest.raises(MemoptError, match=r"input.1 is .* in the storage of input.0, but was"):
+        fast(x, y, y)
+
+
+def test_one_step_runs_at_a_time() -> None:
+    torch: Any = pytest.importorskip("torch", reason=NEEDS)
+    step = step_of(mlp())
+
+    def function(state: Any, *inputs: Any) -> Any:
+        return eager(Step(step.function, state, inputs)).value
+
+    with pytest.raises(MemoptError, match="only one can be at a time"):
+        eager(Step(function, step.state, step.inputs))
+    with installed() as allocator:  # and the one that was refused has put nothing in its place
+        torch.empty(100)
+        assert allocator.counters().outside == 1
+    with installed() as allocator:
+        pass
+    torch.empty(100)
+    assert allocator.counters().outside == 0
+
+
 def moved(layout: Layout, name: str, by: int) -> Layout:
     """A layout with all that an operator makes so many bytes further, for who reads it too."""
     operators = list(layout.operators)
@@ -200,7 +260,7 @@ def moved(layout: Layout, name: str, by: int) -> Layout:
     )
     offsets = {tensor: offset + by for tensor, offset in old.offsets.items()}
     operators[at] = replace(old, allocations=allocations, offsets=offsets)
-    return Layout(tuple(operators), layout.arena)
+    return replace(layout, operators=tuple(operators))
 
 
 def test_wrong_addresses_and_orders_show_in_the_results() -> None:
@@ -258,12 +318,12 @@ def test_what_an_operator_allocates_otherwise_is_counted_or_refused() -> None:
     operators = list(layout.operators)
     more = replace(operators[relu].allocations[0], size=64)
     operators[relu] = replace(operators[relu], allocations=(*operators[relu].allocations, more))
-    done = executable(step, seen, Layout(tuple(operators), layout.arena)).run(
+    done = executable(step, seen, replace(layout, operators=tuple(operators))).run(
         copy.deepcopy(step.state), step.inputs
     )
     assert (done.unused, done.outside) == (1, 0)
     operators[relu] = replace(operators[relu], allocations=())
-    wrong: Executable = executable(step, seen, Layout(tuple(operators), layout.arena))
+    wrong: Executable = executable(step, seen, replace(layout, operators=tuple(operators)))
     with pytest.raises(MemoptError, match="allocates otherwise than it did when it was measured"):
         wrong.run(copy.deepcopy(step.state), step.inputs)
     assert eager(step).outside > 10  # PyTorch's own allocator is back
