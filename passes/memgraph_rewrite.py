@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.weights import Weights
 from memopt.analysis.work import Work, function_work
+from memopt.dialects.attributes.channels import has_claims
 from memopt.dialects.attributes.rewrites import REWRITES, Pair, RewrittenAttr, rewrites_of
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import drop_plan
@@ -45,7 +46,6 @@ from memopt.rewrites import (
 )
 from memopt.solvers import clock
 from memopt.verify.channels import check_channels
-from memopt.verify.claims import has_claims
 
 MOST = 1024  # channels at a time that a kernel may want
 

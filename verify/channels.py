@@ -16,7 +16,7 @@ from xdsl.traits import IsTerminator
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
-from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.channels import channels_of_result, has_claims
 from memopt.dialects.attributes.input_range import LARGEST, declared_ranges
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.errors import MemoptError
@@ -29,7 +29,6 @@ from memopt.dialects.operators.constants import TakeOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.traits import ByChannel, Monotone
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.verify.claims import has_claims
 from memopt.verify.real_intervals import are_finite, as_float32, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
     Known,

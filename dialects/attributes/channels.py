@@ -28,6 +28,7 @@ from memopt.dialects.attributes.quick import numbers
 CHANNELS = "memgraph.channels"
 NARROWED = "memgraph.narrowed"
 """In place of `memgraph.source`: the operator of the file of which channels were left out."""
+TAKEN = "memgraph.take"  # the operation of weights of which some are left out
 
 Reason = Literal["zero_weights", "constant_inputs", "interval", "unread"]
 """Why a channel may go: it is constant since all weights are zero, or since it reads constants
@@ -152,6 +153,12 @@ def left_out_of(func: FuncOp) -> dict[str, int]:
 def is_slimmed(op: Operation) -> bool:
     """Return whether channels of an operation's operands or results were left out."""
     return CHANNELS in op.attributes or NARROWED in op.attributes
+
+
+def has_claims(func: FuncOp) -> bool:
+    """Return whether channels were left out of tensors of a function: it says so of one of them, of
+    an operator, or of weights. Few do."""
+    return any(is_slimmed(op) or op.name == TAKEN for op in func.walk())
 
 
 CHANNEL_ATTRIBUTES: tuple[type[Attribute], ...] = (ChannelsAttr,)

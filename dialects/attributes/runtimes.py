@@ -25,13 +25,14 @@ Requests = Callable[["Operation", "ModelAttr"], "tuple[int, ...] | None"]
 class Runtimes(Protocol):
     """Interface of a module that answers for every runtime.
 
-    `scratches()`: the words that `scratch` of a memory model may be. `requests(word)`: what the
+    `SCRATCHES`: the words that `scratch` of a memory model may be. `requests(word)`: what the
     kernels of that word request, None if scratch is what is written at the operations.
     `interpreter(target)`: the name of the runtime that runs a target's files, every operator by a
     kernel of its own; "" for targets whose code is generated.
     """
 
-    def scratches(self) -> tuple[str, ...]: ...
+    SCRATCHES: tuple[str, ...]
+
     def requests(self, word: str) -> Requests | None: ...
     def interpreter(self, target: str) -> str: ...
 
@@ -52,7 +53,7 @@ def _runtimes() -> Runtimes:
 
 def scratch_words() -> tuple[str, ...]:
     """Return the words that `scratch` of a memory model may be."""
-    return _runtimes().scratches()
+    return _runtimes().SCRATCHES
 
 
 def scratch_requests(model: "ModelAttr") -> Requests | None:

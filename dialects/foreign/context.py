@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UnregisteredAttr, UnregisteredOp
-from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
+from xdsl.ir import Attribute, Operation, TypeAttribute
 
 from memopt.dialects.foreign.forms import class_kept, class_of, command_of, names_of
-from memopt.dialects.memgraph.parts import ATTRIBUTES, NAME, OPERATIONS
+from memopt.dialects.memgraph.parts import NAME
 from memopt.dialects.operators import operations, operator_named
 
 
@@ -16,10 +16,6 @@ class ForeignContext(Context):
     """A context of all registered dialects; operations, attributes and types of dialects that
     `forms.py` reads are kept as they stand, whether or not any others are. Of `memgraph` the
     families of operators are loaded when one of them is met."""
-
-    def register_memgraph(self) -> None:
-        """Register the dialect without its operators."""
-        self.register_dialect(NAME, lambda: Dialect(NAME, [*OPERATIONS], [*ATTRIBUTES]))
 
     def clone(self) -> "ForeignContext":
         """Return a context of the same kind that knows the same."""

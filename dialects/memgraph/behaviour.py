@@ -18,7 +18,7 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import MemRefType, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
@@ -50,7 +50,11 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     attributes."""
     try:
         is_ours = isinstance(op, MemoryInterface)
-        answer = op.memory(model) if is_ours else (memory_described(op) or careful)(op, model)
+        if is_ours:
+            answer = op.memory(model)
+        else:
+            known = None if isinstance(op, ReturnOp) else memory_described(op)
+            answer = (known or careful)(op, model)
     except MemoptError as error:
         raise MemoptError(error.text, error.place or place_of(op)) from None
     if ALIAS in op.attributes and (lists := alias_lists(op)):  # few have any

@@ -9,11 +9,10 @@
 and few commands read or print more than a few of the operations that they load.
 """
 
-from functools import cache
 from typing import TypeVar
 
+from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
-from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.irdl.operations import OpDef, get_accessors_from_op_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -29,21 +28,26 @@ def operation_definition(kind: type[T]) -> type[T]:
     accessors = get_accessors_from_op_def(definition, getattr(kind, "verify_", None))
     if text is not None:
         definition.assembly_format = text
-        accessors |= _syntax(definition, text)
+        accessors |= _syntax(kind, definition)
     for name, accessor in accessors.items():
         setattr(kind, name, accessor)
     return kind
 
 
-def _syntax(definition: OpDef, text: str) -> dict[str, object]:
-    @cache
-    def program() -> FormatProgram:
-        return FormatProgram.from_str(text, definition)
+def _syntax(kind: type[IRDLOperation], definition: OpDef) -> dict[str, object]:
+    """Return what reads and prints an operation: each puts xDSL's own in its place and calls it."""
 
-    def parse(kind: type[T], parser: Parser) -> T:
-        return program().parse(parser, kind)
+    def compile_format() -> None:
+        accessors = get_accessors_from_op_def(definition, None)
+        for method in ("parse", "print"):
+            setattr(kind, method, accessors[method])
+
+    def parse(cls: type[IRDLOperation], parser: Parser) -> Operation:
+        compile_format()
+        return cls.parse(parser)
 
     def print_(self: IRDLOperation, printer: Printer) -> None:
-        program().print(printer, self)
+        compile_format()
+        self.print(printer)
 
     return {"parse": classmethod(parse), "print": print_}

@@ -1,6 +1,10 @@
 """The parts of the `memgraph` dialect that stand in every function; the operators have a file per
 family (`dialects/operators/`)."""
 
+from functools import partial
+
+from xdsl.ir import Dialect
+
 from memopt.dialects.attributes.channels import CHANNEL_ATTRIBUTES
 from memopt.dialects.attributes.input_range import RANGE_ATTRIBUTES
 from memopt.dialects.attributes.model import MODEL_ATTRIBUTES
@@ -28,3 +32,4 @@ ATTRIBUTES = (
     *REWRITE_ATTRIBUTES,
     *OLD_FORMS,
 )
+PARTS = partial(Dialect, NAME, [*OPERATIONS], [*ATTRIBUTES])  # the dialect without its operators

@@ -16,11 +16,7 @@ REQUESTS = {
 }
 """`scratch` of a memory model -> the module whose `requests(op, model)` says what kernels request,
 "" where scratch is written at the operations."""
-
-
-def scratches() -> tuple[str, ...]:
-    """Return the words that `scratch` of a memory model may be."""
-    return tuple(REQUESTS)
+SCRATCHES = tuple(REQUESTS)
 
 
 @cache

@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from memopt.analysis.liveness import LiveGroups
 from memopt.analysis.persistent import Sliding, sliding_of, variables_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit.call import SCRATCH_ALIGNMENT, refuse
-from memopt.backends.c.emit.live_groups import LiveGroups
 from memopt.backends.c.weights.storage import DEFAULT, ArrayStorage
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.attributes.memories import MemoryAttr, MemoryKind

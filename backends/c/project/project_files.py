@@ -63,6 +63,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         if not target.has_memories
         else ""
     )
+    storage = layout.storage
     return {
         "name": name,
         "NAME": name.upper(),
@@ -91,7 +92,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         **memory,
         **target_values(target, program),
         **(link_values(layout, target) if layout.banks else {"bank_sections": ""}),
-        "named_sections": output_sections(layout.storage, target),
+        "named_sections": output_sections(storage, target) if storage.sections else "",
     }
 
 

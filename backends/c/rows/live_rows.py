@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memopt.analysis.liveness import LiveGroups
 from memopt.backends.c.emit.c_text import plain
 from memopt.backends.c.emit.layout import Layout
-from memopt.backends.c.emit.live_groups import LiveGroups
 
 _ROW = re.compile(r"(.*)\[(\d+)\]")
 WIDTH = 92

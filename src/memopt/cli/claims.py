@@ -9,11 +9,11 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights
+from memopt.dialects.attributes.channels import has_claims
 from memopt.dialects.memgraph.plan import said_optimal
 from memopt.passes.memgraph_traffic import check_traffic
 from memopt.text.format import sizes
 from memopt.verify.channels import verify_channels
-from memopt.verify.claims import has_claims
 
 
 def only_claimed(report: dict[str, Any], proven: bool = False) -> dict[str, Any]:

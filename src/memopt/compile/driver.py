@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,10 +23,12 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.compile.dropped import Decisions
+from memopt.dialects.attributes.channels import has_claims
 from memopt.dialects.foreign.context import ForeignContext
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.parts import NAME as MEMGRAPH
+from memopt.dialects.memgraph.parts import PARTS
 from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, plan_of
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Fixed, Shapes
@@ -37,7 +40,6 @@ from memopt.text.distributions import declaring
 from memopt.text.ir_text import module_text, parse_module
 from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError
-from memopt.verify.claims import has_claims
 from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
@@ -58,11 +60,12 @@ def new_context(allow_unregistered: bool = False) -> Context:
     for name, factory in _dialects().items():
         if name != MEMGRAPH:
             context.register_dialect(name, factory)
-    context.register_memgraph()
+    context.register_dialect(MEMGRAPH, PARTS)
     context.load_registered_dialect("builtin")
     return context
 
 
+@cache
 def _dialects() -> Mapping[str, Callable[[], Dialect]]:
     """Return the dialects of all packages that have any, by name."""
     from xdsl.universe import XDSL_UNIVERSE, Universe

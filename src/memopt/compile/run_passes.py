@@ -39,6 +39,7 @@ from memopt.targets.core.planned_for import runs_file, with_called
 from memopt.targets.core.target import target_named
 
 DECIDING = (MemgraphExpandRowsPass, MemgraphFusePass, MemgraphSchedulePass)
+FEW = 64  # whole operators, which are planned sooner than their kernels look at them
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
 
@@ -108,21 +109,24 @@ def check_kernels_first(context: Context, module: ModuleOp, options: SettledOpti
     searched = rules_of(options).searched
     network = before_rows(context, module, replace(options, rewrite=_at_once(options)))
     try:
-        _check_lowering(network, options.target)
+        _check_lowering(network, options)
     except MemoptError:
         if not searched:
             raise
         # rules that are tried out may leave other operators
-        _check_lowering(before_rows(context, module, options), options.target)
+        _check_lowering(before_rows(context, module, options), options)
 
 
 def _at_once(options: SettledOptions) -> str:
     return ",".join(rules_of(options).at_once) or NO_RULES
 
 
-def _check_lowering(module: ModuleOp, target: str) -> None:
+def _check_lowering(module: ModuleOp, options: SettledOptions) -> None:
     func = only_function(module)
-    check_kernels_of(func, target, constants_of(weights_of(func), model_of(func)))
+    constants = None
+    if options.in_rows or len(func.body.block.ops) > FEW:
+        constants = constants_of(weights_of(func), model_of(func))
+    check_kernels_of(func, options.target, constants)
 
 
 def check_kernels_of(func: FuncOp, target: str, constants: Constants | None = None) -> None:

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from memopt.analysis.liveness import LiveGroups
 from memopt.analysis.storage_groups import BlockMemory, Storage
-from memopt.backends.c.emit.live_groups import LiveGroups
 from memopt.backends.c.rows.live_rows import LiveRows
 
 STEPS = 512

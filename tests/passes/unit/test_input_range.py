@@ -13,7 +13,7 @@ from memopt.analysis.weights import Weights
 from memopt.api import memory_graph
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
-from memopt.dialects.attributes.channels import channels_of_result
+from memopt.dialects.attributes.channels import channels_of_result, has_claims
 from memopt.dialects.attributes.input_range import LARGEST, declare_range, declared_range
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
@@ -24,7 +24,6 @@ from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.text.ir_text import module_text
 from memopt.verify.channels import verify_channels
-from memopt.verify.claims import has_claims
 
 NETWORK = """
 !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>

@@ -6,12 +6,12 @@ from xdsl.context import Context
 
 from memopt.analysis.weights import Weights
 from memopt.compile.driver import load_text, new_context
+from memopt.dialects.attributes.channels import has_claims
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.verify.channels import verify_channels
-from memopt.verify.claims import has_claims
 
 TEXT = (ROOT / "tests/filecheck/memgraph-verify-channels.mlir").read_text()
 

@@ -15,13 +15,13 @@ from memopt.analysis.constants import constants_of
 from memopt.analysis.intervals import intervals
 from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import Array
+from memopt.dialects.attributes.channels import has_claims
 from memopt.dialects.attributes.input_range import declare_range
 from memopt.dialects.attributes.model import GENERIC
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.tensors import elements_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.verify.claims import has_claims
 
 lab: Any = load("lab")
 MODELS = (
