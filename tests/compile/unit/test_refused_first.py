@@ -59,7 +59,7 @@ def test_what_no_kernel_computes_is_refused_before_planning(
     kind, why = REFUSED[operator]
     path = tmp_path / "net.mlir"
     path.write_text(NETWORK.replace("TYPE", kind).replace("OPERATOR", operator))
-    if options == "--rows=none":
+    if options.startswith(("--rows=none", "--memory")):
         monkeypatch.setattr(run_passes, "FEW", 1)  # so that planning takes long enough
     target = "--target=cortex-m4" if "ram" in options else "--target=host"
     words = ["compile", str(path), target, *options.split(), "-o", str(tmp_path / "out")]
