@@ -26,7 +26,7 @@ def schedule_function(
 ) -> Schedule:
     """Schedule one function in place, its plan included. Raises PassFailedException if a solver
     refuses."""
-    planned, answer = order_function(func, None, method, time_limit, assume_pure, **options)
+    planned, answer = order_function(func, None, method, time_limit, assume_pure, None, **options)
     planned.write()
     return answer
 
