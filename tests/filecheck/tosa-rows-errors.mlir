@@ -70,11 +70,11 @@ func.func @nobody(%x: !t) -> !t {
   func.return %x : !t
 }
 // -----
-// What the operation says of rows that are not there.
+// A part that its operand has not, so that rows of it would not be there.
 !t = tensor<1x3x4x4xf32>
 func.func @beyond(%x: !t) -> !t {
   %f = memgraph.row_kernel (%a: !t) {
-    // expected-error @below {{row 2 of tosa.slice reads rows 3 to 3 of operand 0, which has 3}}
+    // expected-error @below {{a part of [1, 3, 4, 4] from [0, 1, 0, 0] is not in [1, 3, 4, 4]}}
     %b = "tosa.slice"(%a) {start = array<i64: 0, 1, 0, 0>, size = array<i64: 1, 3, 4, 4>} : (!t) -> !t
     memgraph.yield %b : !t
   }
