@@ -67,7 +67,8 @@ Left alone:
       func.return %3, %5, %6, %4, %8, %10, %13, %15 : !x, !x, !b, !b, !y, !x, !s, !z
     }
 
-Nor where something between is not element by element, has more dimensions, or scales of channels:
+Nor where something between is not element by element, has more dimensions, or scales of channels,
+or where the bytes of the bands stand for other numbers:
 
 Left alone:
     !x = tensor<1x2x4x3xf32, #memgraph.encoding<nchw>>
@@ -79,7 +80,9 @@ Left alone:
     !q = tensor<1x2x4x3xi8,
       #memgraph.encoding<nchw, scale = [1.0, 2.0], zero_point = [0, 0], axis = 1>>
     !r = tensor<1x4x2x3xi8, #memgraph.encoding<scale = [1.0, 2.0], zero_point = [0, 0], axis = 2>>
-    func.func @main(%x: !x, %q: !q) -> (!x, !x, !x, !x) {
+    !s = tensor<1x2x4x3xi8, #memgraph.encoding<nchw, scale = [1.0], zero_point = [0]>>
+    !d = tensor<1x4x2x3xi8, #memgraph.encoding<scale = [2.0], zero_point = [0]>>
+    func.func @main(%x: !x, %q: !q, %s: !s) -> (!x, !x, !x, !x, !x) {
       %w = memgraph.constant dense<0.5> : !w
       %v = memgraph.constant dense<0.5> : !v
       %c = memgraph.constant dense<0.5> : !c
@@ -94,7 +97,10 @@ Left alone:
       %9 = memgraph.reshape %q : (!q) -> !r
       %10 = memgraph.dequantize %9 : (!r) -> !b
       %11 = memgraph.reshape %10 : (!b) -> !x
-      func.return %4, %6, %8, %11 : !x, !x, !x, !x
+      %12 = memgraph.reshape %s : (!s) -> !d
+      %13 = memgraph.dequantize %12 : (!d) -> !b
+      %14 = memgraph.reshape %13 : (!b) -> !x
+      func.return %4, %6, %8, %11, %14 : !x, !x, !x, !x, !x
     }
 """
 
@@ -139,7 +145,9 @@ class ConstantsInBands(Rule):
         if shape_of(bands) != shape_of(op.results[0]):
             return
         alike = [v for v in op.operands if v is not bands]
-        if any(encoding_of(v).axis.data >= 0 for v in (*alike, image, op.results[0])):
+        if any(encoding_of(v).axis.data >= 0 for v in (*alike, image, bands, op.results[0])):
+            return
+        if as_image(bands, image) != image.type:  # bytes that stand for other numbers
             return
         spread = Spread.between(shape_of(bands), shape_of(image))
         elements = prod(shape_of(image))

@@ -110,8 +110,14 @@ def _in_blocks(operation: Operation, size: int, r: int) -> range:
 
 def _picked(operation: Operation, k: int, r: int) -> range | None:
     """Return the row that the numbers along the second way say, of the operand that is picked
-    from."""
+    from, if a way is a dimension each and the others stay as they are."""
     ways = [int(v) for v in _property(operation, "sizes").get_values()]
+    terms = [int(v) for v in _property(operation, "terms").get_values()]
+    shapes = [tuple(shape_of(v)) for v in (operation.operands[0], operation.results[0])]
+    if terms != [d for d in range(len(ways)) for _ in "wd"] or shapes[1][: len(ways)] != (*ways,):
+        return None
+    if shapes[0][len(ways) :] != shapes[1][len(ways) :]:
+        return None
     numbers = [int(v) for v in _property(operation, "numbers").get_values()]
     row = numbers[ways[0] + r] if len(ways) > 1 else r
     return None if k else range(row, row + 1)

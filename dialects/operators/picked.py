@@ -105,7 +105,10 @@ class PickingOp(ComputeOp):
         dimension is not picked along by itself."""
         terms, shape, moved = self.added, shape_of(self.input), len(self.extents)
         by_itself = [(t.way, t.dimension) for t in terms] == [(d, d) for d in range(moved)]
-        of_all = (self.extents, self.ways) == (shape[:moved], shape_of(self.result)[:moved])
+        of_all = self.extents == shape[:moved] and shape_of(self.result) == (
+            *self.ways,
+            *shape[moved:],
+        )
         if not by_itself or not of_all:
             return None
         return [*(t.numbers for t in terms), *(range(n) for n in shape[moved:])]

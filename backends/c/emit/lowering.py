@@ -1,7 +1,7 @@
 """From an executing operation to its kernel calls, whole or row by row."""
 
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -24,9 +24,14 @@ from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.dialects.rows.state import MOVING
 
 
-def check_kernels(func: FuncOp, isa: tuple[str, ...], constants: Constants | None = None) -> None:
+def check_kernels(
+    func: FuncOp,
+    isa: tuple[str, ...],
+    constants: Constants | None = None,
+    runs_in_rows: Callable[[Operation], bool] | None = None,
+) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel; with `constants` also
-    at one that its kernel refuses for what it is, whole and in rows."""
+    at one that its kernel refuses for what it is, unless it `runs_in_rows`."""
     for op in body_of(func).ops:
         if makes_virtual(op):
             matching(op.whole if isinstance(op, RowOp) else op, isa)
@@ -41,20 +46,18 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...], constants: Constants | Non
         elif not isinstance(op, (ReceiveOp, *MOVING)):
             kernel = matching(op, isa)
             if constants is not None and not reads_virtual(op):
-                _check_lowered(kernel, op, constants)
+                try:
+                    lower_by(kernel, op, constants)
+                except MemoptError:
+                    if runs_in_rows is None or not runs_in_rows(op):
+                        raise
 
 
-def _check_lowered(kernel: Kernel, op: Operation, constants: Constants) -> None:
-    try:
-        lower_by(kernel, op, constants)
-    except MemoptError:
-        if not isinstance(op, ComputeOp) or kernel.rows is None:
-            raise
-        with suppress(MemoptError):
-            with _placed(op):
-                _rows(kernel, op, constants)
-            return
-        raise
+def check_rows(func: FuncOp, isa: tuple[str, ...], constants: Constants) -> None:
+    """Raise MemoptError at the first operator in rows that its kernel refuses."""
+    rows = [op for op in body_of(func).ops if isinstance(op, RowOp)]
+    for row in {row.operator: row for row in rows}.values():
+        lower_rows(computed(row), constants, isa)
 
 
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:

@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from memopt.analysis.constants import Constants, constants_of
+from memopt.analysis.constants import constants_of
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.analysis.weights import weights_of
-from memopt.backends.c.emit.lowering import check_kernels
+from memopt.backends.c.emit.lowering import check_kernels, check_rows
 from memopt.compile.driver import check_module, in_budget, progress
 from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
@@ -32,7 +33,7 @@ from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
 from memopt.passes.plan.words import ALL, AUTO, NONE, RAM
-from memopt.passes.rows.expand import NoRowsError
+from memopt.passes.rows.expand import NoRowsError, computing, cut
 from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import runs_file, with_called
@@ -123,16 +124,33 @@ def _at_once(options: SettledOptions) -> str:
 
 def _check_lowering(module: ModuleOp, options: SettledOptions) -> None:
     func = only_function(module)
-    constants = None
-    if options.in_rows or len(func.body.block.ops) > FEW:
-        constants = constants_of(weights_of(func), model_of(func))
-    check_kernels_of(func, options.target, constants)
+    if not options.in_rows and len(func.body.block.ops) <= FEW:
+        check_kernels_of(func, options.target)
+        return
+    constants = constants_of(weights_of(func), model_of(func))
+    isa = isa_of(func, options.target)
+
+    def runs_in_rows(op: Operation) -> bool:
+        copy = func.clone()
+        position = [k for k, other in enumerate(computing(func)) if other is op]
+        if not cut(copy, position):
+            return False
+        with suppress(MemoptError):
+            check_rows(copy, isa, constants)
+            return True
+        return False
+
+    check_kernels(func, isa, constants, runs_in_rows if options.in_rows else None)
 
 
-def check_kernels_of(func: FuncOp, target: str, constants: Constants | None = None) -> None:
-    """Raise MemoptError for an operator of whole tensors that has no kernel on the target; with
-    `constants` also for one that the kernel refuses."""
-    check_kernels(func, with_called(target_named(target), model_of(func)).isa, constants)
+def check_kernels_of(func: FuncOp, target: str) -> None:
+    """Raise MemoptError for an operator of whole tensors that has no kernel on the target."""
+    check_kernels(func, isa_of(func, target))
+
+
+def isa_of(func: FuncOp, target: str) -> tuple[str, ...]:
+    """Return the instruction sets of a target, with what kernels of a library may call besides."""
+    return with_called(target_named(target), model_of(func)).isa
 
 
 def before_rows(context: Context, module: ModuleOp, options: SettledOptions) -> ModuleOp:

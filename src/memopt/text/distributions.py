@@ -56,10 +56,10 @@ def _folders() -> list[os.DirEntry[str]] | None:
         return None
 
 
-def _inside(place: str) -> Iterator[os.DirEntry[str]]:
+def _inside(place: object) -> Iterator[os.DirEntry[str]]:
     """Yield the distributions of an entry of `sys.path`. Raises OSError for one that is no folder
     and yet may hold some."""
-    if place.lower().endswith(".egg"):
+    if not isinstance(place, str) or place.lower().endswith(".egg"):
         raise OSError
     try:
         with os.scandir(place or ".") as entries:
@@ -69,16 +69,18 @@ def _inside(place: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _ending(entry: os.DirEntry[str]) -> str:
-    return entry.name[-len(".dist-info") :].lower()
+    return "." + entry.name.rpartition(".")[2].lower()
 
 
 def _name(entry: os.DirEntry[str]) -> str:
-    return re.split("[-.]", entry.name.lower(), maxsplit=1)[0]
+    """Return the name as names are compared: `my_package` of `My.Package-1.0.dist-info`."""
+    own = re.split(r"-(?=\d)", entry.name.rpartition(".")[0], maxsplit=1)[0]
+    return re.sub(r"[-_.]+", "_", own).lower()
 
 
 def _text(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123  pathlib takes milliseconds
             return file.read()
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return ""

@@ -69,6 +69,28 @@ def test_what_no_kernel_computes_is_refused_before_planning(
     assert not planned and not (tmp_path / "out").exists()
 
 
+IN_ROWS = """!x = tensor<1xROWSx2x3x2x3x2x3x2xf32>
+!y = tensor<1x3x2x3x2x3x2x3x2xf32>
+!w = tensor<1x3x1x3x1x3x1x3x1xf32>
+func.func @main(%x: !x) -> !y {
+  %a = memgraph.maximum %x, %x : (!x, !x) -> !x
+  %w = memgraph.constant dense<0.5> : !w
+  %b = memgraph.mul %a, %w : (!x, !w) -> !y
+  func.return %b : !y
+}
+"""
+
+
+@pytest.mark.parametrize("rows", [3, 1])
+def test_what_runs_in_rows_is_not_refused(rows: int, tmp_path: Path) -> None:
+    """A kernel takes seven dimensions of a row, but not eight of the whole."""
+    path = tmp_path / "net.mlir"
+    path.write_text(IN_ROWS.replace("ROWS", str(rows)))
+    words = ["compile", str(path), "--rows=all", "--target=host", "-o", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert main(["compile", str(path), "--rows=none", "-o", str(tmp_path / "whole")]) == 1
+
+
 def test_planning_is_counted(tmp_path: Path, planned: list[str]) -> None:
     path = tmp_path / "net.mlir"
     path.write_text(NETWORK.replace("TYPE", "f32").replace("OPERATOR", "tanh %a"))

@@ -1,10 +1,13 @@
 """Picked stretches that have rows, and the nearest that have none."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.operators.picked import PickingOp
+from memopt.verify.windows import windows_of
 
 HALF = "terms [0, 0, 1, 1, 2, 2] numbers"
 CASES = {
@@ -21,13 +24,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_rows(name: str) -> None:
-    attributes, rows = CASES[name]
-    x, y = (f"tensor<1x{n}x2x2xi8, #memgraph.encoding<nhwc>>" for n in (2, 3))
+def picked(shapes: Sequence[str], attributes: str) -> PickingOp:
+    """Return the operator between images of these shapes."""
+    x, y = (f"tensor<{shape}xi8, #memgraph.encoding<nhwc>>" for shape in shapes)
     text = (
         f"func.func @main(%x: {x}) -> {y} {{\n"
-        f"  %y = memgraph.picked %x shape [1, 2, 2] {attributes} : ({x}) -> {y}\n"
+        f"  %y = memgraph.picked %x {attributes} : ({x}) -> {y}\n"
         f"  func.return %y : {y}\n}}"
     )
     (op,) = (
@@ -35,6 +37,24 @@ def test_rows(name: str) -> None:
         for op in body_of(only_function(load_text(new_context(), text, "net.mlir"))).ops
         if isinstance(op, PickingOp)
     )
+    return op
+
+
+@pytest.mark.parametrize(
+    "picks",
+    ["shape [] sizes [] terms [] numbers []", "shape [1] sizes [1] terms [0, 0] numbers [0]"],
+)
+@pytest.mark.parametrize("result", ["1x2x12x3", "1x8x3x3"])
+def test_rows_of_another_size_are_none(picks: str, result: str) -> None:
+    op = picked(["1x4x6x3", result], picks)
+    assert op.rows_mode is None
+    assert windows_of(op, 0, 0) is None
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows(name: str) -> None:
+    attributes, rows = CASES[name]
+    op = picked(["1x2x2x2", "1x3x2x2"], f"shape [1, 2, 2] {attributes}")
     assert op.rows_mode == (None if rows is None else "fresh")
     needed = None if rows is None else [range(r, r + 1) for r in rows]
     assert needed is None or [op.rows_needed(0, r) for r in range(3)] == needed

@@ -32,6 +32,18 @@ def test_versions_are_those_of_importlib(name: str) -> None:
     assert version_of(name) == metadata.version(name)
 
 
+@pytest.mark.parametrize("folder", ["My.Speaking-1.0.dist-info", "my_speaking.egg-info"])
+def test_names_are_compared_as_pip_does(folder: str, place: Path) -> None:
+    for name in (folder, "xdsl.ext-9.dist-info"):
+        place.joinpath(name).mkdir(parents=True)
+        for file in ("METADATA", "PKG-INFO"):
+            place.joinpath(name, file).write_text("Name: any\nVersion: 9\n")
+    place.joinpath(folder, "entry_points.txt").write_text(f"[{GROUP}]\nx = speaking\n")
+    assert declaring(GROUP) == {"my_speaking"}
+    assert {p.value for p in metadata.entry_points(group=GROUP)} == {"speaking"}
+    assert version_of("xdsl") == metadata.version("xdsl") != "9"
+
+
 def test_the_first_of_several_counts(place: Path) -> None:
     _installed(place, "xdsl", "99.1+g0")
     assert version_of("xdsl") == metadata.version("xdsl") == "99.1+g0"
@@ -61,12 +73,14 @@ class Finder:
         return None
 
 
-@pytest.mark.parametrize("kind", ["zip", "egg", "finder"])
+@pytest.mark.parametrize("kind", ["zip", "egg", "finder", "path"])
 def test_nothing_is_said_where_others_may_have_some(
     kind: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind == "finder":
         monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
+    elif kind == "path":
+        monkeypatch.setattr(sys, "path", [place, *sys.path])
     elif kind == "zip":
         zipfile.ZipFile(place.parent / "some.zip", "w").close()
         monkeypatch.setattr(sys, "path", [str(place.parent / "some.zip"), *sys.path])
