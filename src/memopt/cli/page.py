@@ -2,6 +2,7 @@
 the pages of other commands have in common."""
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,21 @@ from memopt.backends.report.timeline import Timeline
 from memopt.cli.summary import summary
 from memopt.compile.driver import model_files
 from memopt.compile.plan import Planned
-from memopt.text.diagnostics import write_output
+from memopt.text.diagnostics import check_output, write_output
 from memopt.text.distributions import version_of
 from memopt.text.usage import STDOUT, UsageError
 
 
-def check_page(file: str | None) -> None:
-    """Raise UsageError for a page that cannot be written, before what takes long."""
-    if file == STDOUT:
-        raise UsageError("--html=-: expected a file")
-    if file and not Path(file).parent.is_dir():
+def check_page(file: str | None, sources: Iterable[Path] = ()) -> None:
+    """Raise UsageError for a page that cannot be written, and MemoptError for one of `sources`,
+    which are read, before what takes long."""
+    if not file:
+        return
+    if file == STDOUT or Path(file).is_dir():
+        raise UsageError(f"--html={file}: expected a file")
+    if not Path(file).parent.is_dir():
         raise UsageError(f"--html={file}: its folder does not exist")
+    check_output(file, sources)
 
 
 def facts_of(words: list[str], target: str) -> list[tuple[str, str]]:

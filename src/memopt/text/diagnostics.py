@@ -167,10 +167,15 @@ def write_output(path: str, data: bytes | str, sources: Iterable[Path] = ()) -> 
         sys.stdout.buffer.write(payload)
         sys.stdout.buffer.flush()
         return
+    check_output(path, sources)
+    write_file(path, data)
+
+
+def check_output(path: str, sources: Iterable[Path]) -> None:
+    """Raise MemoptError if a file that is to be written is one of `sources`, which are read."""
     goal = Path(path)
     if goal.is_file() and any(s.exists() and goal.samefile(s) for s in sources):
         raise MemoptError("is read by this run and would be replaced; name another file", path)
-    write_file(goal, data)
 
 
 def write_file(path: str | Path, data: bytes | str) -> None:

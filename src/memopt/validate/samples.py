@@ -3,12 +3,13 @@
 A .npz has an array per input, by its name or in order, the first dimension counts the samples; a
 .npy is that of the only input; a .csv has a line of real numbers per sample of it, a column of
 labels among them if its first line has names; a folder has a file per sample, in the order of
-their names.
+their names: arrays of numpy, or .csv where it has none of these. The file of labels is no sample.
 """
 
 import csv
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 
 LABELS = "y"  # array of a .npz, or column of a .csv, that has the labels, unless it is an input
-KINDS = ".npz", ".npy", ".csv"
+ARRAYS = ".npz", ".npy"
+KINDS = *ARRAYS, ".csv"
 LABEL_FILES = ".npy", ".csv", ".txt"
 
 
@@ -49,7 +51,8 @@ def read_samples(path: Path, inputs: Sequence[Input], labels: str | None = None)
     """Return the samples in a .npz, a .npy, a .csv or a folder; `labels` is an array of the .npz, a
     column of the .csv or a file of its own. Raises MemoptError for what does not go with the
     inputs, OSError."""
-    arrays = _folder(path, inputs) if path.is_dir() else _file(path, inputs, labels)
+    is_folder = path.is_dir()
+    arrays = _folder(path, inputs, labels) if is_folder else _file(path, inputs, labels)
     expected = _labels(path, arrays, inputs, labels)
     unlabelled = {name: a for name, a in arrays.items() if name not in (LABELS, labels)}
     given = tuple(
@@ -87,7 +90,7 @@ def _file(path: Path, inputs: Sequence[Input], labels: str | None) -> Mapping[st
     if path.suffix != ".csv":
         return _load(path)
     names, table = _table(path)
-    chosen = LABELS if labels is None else labels
+    chosen = _usual(inputs) if labels is None else labels
     if chosen in names:
         column = names.index(chosen)
         return {"": np.delete(table, column, 1), chosen: table[:, column]}
@@ -106,12 +109,14 @@ def _table(path: Path) -> tuple[list[str], Array]:
         reader = csv.reader(file)
         try:
             for fields in filter(None, reader):
-                try:
-                    rows.append([float(field) for field in fields])
-                except ValueError as error:
-                    if names or rows:
-                        raise MemoptError(f"line {reader.line_num}: {error}", str(path)) from None
+                if not (names or rows) and _are_names(fields):
                     names = [field.strip() for field in fields]
+                    continue
+                try:
+                    rows.append([_number(field) for field in fields])
+                except ValueError as error:
+                    what = error if names or rows else "neither names nor numbers"
+                    raise MemoptError(f"line {reader.line_num}: {what}", str(path)) from None
         except (csv.Error, UnicodeDecodeError) as error:
             raise MemoptError(f"no lines of numbers with commas: {error}", str(path)) from None
     if not rows:
@@ -126,8 +131,35 @@ def _table(path: Path) -> tuple[list[str], Array]:
     return names, np.array(rows)
 
 
-def _folder(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
+def _are_names(fields: Sequence[str]) -> bool:
+    """Return whether a line is one of names: most of it are no numbers, of any kind."""
+    numbers = 0
+    for field in fields:
+        with suppress(ValueError):
+            float(field)
+            numbers += 1
+    return 2 * numbers < len(fields)
+
+
+def _number(field: str) -> float:
+    """Return a finite number, without the underscores that Python has. Raises ValueError."""
+    number = float(field)
+    if "_" in field or not math.isfinite(number):
+        raise ValueError(f"no finite number: {field.strip()!r}")
+    return number
+
+
+def sample_files(path: Path, labels: str | None) -> list[Path]:
+    """Return the files of a folder that are samples, by name. Raises OSError."""
+    given = None if labels is None else Path(labels)
     files = sorted(file for file in path.iterdir() if file.suffix in KINDS)
+    if given is not None and given.exists():
+        files = [file for file in files if not file.samefile(given)]
+    return [file for file in files if file.suffix in ARRAYS] or files
+
+
+def _folder(path: Path, inputs: Sequence[Input], labels: str | None) -> Mapping[str, Array]:
+    files = sample_files(path, labels)
     if not files:
         raise MemoptError("no .npz, .npy or .csv in the folder", str(path))
     each = [_of_sample(file, inputs) for file in files]
@@ -150,8 +182,8 @@ def _labels(
     path: Path, arrays: Mapping[str, Array], inputs: Sequence[Input], labels: str | None
 ) -> Array | None:
     if labels is None:
-        is_input = any(one.name == LABELS for one in inputs)
-        return None if is_input else arrays.get(LABELS)
+        usual = _usual(inputs)
+        return None if usual is None else arrays.get(usual)
     if labels in arrays:
         return arrays[labels]
     file = Path(labels)
@@ -170,6 +202,11 @@ def _labels(
     )
 
 
+def _usual(inputs: Sequence[Input]) -> str | None:
+    """Return the name of labels that nobody names, None if it is that of an input."""
+    return None if any(one.name == LABELS for one in inputs) else LABELS
+
+
 def _named(
     arrays: Mapping[str, Array],
     unlabelled: Mapping[str, Array],
@@ -178,8 +215,10 @@ def _named(
     path: Path,
 ) -> Array:
     """Return the array of an input: by its name, or, where no input is named, by its number among
-    those that are no labels."""
+    those that are no labels. An array without a name is that of the only input."""
     one, names = inputs[number], list(unlabelled)
+    if len(inputs) == 1 and "" in arrays:
+        return arrays[""]
     if one.name in arrays:
         return arrays[one.name]
     if any(other.name in arrays for other in inputs) or len(names) != len(inputs):

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 
 from memopt.backends.c.project import write
 from memopt.cli import main
+from memopt.cli.commands import validate as command
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.validate import program
 from memopt.validate.differences import accuracy, confusion, difference, errors, is_classes
@@ -207,6 +208,39 @@ def test_samples_of_files(tmp_path: Path) -> None:
         read_samples(folder, [one], str(_saved(tmp_path / "y.npy", np.zeros(2))))
 
 
+def test_labels_may_lie_among_the_samples(tmp_path: Path) -> None:
+    """The file of labels is no sample, and a .csv none beside arrays of numpy."""
+    one = Input("a", (1, 2))
+    for kind in ("npy", "csv"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        for k in range(2):
+            np.save(folder / f"{k}.npy", np.full(2, k))
+            if kind == "csv":
+                np.savetxt(folder / f"{k}.csv", np.full((1, 2), k), delimiter=",")
+                (folder / f"{k}.npy").unlink()
+        labels = folder / "labels.csv"
+        labels.write_text("1\n0\n")
+        read = read_samples(folder, [one], str(labels))
+        assert read.inputs[0].tolist() == [[[0, 0]], [[1, 1]]]
+        assert read.labels is not None and read.labels.tolist() == [1, 0]
+    assert len(read_samples(tmp_path / "npy", [one])) == 2
+    with pytest.raises(MemoptError):
+        read_samples(tmp_path / "csv", [one])
+    labels = _saved(tmp_path / "npy" / "labels.npy", np.array([3, 4]))
+    assert len(read_samples(tmp_path / "npy", [one], str(labels))) == 2
+
+
+def test_an_input_may_be_called_as_labels_are(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    read = read_samples(path, [Input("y", (2,))])
+    assert read.labels is None and read.inputs[0].tolist() == [[1, 2], [3, 4]]
+    read = read_samples(path, [Input("y", (1,))], "y")
+    assert read.labels is not None and read.labels.tolist() == [2, 4]
+    assert read.inputs[0].tolist() == [[1], [3]]
+
+
 def test_a_csv_has_a_line_of_real_numbers_per_sample(tmp_path: Path) -> None:
     """Flat samples, with a column of labels by its name; in a folder a file is one sample."""
     one = Input("a", (1, 2, 3))
@@ -235,6 +269,11 @@ def test_a_csv_has_a_line_of_real_numbers_per_sample(tmp_path: Path) -> None:
         ("1,2,3,4,5,6\n1,2,x,4,5,6\n", None, "line 2: could not convert"),
         ("a,b,c,d,e,f\n1,2,3,4,5\n", None, "sample 1 has 5 numbers, others 6"),
         ("1,2,3,4,5,6\n1\n", None, "sample 2 has 1 numbers, others 6"),
+        ("1,,3,4,5,6\n1,2,3,4,5,6\n", None, "line 1: neither names nor numbers"),
+        ("1,2,3,x,y,z\n1,2,3,4,5,6\n", None, "line 1: neither names nor numbers"),
+        ("nan,nan,1,2,3,4\n1,2,3,4,5,6\n", None, "line 1: neither names nor numbers"),
+        ("1,2,3,4,5,6\n1,2,3,4,5,1_0\n", None, "line 2: no finite number: '1_0'"),
+        ("a,b,c,d,e,f\n1,2,3,4,5,inf\n", None, "line 2: no finite number: 'inf'"),
         ("a,a,c,d,e,f\n1,2,3,4,5,6\n", None, "two columns have the same name"),
         ("1,2,3,4,5\n", None, "samples of 1x2x3 are wanted, an array of 1x5"),
         ("1,2,3,4,5,6\n", "kind", "no column 'kind': its first line has no names"),
@@ -269,6 +308,25 @@ def test_the_page_has_what_json_has(dscnn: tuple[str, str], tmp_path: Path, caps
     assert f"<dt>data</dt><dd>{data}</dd>" in text
     assert main(["validate", model, f"--data={data}", "--html=-"]) == 2
     assert "--html=-: expected a file" in capsys.readouterr().err
+
+
+def test_a_page_replaces_nothing_that_is_read(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is said before the run."""
+    monkeypatch.setattr(command, "validate", None)  # is not called
+    model, folder, labels = tmp_path / "net.tflite", tmp_path / "data", tmp_path / "labels.csv"
+    folder.mkdir()
+    for file in (model, folder / "a.npy", labels):
+        file.write_text("kept")
+    words = ["validate", str(model), f"--data={folder}", f"--labels={labels}"]
+    for page in (model, folder / "a.npy", labels):
+        assert main([*words, f"--html={page}"]) == 1
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "is read by this run and would be replaced" in error
+        assert page.read_text() == "kept"
+    assert main([*words, f"--html={folder}"]) == 2
+    assert f"--html={folder}: expected a file" in capsys.readouterr().err
 
 
 def _saved(path: Path, array: Any) -> Path:

@@ -59,7 +59,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the table, and write the page."""
-    check_page(args.html)
+    check_page(args.html, (Path(args.model),))
     clock = None if args.clock is None else hertz(args.clock)
     request = request_of(args, Path(args.model), is_built=True)
     check(request)

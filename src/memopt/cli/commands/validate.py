@@ -15,6 +15,7 @@ from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError, path_text
 from memopt.validate.differences import Difference
 from memopt.validate.layers import Layer
+from memopt.validate.samples import sample_files
 from memopt.validate.validation import Labelled, OnBoard, Validation, validate
 
 CLASSES = 16  # of which the confusion is printed
@@ -88,7 +89,8 @@ def run(args: argparse.Namespace) -> None:
     """Print what differs. Raises MemoptError if more differs than is allowed."""
     if args.samples is not None and args.samples < 1:
         raise UsageError(f"--samples={args.samples}: at least 1")
-    check_page(args.html)
+    sources = _sources(args)
+    check_page(args.html, sources)
     request = request_of(args, Path(args.model), is_built=True)
     with Spinner("validating"):
         words = args.labels, args.against, args.layers, args.samples, args.port
@@ -99,10 +101,17 @@ def run(args: argparse.Namespace) -> None:
         print("\n".join(map(printable, lines_of(answer))))
     if args.html:
         page = validation_html(_facts(args, answer), answer.entries())
-        write_output(args.html, page, (request.path, Path(args.data)))
+        write_output(args.html, page, sources)
     different = sum(one.different for one in answer.outputs)
     if args.max_different is not None and different > args.max_different:
         raise MemoptError(f"{different:,} elements differ from {answer.against}", args.model)
+
+
+def _sources(args: argparse.Namespace) -> list[Path]:
+    """Return the files that are read: model, samples and labels, these if they are a file."""
+    data = Path(args.data)
+    samples = sample_files(data, args.labels) if data.is_dir() else [data]
+    return [Path(args.model), *samples, *(() if args.labels is None else (Path(args.labels),))]
 
 
 def _facts(args: argparse.Namespace, answer: Validation) -> list[tuple[str, str]]:
