@@ -62,7 +62,7 @@ def profile(source: Source, options: ProfileKeywords) -> Profile:
     model = prepared(source, options.pipeline, options.shapes, options.input_ranges)
     request = Request(path=Path(model.name), options=options, is_built=True)
     with told(model.name), in_keywords():
-        clock = hertz(options.clock) if isinstance(options.clock, str) else options.clock
+        clock = None if options.clock is None else hertz(str(options.clock))
         check(request)
         check_profiled(options.target)
         imported = imported_of(model, model.module.clone(), request, began)

@@ -87,9 +87,10 @@ def check_profiled(target: str) -> None:
 def hertz(text: str) -> int:
     """Return a clock in Hz: `84M`, `84000000`. Raises UsageError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)(?:Hz)?", text)
-    if match is None or not float(match[1]):
+    clock = 0 if match is None else round(float(match[1]) * UNITS[match[2]])
+    if not clock:
         raise UsageError(f"--clock={text}: Hz, such as 84M")
-    return round(float(match[1]) * UNITS[match[2]])
+    return clock
 
 
 def entries_of(lines: Sequence[Line], clock: int | None) -> list[dict[str, Any]]:

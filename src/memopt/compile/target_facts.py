@@ -241,7 +241,8 @@ def _speed(facts: dict[str, Any]) -> str:
         return text
     least, highest = facts["cycles_range"]
     about = f"about {facts['cycles_estimated']:,} cycles ({least:,} to {highest:,})"
-    time = f", {facts['ms']:,.3f} ms at {facts['clock']:,} Hz" if facts.get("ms") else ""
+    ms = facts.get("ms")
+    time = "" if ms is None else f", {ms:,.3f} ms at {facts['clock']:,} Hz"
     return f"{text}, {about} without wait states{time}"
 
 

@@ -76,8 +76,9 @@ def test_a_profile_is_what_the_command_prints() -> None:
     assert f"{profile.total['cycles']:,}" in shown
     with pytest.raises(ValueError, match=r"^profile is of C targets"):
         memopt.profile(NETWORK.encode(), target="tflm")
-    with pytest.raises(ValueError, match=r"^clock=84X"):
-        memopt.profile(NETWORK.encode(), target="cortex-m4", clock="84X")
+    for clock in ("84X", 0):
+        with pytest.raises(ValueError, match=f"^clock={clock}"):
+            memopt.profile(NETWORK.encode(), target="cortex-m4", clock=clock)
 
 
 @pytest.mark.deep

@@ -16,6 +16,7 @@ from memopt.backends.c.project.cycles.blocks import blocks_by
 from memopt.cli import main
 from memopt.cli.commands import profile
 from memopt.compile.profile import hertz
+from memopt.compile.target_facts import empty_facts, target_lines, timed
 from memopt.text.diagnostics import write_output
 from memopt.text.usage import UsageError
 
@@ -111,9 +112,16 @@ def test_what_is_not_counted_is_refused(network: str, capsys: Any) -> None:
 )
 def test_a_clock_is_in_hertz(text: str, clock: int) -> None:
     assert hertz(text) == clock
-    for wrong in ("", "0", "-1", "84 M", "1m"):
+    for wrong in ("", "0", "0.4", "-1", "84 M", "1m"):
         with pytest.raises(UsageError):
             hertz(wrong)
+
+
+def test_a_time_of_nothing_is_said() -> None:
+    ran = {"instructions": 4, "cycles_estimated": 5, "cycles_range": [5, 6]}
+    facts = timed({**empty_facts("cortex-m4"), **ran}, 4_000_000_000)
+    (line,) = target_lines(facts)
+    assert line.endswith("without wait states, 0.000 ms at 4,000,000,000 Hz")
 
 
 def test_blocks_are_counted_apart() -> None:
