@@ -136,7 +136,8 @@ def measure_project(directory: Path, target: str, runs: bool = True) -> dict[str
         if facts["stack_bound"] is None:
             facts["not_measured"]["stack_bound"] = "its call tree has no bound"
         if runs:
-            apart = {name: listed[name] for name in re.findall(AT_ADDRESS, script, re.MULTILINE)}
+            at_addresses = re.findall(AT_ADDRESS, script, re.MULTILINE)
+            apart = {name: listed[name] for name in at_addresses if sections.get(name)}
             ran = _run_if_emulated(directory, build, board, apart)
         else:
             ran = {"not_measured": dict.fromkeys(OF_A_RUN, NOT_RUN)}

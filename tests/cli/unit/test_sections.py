@@ -36,6 +36,7 @@ WRONG = {
     "weights:.q@0x8": "'0x8' is no address of .q",
     "weights:.q@0x100000000": "'0x100000000' is no address of .q",
     "weights:.q@0x10,tables:.q@0x20": ".q has an address already, 0x00000010",
+    "weights:.q@0x20,arena:.d@0x20": ".q and .d both lie at 0x00000020",
     "weights:.rodata.far@0x10": ".rodata.far lies among the other constants",
     "weights:.data@0x10": ".data is a section of other things",
 }
