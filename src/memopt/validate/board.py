@@ -172,6 +172,8 @@ class Board:
                     until = min(until, self._clock() + AFTER_NOISE + self._on_the_line)
                     broken[-1] += 1
                 elif parts is not None and body[:2] == bytes([PART | ANSWER, self._sequence]):
+                    if len(body) == HEAD:
+                        raise MemoptError("the board sends a part of a trace of 0 B", self._name)
                     parts[int.from_bytes(body[2:HEAD], "little")] = body[HEAD:]
                     end = self._clock() + patience + self._on_the_line
                     until = min(self._clock() + silence + self._on_the_line, end)

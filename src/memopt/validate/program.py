@@ -29,11 +29,14 @@ class Traced:
 
 
 def traced(trace: bytes) -> list[Traced]:
-    """Return what is in a board's trace: bytes as a number of four, name with a 0, the bytes."""
+    """Return what is in a board's trace: bytes as a number of four, name with a 0, the bytes.
+    Raises MemoptError for one that ends in between."""
     results: list[Traced] = []
     at = 0
     while at < len(trace):
-        size, end = int.from_bytes(trace[at : at + 4], "little"), trace.index(b"\0", at + 4)
+        size, end = int.from_bytes(trace[at : at + 4], "little"), trace.find(b"\0", at + 4)
+        if end < 0 or end + 1 + size > len(trace):
+            raise MemoptError(f"the board's trace of {len(trace):,} B ends in a result")
         name, at = trace[at + 4 : end].decode("ascii", "replace"), end + 1 + size
         results.append(Traced(name, trace[end + 1 : at]))
     return results

@@ -15,8 +15,9 @@ from serial_board import terminal
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.text.usage import UsageError
-from memopt.validate.board import LONGEST, SILENCE, Board, Hello, framed, unframed
+from memopt.validate.board import ANSWER, LONGEST, PART, SILENCE, Board, Hello, framed, unframed
 from memopt.validate.port import open_port
+from memopt.validate.program import traced
 
 HELLO = Hello(1, bytes(8), bytes(8), 4, 4, "net")
 
@@ -67,6 +68,20 @@ def test_what_is_no_board_is_said(answer: Answer, text: str) -> None:
         Board(port, "/dev/ttyX", lambda: port.now).greet(HELLO)
     assert str(caught.value).startswith("/dev/ttyX: ") and "\n" not in str(caught.value)
     assert port.writes <= 16
+
+
+def test_a_part_of_a_trace_has_bytes() -> None:
+    """An empty one would be looked for behind itself without end."""
+    port = Fake(lambda data: framed(PART | ANSWER, data[2], 0) + framed(data[1] | 128, data[2], 0))
+    with pytest.raises(MemoptError, match="a part of a trace of 0 B"):
+        Board(port, "/dev/ttyX", lambda: port.now).trace(bytes(4))
+
+
+@pytest.mark.parametrize("trace", [b"\4\0\0\0net", b"\4\0\0\0net\0abc", b"\4\0"])
+def test_a_trace_that_is_cut_is_said(trace: bytes) -> None:
+    assert traced(b"\3\0\0\0net\0abc")[0].data == b"abc"
+    with pytest.raises(MemoptError, match="ends in a result"):
+        traced(trace)
 
 
 def test_one_broken_frame_is_one() -> None:
