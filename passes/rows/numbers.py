@@ -171,12 +171,20 @@ def hand_over(func: FuncOp, copy: CutCopy, schedule: Schedule) -> None:
 def handed_over(func: FuncOp) -> tuple[InRows, Schedule] | None:
     """Return what was handed over of a function, once; None where nothing was, or the function has
     changed since in more than what says how it was rewritten."""
-    known = _handed.pop() if _handed else None
-    if known is None or known.func() is not func or known.text != text_of(func):
+    try:
+        known = _handed.pop()
+    except IndexError:  # a look before would not help: another thread may be in between
+        return None
+    if known.func() is not func or known.text != text_of(func):
         return None
     if REWRITES in func.attributes:
         known.copy.grouped.func.attributes[REWRITES] = func.attributes[REWRITES]
     return known.copy.in_rows(), known.schedule
+
+
+def drop_handed() -> None:
+    """Forget what was handed over and nobody took."""
+    _handed.clear()
 
 
 def text_of(func: FuncOp) -> str:

@@ -32,7 +32,7 @@ from memopt.compile.options import PlanOptions
 from memopt.compile.pipelines import SettledOptions
 from memopt.compile.plan_request import settled
 from memopt.compile.rewritten_network import rewrite_network
-from memopt.compile.run_passes import Seconds, before_rows, check_kernels_of
+from memopt.compile.run_passes import Seconds, WholePeaks, before_rows, check_kernels_of
 from memopt.compile.target_facts import facts_without_a_build, tflm_facts
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.attributes.rewrites import rewrites_of
@@ -268,7 +268,7 @@ def _rewritten_file(planned: Advised) -> Advice | None:
         path = Path(folder, "narrowed.tflite")
         write_file(path, network)
         module = import_bytes(network, path.suffix, str(path), path)
-        task = replace(planned.task, imported=module, ready=module)
+        task = replace(planned.task, imported=module, ready=module, whole_peaks=WholePeaks())
         _, after, known = plan_task(planned.context, task, Seconds())
         arena = known.plan.arena
         return Advice("", arena, tflm_facts(after, arena, path)["ram"], True)

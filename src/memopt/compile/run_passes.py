@@ -34,6 +34,7 @@ from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.plan.planned import Planned, PlanningPass, RowBounds
 from memopt.passes.plan.words import ALL, AUTO, NONE, RAM
 from memopt.passes.rows.expand import NoRowsError, computing, cut
+from memopt.passes.rows.numbers import drop_handed
 from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import runs_file, with_called
@@ -186,6 +187,23 @@ def plan_module(
     With rows=auto neither whole operators nor all rows have a smaller arena: the pass that chooses
     rows counts no scratch of fast kernels, and sees what the rules left that rows need.
     """
+    try:
+        known = _least_plan(context, module, options, seconds, whole_peaks)
+    finally:
+        drop_handed()
+    check_module(module)
+    return known
+
+
+def _least_plan(
+    context: Context,
+    module: ModuleOp,
+    options: SettledOptions,
+    seconds: Seconds,
+    whole_peaks: WholePeaks | None,
+) -> dict[FuncOp, Planned]:
+    """Plan `module` as the options say or as one of their rivals does, and return what is known
+    then."""
     rivals = _rivals(options)
     imported = module.clone() if rivals else module
     seconds.stages.setdefault("rewrite", 0.0)
@@ -203,7 +221,6 @@ def plan_module(
         if smaller is not None:
             known = smaller
             _take_over(module, other)
-    check_module(module)
     return known
 
 

@@ -13,6 +13,7 @@ from memopt.cli import main
 from memopt.cli.summary import advice_lines
 from memopt.compile import advice as module
 from memopt.compile import plan as plan_stage
+from memopt.compile.compare import Task, plan_task
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.solvers import clock
@@ -111,6 +112,24 @@ def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, c
     report = json.loads((tmp_path / "o" / "report.json").read_text())
     assert found["--rewrite=safe"]["ram"] == report["target"]["ram"] == 68_720
     assert found["--target=cortex-m4"]["ram"] < 68_720
+
+
+def test_another_network_has_peaks_of_its_own(
+    shared: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known of whole operators is of the network alone that they are in."""
+    tasks: list[Task] = []
+    for each in (module, plan_stage):
+
+        def recorded(context: Any, task: Task, seconds: Any) -> Any:
+            tasks.append(task)
+            return plan_task(context, task, seconds)
+
+        monkeypatch.setattr(each, "plan_task", recorded)
+    advised(shared / "models" / "hello_world_int8.tflite", capsys, "--target=tflm")
+    first, second = tasks
+    assert first.imported is not second.imported
+    assert first.whole_peaks is not second.whole_peaks
 
 
 def test_the_advice_is_the_same_on_every_machine(model: Path, capsys: Any) -> None:

@@ -1,15 +1,22 @@
 """Rows that the search of rules hands to the choice of rows, against rows that are cut again."""
 
+from typing import Any
+
 import numpy as np
+import pytest
 from virtual_networks import text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
 
 from memopt.compile.driver import load_text, new_context
+from memopt.compile.pipelines import SettledOptions
+from memopt.compile.run_passes import Seconds, plan_module
 from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.rows import numbers
 from memopt.passes.rows.numbers import handed_over
 
 NETWORKS = 40
@@ -47,4 +54,25 @@ def test_rows_of_a_function_that_has_changed_are_cut_again() -> None:
     assert handed_over(only_function(rewritten(HANDED).clone())) is None
     module = rewritten(HANDED)
     MemgraphModelPass("generic", alignment=8, inplace="on").apply(Context(), module)
+    assert handed_over(only_function(module)) is None
+
+
+class Raced(list[Any]):
+    """A list of which another thread takes the last element after it was looked at."""
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_rows_that_another_thread_takes_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = rewritten(HANDED)
+    monkeypatch.setattr(numbers, "_handed", Raced())
+    assert handed_over(only_function(module)) is None
+
+
+def test_nothing_is_kept_behind_a_plan() -> None:
+    """Also where it ends in an error: there is no such target."""
+    module = rewritten(HANDED)
+    with pytest.raises(PassFailedException):
+        plan_module(new_context(), module.clone(), SettledOptions(target="none"), Seconds())
     assert handed_over(only_function(module)) is None
