@@ -50,15 +50,16 @@ def write_tflm(
     model_path: Path | None = None,
     source: bytes | None = None,
     at_run_time: bool = False,
+    keeps_plan: bool = True,
 ) -> bytes:
     """The .tflite file for a planned module, whose target is `tflm`.
 
     `source` is the imported file; by default it is found as the module says (see Weights). With
     `at_run_time` the operators stay in the file's order and every offset is left to TFLM; a plan
-    that the file has stays. Raises MemoptError: no or a stale plan, another target, other
-    subgraphs than the file's, operators that are not the file's, a newer schema, and a plan
-    with which TFLM would need more than without; whether it might, because of scratch that is not
-    known, is asked of `check_hidden`.
+    that the file has stays, unless not `keeps_plan`. Raises MemoptError: no or a stale plan,
+    another target, other subgraphs than the file's, operators that are not the file's, a newer
+    schema, and a plan with which TFLM would need more than without; whether it might, because of
+    scratch that is not known, is asked of `check_hidden`.
     """
     data, model, name = source_of(module, folder, model_path, source)
     planned, shaped = functions_of(module, model), model
@@ -71,7 +72,8 @@ def write_tflm(
         shaped = with_shapes_of(each, shaped, number)
     tensors = sum(len(graph.tensors) for graph in model.subgraphs)
     if at_run_time:
-        own = [data[slice(*model.buffers[b])] for key, b in model.metadata if key == PLAN_NAME]
+        named = [b for key, b in model.metadata if key == PLAN_NAME and keeps_plan]
+        own = [data[slice(*model.buffers[b])] for b in named]
         if own and not has_bytes_behind(data) and shaped == model:
             return data
         orders, plan = list(map(sorted, orders)), own[0] if own else _plan([-1] * tensors)

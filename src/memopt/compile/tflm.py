@@ -80,14 +80,18 @@ class Tflm:
         """Return the planned .tflite, beside the narrower network where its weights lie."""
         request, network = planned.imported.request, planned.less.network
         with_plan, as_it_is = heads(planned.known.func)
-        at_run_time = with_plan > as_it_is or not is_safe(planned.known.func)
+        is_worse = with_plan > as_it_is
+        at_run_time = is_worse or not is_safe(planned.known.func)
         with planned.imported.seconds.timed("emit"):
-            data = write_tflm(planned.after, source=network, at_run_time=at_run_time)
+            # `as_it_is` is without the plan that the file may have
+            data = write_tflm(
+                planned.after, source=network, at_run_time=at_run_time, keeps_plan=not is_worse
+            )
         files: dict[str, str | bytes] = {f"{request.path.stem}.tflite": data}
         if network is not None:
             files[rewritten_name(request)] = network
         warnings = wrong_answers(read_model(data, request.path.name), data)
-        if with_plan > as_it_is:
+        if is_worse:
             text = f"TFLM needs {with_plan} B with the plan, {as_it_is} B without"
             warnings.append(f"{text}: the file is written without one")
         return Built(planned, files, warnings=tuple(warnings))

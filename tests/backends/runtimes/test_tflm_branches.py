@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from branch_models import branch_model
 from pass_functions import place_function, schedule_function
-from tflite_builder import Graph, Op, T, build
+from tflite_builder import Extra, Graph, Op, T, build
 from tflm_runner import Job, random_inputs, run
 from xdsl.dialects.builtin import ArrayAttr
 
-from memopt.backends.tflm import write_tflm
+from memopt.backends.tflm import PLAN_NAME, write_tflm
 from memopt.backends.tflm.interpreter import interpreter_arena
 from memopt.backends.tflm.structs import WHEEL
 from memopt.cli import main
@@ -205,15 +205,24 @@ def test_subgraphs_that_nobody_runs_lie_on_each_other(tmp_path: Path, capsys: An
     assert "a model of one function is needed" in capsys.readouterr().err
 
 
-def test_a_plan_that_needs_more_is_not_written(tmp_path: Path, capsys: Any) -> None:
-    """Check that the file stays as it is where the scratch of what a loop runs ends higher."""
+@pytest.mark.parametrize("has_plan", [False, True])
+def test_a_plan_that_needs_more_is_not_written(has_plan: bool, tmp_path: Path, capsys: Any) -> None:
+    """Check that all is left to TFLM where the scratch of what a loop runs ends higher, also where
+    the file has a plan, by which it needs more yet."""
     data = branch_model(7)
+    plain = data
+    if has_plan:
+        tensors = sum(len(graph.tensors) for graph in read_model(data, "net.tflite").subgraphs)
+        plan = np.array([1, 1, tensors, *range(0, 256 * tensors, 256)], np.int32).tobytes()
+        data = branch_model(7, extra=Extra(metadata={PLAN_NAME: plan}))
     (tmp_path / "net.tflite").write_bytes(data)
     out = tmp_path / "out"
     assert main(["compile", str(tmp_path / "net.tflite"), "--target=tflm", "-o", str(out)]) == 0
     assert "the file is written without one" in capsys.readouterr().err
     planned = (out / "net.tflite").read_bytes()
     report = json.loads((out / "report.json").read_text())
-    old, new = run([Job("tflm", d, random_inputs(data, 1, 1)) for d in (data, planned)], tmp_path)
-    assert (old.error, new.error, new.head) == ("", "", old.head)
+    jobs = [Job("tflm", d, random_inputs(data, 1, 1)) for d in (data, plain, planned)]
+    given, old, new = run(jobs, tmp_path)
+    assert (given.error, old.error, new.error, new.head) == ("", "", "", old.head)
+    assert (given.head > new.head) == has_plan
     assert report["target"]["arena"] == report["target"]["interpreter"]["head"] == old.head

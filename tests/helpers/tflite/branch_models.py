@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, field
 
 import numpy as np
-from tflite_builder import Graph, Op, T, build
+from tflite_builder import Extra, Graph, Op, T, build
 
 KINDS = ("NEG", "ABS", "ADD", "MUL", "CONCATENATION", "ADD_N", "SUM", "IF", "WHILE")
 PLAIN = -2  # of these
@@ -36,7 +36,9 @@ class Draft:
         return Graph(self.tensors, self.operators, inputs, outputs)
 
 
-def branch_model(seed: int, depth: int = 2, is_shared: bool = False) -> bytes:
+def branch_model(
+    seed: int, depth: int = 2, is_shared: bool = False, extra: Extra | None = None
+) -> bytes:
     """Return a main graph of a condition and one or two vectors; at least one of its operators runs
     others, and if that `is_shared`, several often run the same."""
     rng = random.Random(seed)
@@ -46,7 +48,7 @@ def branch_model(seed: int, depth: int = 2, is_shared: bool = False) -> bytes:
     inputs = [draft.tensor(rng.choice((3, 17, 40))) for _ in range(rng.randrange(1, 3))]
     results = _fill(draft, graphs, condition, inputs, depth, must=True)
     graphs[0] = draft.graph([condition, *inputs], results)
-    return build(*(graph for graph in graphs if graph is not None))
+    return build(*(graph for graph in graphs if graph is not None), extra=extra)
 
 
 def _fill(
