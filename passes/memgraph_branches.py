@@ -39,7 +39,9 @@ class MemgraphBranchesPass(PlanningPass):
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         run = runs_of(func)
-        if not all(_is_settled(callee) for callee in reached_by(func)):
+        reached = sorted(reached_by(func), key=lambda callee: callee.sym_name.data)
+        placed = [_is_placed(callee) for callee in reached]
+        if not all(placed) or not all(map(_is_counted, reached)):
             return known  # once these are planned again
         sizes = {op: _sizes(op) for op in run}
         changed = {op: needed for op, needed in sizes.items() if needed != _counted(op)}
@@ -55,20 +57,21 @@ class MemgraphBranchesPass(PlanningPass):
         return None
 
 
-def _is_settled(func: FuncOp) -> bool:
-    """Return whether a function is placed with what its operators run, if they run any. Raises
-    PassFailedException for one that runs none and is not placed."""
-    run = runs_of(func)
+def _is_placed(func: FuncOp) -> bool:
+    """Return whether a function that an operator runs is placed. Raises PassFailedException for one
+    that runs none itself and is not."""
     plan = plan_of(func)
-    if not run and (plan is None or not plan.placed):
+    is_placed = plan is not None and plan.placed
+    if not is_placed and not runs_of(func):
         text = f"@{func.sym_name.data}, which an operator runs, has no places"
         raise PassFailedException(f"memgraph-branches: {text}; run --place first")
-    return (
-        plan is not None
-        and plan.placed
-        and all(_is_settled(callee) for callees in run.values() for callee in callees)
-        and all(_counted(op) == _sizes(op) for op in run)
-    )
+    return is_placed
+
+
+def _is_counted(func: FuncOp) -> bool:
+    """Return whether the scratch of a function's operators is what the functions that they run,
+    which are placed, need."""
+    return all(_counted(op) == _sizes(op) for op in runs_of(func))
 
 
 def _sizes(op: Operation) -> list[int]:

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes.placement import UnplacedAttr
 from memopt.dialects.memgraph.custom import IN_FILE
-from memopt.dialects.memgraph.functions import body_of, run_by
+from memopt.dialects.memgraph.functions import body_of, reached_by, run_by
 from memopt.dialects.memgraph.plan import model_of, places_of, plan_of, set_places
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.write_plan import order_facts, write_plan
@@ -43,10 +43,7 @@ def unknown_scratch(func: FuncOp) -> list[str]:
 
 def _inside(func: FuncOp) -> list[Operation]:
     """Return the operators of unknown scratch in functions that operators run."""
-    operations: list[Operation] = []
-    for callee in (f for op in body_of(func).ops for f in run_by(op)):
-        operations += [*_hidden(callee), *_inside(callee)]
-    return operations
+    return [op for callee in reached_by(func) for op in _hidden(callee)]
 
 
 def _hidden(func: FuncOp) -> dict[Operation, int]:

@@ -151,8 +151,9 @@ def levels_of(shared: Sequence[FuncOp]) -> list[list[FuncOp]]:
     own: so one of a level runs at a time."""
     levels: list[list[FuncOp]] = []
     remaining = list(shared)
+    reached = {each: reached_by(each) for each in shared}
     while remaining:
-        inside = {func for each in remaining for func in reached_by(each)}
+        inside = {func for each in remaining for func in reached[each]}
         outer = [func for func in remaining if func not in inside]
         levels.append(outer or remaining)  # which run themselves, and are refused by who asks
         remaining = [func for func in remaining if func in inside and outer]
@@ -223,13 +224,22 @@ def runs_of(func: FuncOp) -> dict[Operation, tuple[FuncOp, ...]]:
     return {op: callees for op in func.body.walk() if (callees := run_by(op))}
 
 
-def depth_of(func: FuncOp, callers: tuple[FuncOp, ...] = ()) -> int:
+def depth_of(func: FuncOp) -> int:
     """Return how deep the functions are nested that operators run: 0 for one that runs none. Raises
     MemoptError for one that runs itself."""
-    if func in callers:
+    return _depth_of(func, {})
+
+
+def _depth_of(func: FuncOp, depths: dict[FuncOp, int | None]) -> int:
+    """Return `depth_of` a function, once of each: in `depths` None is one that is looked at."""
+    if func not in depths:
+        depths[func] = None
+        inner = (f for op in func.body.walk() for f in run_by(op))
+        depths[func] = max((1 + _depth_of(f, depths) for f in inner), default=0)
+    depth = depths[func]
+    if depth is None:
         raise MemoptError("runs itself", f"@{func.sym_name.data}")
-    inner = (f for op in func.body.walk() for f in run_by(op))
-    return max((1 + depth_of(f, (*callers, func)) for f in inner), default=0)
+    return depth
 
 
 def subgraph_of(func: FuncOp) -> int:

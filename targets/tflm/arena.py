@@ -85,19 +85,21 @@ def greedy(requests: Sequence[Request]) -> Arena:
     free.sort(key=lambda i: (-sizes[i], -i))
     # TFLM goes through all placed buffers; those of the same steps give the same answer sooner.
     live: dict[int, list[tuple[int, int]]] = {}
+    # Only those steps count at which a buffer begins or ends: there may be 2**depth of all.
+    ends = sorted({t for r in requests for t in (r.first, r.last)})
+    rank = {t: k for k, t in enumerate(ends)}
     for i in (*fixed, *free):
         r = requests[i]
+        steps = range(rank[r.first], rank[r.last] + 1)
         if r.offset is None:
             candidate = 0
-            for start, j in sorted(
-                {e for t in range(r.first, r.last + 1) for e in live.get(t, ())}
-            ):
+            for start, j in sorted({e for t in steps for e in live.get(t, ())}):
                 if start - candidate >= sizes[i]:
                     break
                 candidate = max(candidate, start + sizes[j])
             offsets[i] = candidate
         placed.append((offsets[i], i))
-        for t in range(r.first, r.last + 1):
+        for t in steps:
             live.setdefault(t, []).append(placed[-1])
     head = max((start + sizes[i] for start, i in placed), default=0)
     return Arena(tuple(offsets), head)
@@ -217,15 +219,19 @@ class _Scopes:
         scopes = cls(source_order, shared_functions(func) if is_run(func) else ())
         scopes.bases = bases_of(func)
         scopes.enter(func)
+        scopes.leave(func, scopes.now, set())
         return scopes
 
     def enter(self, func: FuncOp) -> None:
-        """Count a function and those that it runs, once more if it has run before."""
-        if func not in self.operators:
-            pairs = file_operators(func)
-            if self.source_order:
-                pairs.sort(key=lambda pair: pair[1])
-            self.operators[func] = [op for op, _ in pairs]
+        """Count a function and those that it runs; of one that has run before, which takes as long
+        again, only that."""
+        if func in self.entered:
+            self.now += self.length(func)
+            return
+        pairs = file_operators(func)
+        if self.source_order:
+            pairs.sort(key=lambda pair: pair[1])
+        self.operators[func] = [op for op, _ in pairs]
         start = self.now
         for op in self.operators[func]:
             self.now += 1
@@ -234,8 +240,29 @@ class _Scopes:
                 self.now += 1
                 if callee not in self.outside:
                     self.enter(callee)
-            self.runs[op] = self.runs.get(op, (first,))[0], self.now
-        self.entered[func] = self.entered.get(func, (start,))[0], start, self.now
+            self.runs[op] = first, self.now
+        self.entered[func] = start, start, self.now
+
+    def leave(self, func: FuncOp, end: int, done: set[FuncOp]) -> None:
+        """Go back from where a function ends for the last time, and note when it and those that it
+        runs do; `done` are those of which that is known."""
+        if func in done:
+            return
+        done.add(func)
+        self.entered[func] = self.entered[func][0], end - self.length(func), end
+        for op in reversed(self.operators[func]):
+            self.runs[op] = self.runs[op][0], end
+            for callee in reversed(run_by(op)):
+                if callee not in self.outside:
+                    self.leave(callee, end, done)
+                    end -= self.length(callee)
+                end -= 1
+            end -= 1
+
+    def length(self, func: FuncOp) -> int:
+        """Return the steps of a function, with those that it runs."""
+        _, start, end = self.entered[func]
+        return end - start
 
     def functions(self) -> list[FuncOp]:
         """Return the functions: the first one, then those that operators run, by number."""

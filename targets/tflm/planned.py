@@ -105,15 +105,16 @@ def _inside(func: FuncOp) -> Iterator[FuncOp]:
 def _held(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> list[int]:
     """Return the offsets of all that a function that an operator runs has in the arena, and of what
     it runs. Raises MemoptError if the plan leaves one open."""
-    offsets_held = [at for inner in _inside(func) for at in _held(inner, offsets, name)]
-    own = offsets[subgraph_of(func)]
-    for value, index in tensor_indices(func).items():
-        maker = value.op if isinstance(value, OpResult) else None
-        if bytes_of(value.type) and not isinstance(maker, ConstantOp | VariableOp):
-            if own[index] < 0:
-                text = f"the plan leaves tensor {index} of @{func.sym_name.data} to TFLM"
-                raise MemoptError(f"{text}, which an operator runs", name)
-            offsets_held.append(own[index])
+    offsets_held: list[int] = []
+    for each in (*_inside(func), func):
+        own = offsets[subgraph_of(each)]
+        for value, index in tensor_indices(each).items():
+            maker = value.op if isinstance(value, OpResult) else None
+            if bytes_of(value.type) and not isinstance(maker, ConstantOp | VariableOp):
+                if own[index] < 0:
+                    text = f"the plan leaves tensor {index} of @{each.sym_name.data} to TFLM"
+                    raise MemoptError(f"{text}, which an operator runs", name)
+                offsets_held.append(own[index])
     return offsets_held
 
 

@@ -4,7 +4,9 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
+from tflite_builder import Extra, Graph, Op, T, build
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -16,8 +18,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block
 
+from memopt.backends.tflm import PLAN_NAME, unknown_scratch
+from memopt.dialects.memgraph.functions import depth_of, only_function
 from memopt.dialects.memgraph.structure import OpaqueOp
-from memopt.targets.tflm.arena import Request, greedy
+from memopt.frontends.tflite.read import read
+from memopt.targets.tflm.arena import Request, greedy, tflm_arena
+from memopt.targets.tflm.planned import give_plan
 from memopt.targets.tflm.scratch import scratch_bytes
 
 ONLINE = -1
@@ -109,6 +115,37 @@ def transcribed(requests: list[Request]) -> tuple[list[int], int]:
                     break
                 at = following
     return offsets, max(e.offset + size[e.requirements] for e in entries)
+
+
+def chain(depth: int, is_shared: bool) -> bytes:
+    """Return a file whose every subgraph but the last runs the next one, if that `is_shared` two
+    times, with a plan that has all at 0."""
+    vectors = [T("c", [1], "BOOL"), *(T(name, [1, 8], "FLOAT32") for name in "xyz")]
+    graphs: list[Graph] = []
+    for k in range(1, depth + 1):
+        options = ("If", {"thenSubgraphIndex": k, "elseSubgraphIndex": k})
+        second = Op("IF", [0, 2], [3], options) if is_shared else Op("ABS", [2], [3])
+        graphs.append(Graph(vectors, [Op("IF", [0, 1], [2], options), second], [0, 1], [3]))
+    graphs.append(Graph(vectors[:3], [Op("ABS", [1], [2])], [0, 1], [2]))
+    tensors = sum(len(graph.tensors) for graph in graphs)
+    plan = np.array([1, 1, tensors, *[0] * tensors], np.int32).tobytes()
+    return build(*graphs, extra=Extra(metadata={PLAN_NAME: plan}))
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_what_runs_often_is_looked_at_once(is_shared: bool) -> None:
+    """A chain of subgraphs that would run 2**20 operators; the bytes are those of a short one, and
+    32 for each of the two vectors of every further subgraph, and 16 for its condition."""
+    heads: list[int] = []
+    for depth in (4, 20):
+        data = chain(depth, is_shared)
+        module = read(data, "chain.tflite")
+        func = only_function(module)
+        assert depth_of(func) == depth and unknown_scratch(func) == []
+        heads.append(tflm_arena(func, planned=False, source_order=True).head)
+        if not is_shared:
+            give_plan(module, data, "chain.tflite")
+    assert heads[1] - heads[0] == 16 * (112 if is_shared else 80)
 
 
 def random_requests(rng: random.Random) -> list[Request]:
