@@ -127,10 +127,11 @@ def _rows(
 
 
 def _ended(pool: Processes) -> Callable[..., bool]:
-    """Return what ends the processes at Ctrl-C; else the pool would wait for what they began."""
+    """Return what ends the processes where nobody wants the rows any more, such as at Ctrl-C or
+    SIGTERM, or once a generator is closed; else the pool would wait for what they began."""
 
     def end(kind: type[BaseException] | None, *_: object) -> bool:
-        if kind is KeyboardInterrupt:
+        if kind is not None:
             pool.end()
         return False
 

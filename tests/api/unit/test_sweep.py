@@ -33,7 +33,7 @@ from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical, graph_of
 from memopt.solvers.theory.fusion import modules
-from memopt.text.usage import UsageError
+from memopt.text.usage import Terminated, UsageError
 
 
 def test_equal_graphs_share_a_form_and_a_form_is_the_whole_graph(fuzz: float) -> None:
@@ -214,6 +214,30 @@ def test_ctrl_c_waits_for_a_process_that_is_starting(monkeypatch: pytest.MonkeyP
     with Processes(1) as pool, pytest.raises(KeyboardInterrupt):
         pool.submit(print)
     assert known and signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Terminated, GeneratorExit, BrokenPipeError])
+def test_whatever_ends_a_sweep_ends_its_processes(
+    kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it waited for what they had begun: SIGTERM, or `memopt sweep ... | head -1`."""
+    ended: list[type[BaseException]] = []
+
+    class Pool(Counting):
+        def __init__(self, *_: object) -> None:
+            super().__init__()
+
+        def end(self) -> None:
+            ended.append(kind)
+
+    monkeypatch.setattr(sweep_rows, "Processes", Pool)
+    tasks = [Task(cell(i), "memgraph-model{alignment=1}") for i in range(2)]
+    rows: Any = sweep_rows.rows(tasks, 2)
+    assert next(rows).error is None
+    with pytest.raises(kind):
+        rows.throw(kind)
+    assert ended == [kind]
+    assert len(list(sweep_rows.rows(tasks, 2))) == 2 and ended == [kind]
 
 
 def test_wrong_arguments_of_a_sweep_are_told_at_once() -> None:
