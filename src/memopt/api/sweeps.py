@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.api.answers import answers_at
+from memopt.api.answers import check_cache
 from memopt.api.plans import check_words
 from memopt.api.sources import Model, seconds
 from memopt.api.sweep_rows import Row, Task
@@ -72,7 +72,7 @@ def sweep(
     seconds(time_limit)
     build_pipeline(pipeline)  # a wrong one is told once, not per graph
     shared = None if cache is None else str(Path(cache).resolve())
-    answers_at(shared)
+    check_cache(shared)
     words = plan_words({"target": target, "rows": rows, "rewrite": rewrite}, shared)
     if flash is not None and flash < 0:
         raise ValueError(f"flash={flash}: bytes, not negative")

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memopt.api.answers import answers_at
+from memopt.api.answers import check_cache
 from memopt.api.dask import dask_executor
 from memopt.api.sweep_rows import Row, Task, rows
 from memopt.api.sweep_table import Table
@@ -124,7 +124,7 @@ def _tasks(args: argparse.Namespace) -> list[Task]:
         words = plan_words({name: getattr(args, name) for name in PLANS}, cache)
     except ValueError as error:
         raise UsageError(f"--{error}") from None
-    answers_at(cache)
+    check_cache(cache)
     flash = None if args.flash is None else bytes_of_text(args.flash)
     return [
         Task(path, pipeline, args.time_limit, path, cache, args.json, flash, words)
@@ -140,6 +140,8 @@ def _solved(args: argparse.Namespace) -> Iterator[Row]:
         raise UsageError(f"--jobs={jobs}: one process or more")
     if args.dask is not None and args.jobs is not None:
         raise UsageError("--jobs is of this machine; --dask has its own workers")
+    if args.dask is not None and args.cache is not None:
+        raise UsageError("--cache is a file of this machine; the workers of --dask have others")
     tasks = _tasks(args)
     places = {task.label: number for number, task in enumerate(tasks)}
     with ExitStack() as stack:
