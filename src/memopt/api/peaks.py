@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from memopt.analysis.work import function_work
 from memopt.api.answers import Answers, answers_at
 from memopt.api.plain_graphs import GraphWork, json_text, plain_graph, weights_of
-from memopt.api.small_graphs import SMALL, STATES, Answer, has_time, solved
+from memopt.api.small_graphs import SMALL, STATES, Answer, has_time, small_text, solved
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.structure import OpaqueOp
@@ -94,7 +94,7 @@ def peak_and_work(
             problem.check()
     else:
         is_plain = not (pipeline or shapes or input_ranges)
-        text = json_text(graph) if is_plain and has_time(time_limit) else None
+        text = small_text(graph) if is_plain and has_time(time_limit) else None
         if text is not None and (small := solved([text])[0]) is not None:
             return peak_of(small), small.work
         problem, names, numbers, work = _problem(graph, pipeline, shapes, input_ranges)

@@ -40,15 +40,17 @@ class Plain:
     work: GraphWork
 
 
-def json_text(source: Any) -> bytes | None:
-    """Return the text of a JSON graph; None for another source, and for what cannot be read."""
+def json_text(source: Any, most: int | None = None) -> bytes | None:
+    """Return the text of a JSON graph; None for another source, for what cannot be read, and for a
+    file of more than `most` bytes, which is not read."""
     try:
         if isinstance(source, str | os.PathLike):
             path = os.fspath(cast("str | os.PathLike[str]", source))
             if not path.endswith(".json"):
                 return None
             with FileIO(path) as file:  # Path.read_bytes takes twice as long
-                return file.read()
+                is_large = most is not None and os.fstat(file.fileno()).st_size > most
+                return None if is_large else file.read()
         if isinstance(source, Mapping):
             return json.dumps(dict(cast("Mapping[str, Any]", source))).encode()
         return source if isinstance(source, bytes) and source[:1] == b"{" else None

@@ -1,6 +1,6 @@
 """JSON graphs of up to 64 operators, solved many at once by the native library.
 
-    answers = solved([text, another])      # None per text: it is left to Python
+    answers = solved([text, another])      # None of a text: it is left to Python
 
 Each answer is that of `plain_graph` and of `answer_of` in peaks.py, to the order. What the library
 does not cover, what is wrong with a text, and what takes a long search, it leaves to them: without
@@ -10,9 +10,10 @@ the library that is all.
 from array import array
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
-from memopt.api.plain_graphs import GraphWork
+from memopt.api.plain_graphs import GraphWork, json_text
 from memopt.dialects.memgraph.plan import GENERIC
 from memopt.dialects.memgraph.tensors import MAX_BYTES, element_bits
 from memopt.frontends.json.file import DTYPES, MAX_RANK
@@ -22,7 +23,8 @@ from memopt.solvers.scheduling import best_first, both_ends, phases
 
 SMALL, STATES = 32, 1_000  # up to so many operators and states a search beats contracting first
 FIGURES, OPERATORS = 9, 64  # per graph, of the interface
-WORK = 4_000_000  # of a call, between two looks for Ctrl-C: some 20 ms
+WORK = 4_000_000  # of a call, between two looks for Ctrl-C: some 20 ms; of each byte 1
+LONGEST = 1 << 18  # bytes of a text; longer ones are Python's, so that a chunk fits into memory
 SECONDS = 0.1  # of a time limit within which any graph of so few operators and states is solved
 
 
@@ -55,6 +57,12 @@ def _settings() -> tuple["array[int]", bytes]:
     return stream.values, "".join(f"{name}\n" for name in DTYPES).encode()
 
 
+def small_text(source: Any) -> bytes | None:
+    """Return the text of a JSON graph that the library may solve."""
+    text = json_text(source, LONGEST)
+    return None if text is None or len(text) > LONGEST else text
+
+
 def solved(texts: Sequence[bytes]) -> list[Answer | None]:
     """Return the answer of each text that the library solves."""
     native = library()
@@ -63,10 +71,12 @@ def solved(texts: Sequence[bytes]) -> list[Answer | None]:
     settings, elements = _settings()
     answers: list[Answer | None] = []
     while len(answers) < len(texts):
-        rest = texts[len(answers) :]
         ends, end = array("q"), 0
-        for text in rest:
+        for text in islice(texts, len(answers), None):
+            if end >= WORK:
+                break  # the call would not come to it
             ends.append(end := end + len(text))
+        rest = texts[len(answers) : len(answers) + len(ends)]
         figures = array("q", bytes(8 * FIGURES * len(rest)))
         operators = bytearray(OPERATORS * len(rest))
         names = bytearray(end)

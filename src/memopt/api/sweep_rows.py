@@ -17,10 +17,10 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, cast
 
 from memopt.api.peaks import Peak, peak_and_work, peak_of, work_of_source
-from memopt.api.plain_graphs import GraphWork, json_text
+from memopt.api.plain_graphs import GraphWork
 from memopt.api.plans import plan
 from memopt.api.processes import Processes
-from memopt.api.small_graphs import has_time, solved
+from memopt.api.small_graphs import has_time, small_text, solved
 from memopt.dialects.memgraph.functions import only_function
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.text.diagnostics import diagnose
@@ -275,7 +275,7 @@ def solve_each(tasks: list[Task]) -> "list[Row | None]":
 def solve_small(tasks: list[Task]) -> "list[Row | None]":
     """Solve what the native library does, in a worker; the rest is None."""
     start = time.perf_counter()
-    texts = [json_text(task.graph) for task in tasks]
+    texts = [small_text(task.graph) for task in tasks]
     share = (time.perf_counter() - start) / max(1, len(tasks))
     answers = iter(solved([text for text in texts if text is not None]))
     rows: list[Row | None] = []

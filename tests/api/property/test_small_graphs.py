@@ -3,17 +3,21 @@ and what it does not cover it leaves."""
 
 import json
 import random
+from io import FileIO
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from native import needs_native
 
 import memopt
-from memopt.api import small_graphs
+from memopt.api import plain_graphs, small_graphs
 from memopt.api.answers import Answers
 from memopt.api.peaks import answer_of
-from memopt.api.plain_graphs import plain_graph
-from memopt.api.small_graphs import SMALL, solved
+from memopt.api.plain_graphs import json_text, plain_graph
+from memopt.api.small_graphs import SMALL, small_text, solved
+from memopt.solvers.native.library import library
 from memopt.solvers.problems.memory_graph import profile
 from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical_order
@@ -151,6 +155,42 @@ def test_sizes_that_do_not_fit_into_64_bits_are_left() -> None:
         graph["tensors"][0]["bytes"] = size
         assert solved([json.dumps(graph).encode()]) == [None]
     assert solved([]) == [] and solved([b""]) == [None]
+
+
+def test_a_call_gets_as_many_bytes_as_it_may_look_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All texts that are left once per call would be looked at as often as there are calls; a text
+    that is long is not even read."""
+    native, lengths = library(), list[int]()
+    assert native is not None
+
+    def solve(texts: bytes, ends: Any, *given: Any) -> int:
+        lengths.append(len(texts))
+        return native.memopt_json_graphs_solve(texts, ends, *given)
+
+    texts = [json.dumps(random_json(random.Random(seed))).encode() for seed in range(60)]
+    wanted = [answer and answer[:-1] for answer in solved(texts)]
+    monkeypatch.setattr(small_graphs, "WORK", 20_000)
+    monkeypatch.setattr(
+        small_graphs, "library", lambda: SimpleNamespace(memopt_json_graphs_solve=solve)
+    )
+    assert [answer and answer[:-1] for answer in solved(texts)] == wanted
+    assert len(lengths) > 3 and max(lengths) <= 20_000 + max(map(len, texts))
+    path = tmp_path / "g.json"
+    path.write_bytes(texts[0] + b" " * small_graphs.LONGEST)
+    assert small_text(path) is small_text(path.read_bytes()) is None
+    assert small_text(texts[0]) == texts[0] and json_text(path) == path.read_bytes()
+    lengths.clear()
+    assert memopt.peak(path)[:3] == memopt.peak(texts[0])[:3]
+    assert len(lengths) == 1
+
+    class Unread(FileIO):
+        def read(self, size: "int | None" = -1, /) -> bytes:
+            raise AssertionError
+
+    monkeypatch.setattr(plain_graphs, "FileIO", Unread)
+    assert small_text(path) is None
 
 
 def test_peak_asks_the_library_and_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
