@@ -12,6 +12,7 @@ namespace {
 
 constexpr int DEEPEST = 32;  // lists and objects in each other, of what is skipped
 constexpr std::size_t MOST_TENSORS = 4096;
+constexpr std::size_t MOST_GROUPS = 256;  // of a search that keeps small_graphs.py's SECONDS
 constexpr Bytes HIGHEST = std::numeric_limits<Bytes>::max();
 
 struct Tensor {
@@ -394,6 +395,7 @@ JsonGraph read_graph(std::string_view text, const Forms& forms) {
         const Tensor& read = reader.tensors[tensor];
         if (read.is_weight || group[tensor] != NONE) throw Uncovered("a weight, or made twice");
         if (read.size > MOST_BYTES) throw Uncovered("too many bytes");
+        if (graph.groups.size() == MOST_GROUPS) throw Uncovered("too many tensors");
         group[tensor] = static_cast<Index>(graph.groups.size());
         const Bytes size = (read.size + forms.alignment - 1) / forms.alignment * forms.alignment;
         graph.groups.push_back({size, writers, 0, is_input, false});

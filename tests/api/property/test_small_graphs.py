@@ -149,6 +149,20 @@ def test_hostile_texts_are_refused_as_without_the_library(
         monkeypatch.delenv("MEMOPT_NATIVE")
 
 
+def test_many_tensors_are_left() -> None:
+    """A search takes longer with each, and the library looks at no clock. Weights do not count."""
+    names = [f"y{i}" for i in range(257)]
+    weights = [{"name": f"v{i}", "bytes": 1, "is_weight": True} for i in range(300)]
+    for count in (256, 257):
+        nodes = [{"name": "n", "op": "Op", "inputs": names[:1], "outputs": names[1:count]}]
+        tensors = [{"name": name, "bytes": 16} for name in names] + weights
+        ends = {"graph_inputs": names[:1], "graph_outputs": names[1:2]}
+        graph = {"nodes": nodes, "tensors": tensors, **ends}
+        (answer,) = solved([json.dumps(graph).encode()])
+        assert (answer is None) == (count == 257)
+        assert memopt.peak(graph).peak == 16 * count
+
+
 def test_sizes_that_do_not_fit_into_64_bits_are_left() -> None:
     graph = random_json(random.Random(3))
     for size in (1 << 53, 1 << 62, 1 << 63, 10**40, -1):
