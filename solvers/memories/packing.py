@@ -188,7 +188,7 @@ class Annealing:
         order, weights, moved = self.best_order, self.weights, self.best.moved
         hot, cooling = HOT * moved, COLD / HOT
         for k in range(tries):
-            if not self.best.moved or (k % 16 == 0 and clock.late(deadline)):
+            if not self.best.moved or clock.late(deadline):
                 break
             new_order, new_weights = order, weights
             if self.move is None or random.random() < SHARE_OF_WEIGHTS:

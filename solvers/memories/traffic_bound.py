@@ -30,12 +30,14 @@ from dataclasses import dataclass
 
 from memopt.solvers import clock
 from memopt.solvers.memories.traffic import Tensor, TrafficProblem
+from memopt.solvers.placement.skyline import ones
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, Proof
 from memopt.solvers.programs import cp_solver
 from memopt.solvers.programs.or_tools import cp_model
 from memopt.solvers.scheduling import schedule
 
 WORK = 10.0  # of CP-SAT's deterministic seconds
+TERMS = 300_000  # of the program, at most: some seconds until CP-SAT has it
 STATES = 2_000  # of the search for the least peak
 RATES = (1, 2)  # what a byte off the chip costs: once read, or written and read
 
@@ -69,7 +71,11 @@ def bound_by_steps(
     time_limit: float | None = None,
 ) -> OrdersBound:
     """Return the bound of the program, which adds up what the operators' steps cost, in bytes."""
+    deadline = clock.deadline(time_limit)
     before = _before(predecessors)
+    live = _live_in_steps(problem, _lives(problem, predecessors, before))
+    if live is None:
+        return OrdersBound(0, "ilp")
     model = cp_model.CpModel()
     written = {i: model.new_bool_var("") for i, x in enumerate(problem.tensors) if x.born >= 0}
     fetched = {
@@ -77,14 +83,16 @@ def bound_by_steps(
     }
     is_free = True
     for v in range(problem.steps):
-        live = [i for i, x in enumerate(problem.tensors) if x.size and _is_live(x, v, before)]
-        over = sum(problem.tensors[i].size for i in live) - problem.on_chip + problem.workspace[v]
+        if clock.late(deadline):
+            return OrdersBound(0, "ilp")
+        over = sum(problem.tensors[i].size for i in live[v])
+        over += problem.workspace[v] - problem.on_chip
         if over <= 0:
             continue
         is_free = False
-        absent = [(problem.tensors[i].size, model.new_bool_var("")) for i in live]
+        absent = [(problem.tensors[i].size, model.new_bool_var("")) for i in live[v]]
         model.add(sum(size * gone for size, gone in absent) >= over)
-        for i, (_, gone) in zip(live, absent, strict=True):
+        for i, (_, gone) in zip(live[v], absent, strict=True):
             reads = problem.tensors[i].reads
             if i in written:
                 model.add_implication(gone, written[i])
@@ -98,7 +106,7 @@ def bound_by_steps(
     moved = [problem.tensors[i].moved * w for i, w in written.items()]
     moved += [problem.tensors[i].moved * f for (i, _), f in fetched.items()]
     model.minimize(sum(moved))
-    answer = cp_solver.solve(model, cp_solver.Limit(time_limit, WORK), ())
+    answer = cp_solver.solve(model, cp_solver.Limit(clock.left(deadline), WORK), ())
     return OrdersBound(max(0, answer.bound or 0), "ilp")
 
 
@@ -111,13 +119,37 @@ def _before(predecessors: Sequence[Sequence[int]]) -> list[int]:
     return before
 
 
-def _is_live(x: Tensor, v: int, before: Sequence[int]) -> bool:
-    """Return whether in every order the tensor is live in the step of `v`."""
-    if v == x.born or v in x.reads:
-        return True
-    if x.born >= 0 and not before[v] >> x.born & 1:
-        return False
-    return (x.is_output and x.born >= 0) or any(before[u] >> v & 1 for u in x.reads)
+def _lives(
+    problem: TrafficProblem, predecessors: Sequence[Sequence[int]], before: Sequence[int]
+) -> list[int]:
+    """Return as masks the operators in whose steps each tensor is live in every order; of one
+    without bytes none."""
+    after = [0] * problem.steps
+    for v in reversed(range(problem.steps)):
+        for u in predecessors[v]:
+            after[u] |= after[v] | 1 << v
+    lives: list[int] = []
+    for x in problem.tensors:
+        behind = after[x.born] if x.born >= 0 else -1  # an input is there from the start
+        ahead = -1 if x.is_output and x.born >= 0 else 0
+        touched = 1 << x.born if x.born >= 0 else 0
+        for u in x.reads:
+            ahead |= before[u]
+            touched |= 1 << u
+        lives.append((behind & ahead | touched) if x.size else 0)
+    return lives
+
+
+def _live_in_steps(problem: TrafficProblem, lives: Sequence[int]) -> list[list[int]] | None:
+    """Return the tensors that are live in each operator's step; None if they are too many."""
+    each = zip(problem.tensors, lives, strict=True)
+    if sum(life.bit_count() * (1 + len(x.reads)) for x, life in each) > TERMS:
+        return None
+    live: list[list[int]] = [[] for _ in range(problem.steps)]
+    for i, life in enumerate(lives):
+        for v in ones(life):
+            live[v].append(i)
+    return live
 
 
 def bound_by_peak(

@@ -1,14 +1,16 @@
 """Orders for traffic off the chip, and the bound of all orders, against all orders and choices."""
 
 from collections.abc import Iterator, Sequence
+from itertools import count as numbers
 from itertools import product
 from random import Random
 
 import pytest
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.memories import packing
-from memopt.solvers.memories.packing import Packer
+from memopt.solvers.memories import packing, traffic_bound
+from memopt.solvers.memories.packing import Annealing, Packed, Packer
 from memopt.solvers.memories.traffic import (
     Tensor,
     TrafficProblem,
@@ -17,6 +19,7 @@ from memopt.solvers.memories.traffic import (
 )
 from memopt.solvers.memories.traffic_bound import bound_by_peak, bound_by_steps
 from memopt.solvers.memories.traffic_order import Moves, in_order, least_traffic_order
+from memopt.solvers.programs import cp_solver
 
 CASES = 1_000
 MOST_ORDERS = 60
@@ -154,6 +157,52 @@ def test_packing_moves_what_it_says(fuzz: float) -> None:
         assert packing <= belady
         better += packing < belady
     assert better
+
+
+def test_the_time_limit_is_kept_in_each_step_of_a_program_and_each_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By a clock that goes a second forward whenever it is read."""
+    problem, before = crowded_chain()
+    ticks = numbers()
+    with clock.reading(lambda: float(next(ticks))), monkeypatch.context() as patch:
+        patch.setattr(cp_solver, "solve", unreached)
+        assert bound_by_steps(problem, before, 3.0).value == 0
+        packer, packed = Packer(problem), 0
+        pack = packer.pack
+
+        def packs(order: Sequence[int], weights: Sequence[float]) -> Packed:
+            nonlocal packed
+            packed += 1
+            return pack(order, weights)
+
+        patch.setattr(packer, "pack", packs)
+        Annealing(packer, range(problem.steps)).run(100, clock.deadline(3.0))
+    assert 1 < packed <= 4
+
+
+def test_a_program_that_is_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, before = crowded_chain()
+    assert bound_by_steps(problem, before).value > 0
+    monkeypatch.setattr(cp_solver, "solve", unreached)
+    monkeypatch.setattr(traffic_bound, "TERMS", 3 * problem.steps)
+    assert bound_by_steps(problem, before).value == 0
+
+
+def unreached(*_: object) -> None:
+    raise AssertionError
+
+
+def crowded_chain() -> tuple[TrafficProblem, Predecessors]:
+    """Return operators one after the other of which each reads all before it."""
+    number = 12
+    tensors = [Tensor("x", 8, 8, -1, tuple(range(number)), False)]
+    tensors += [
+        Tensor(f"t{v}", 8, 8, v, tuple(range(v + 1, number)), v == number - 1)
+        for v in range(number)
+    ]
+    before = [tuple(range(v)) for v in range(number)]
+    return TrafficProblem(tuple(tensors), number, (0,) * number, 16), before
 
 
 def test_scratch_that_does_not_fit_is_refused() -> None:
