@@ -2,16 +2,17 @@
 
 JSON graphs go out in chunks of hundreds, of which the native library solves what it can; what is
 left comes back and goes out again by itself, or by few where few seconds are enough for each. So a
-graph that takes long holds up no worker and no row but its own, and in order those behind it.
+graph that takes long holds up no worker and no row but its own, and in order those behind it. One
+whose process dies, as where memory is short, is solved again with nothing beside it.
 """
 
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +22,7 @@ from memopt.api.plain_graphs import GraphWork
 from memopt.api.plans import plan
 from memopt.api.processes import Processes
 from memopt.api.small_graphs import has_time, small_text, solved
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.text.diagnostics import diagnose
@@ -36,6 +38,7 @@ FIRST_CHUNK, CHUNK = 8, 256
 FEW, QUICK, SEEN = 8, 0.01, 16
 AHEAD = 4  # chunks per worker that are handed out and not yet solved: a generator need not end
 WORKERS = 64  # of an executor that does not say how many it has
+DEATHS = 10  # pools in a row that may break without a row: else no process can be started
 START = 0.5  # seconds of small graphs that are solved here before processes are started for them
 
 
@@ -122,7 +125,7 @@ def _rows(
         elif jobs == 1:
             handout = Handout(tasks, Here(), lambda: 1)
         else:
-            handout = Handout(tasks, Here(), lambda: jobs, processes)
+            handout = Handout(tasks, Here(), lambda: jobs, processes, processes)
         yield from handout.in_order() if in_order else (row for _, row in handout.as_done())
 
 
@@ -158,10 +161,11 @@ class Here(Executor):
 @dataclass(frozen=True)
 class Chunk:
     """Tasks with their numbers; small ones get the library alone, and come back where that is not
-    enough."""
+    enough. One that is alone has the executor for itself."""
 
     tasks: list[tuple[int, Task]]
     is_small: bool = False
+    is_alone: bool = False
 
     def submit(self, executor: Executor) -> "Future[list[Row | None]]":
         return executor.submit(
@@ -172,12 +176,14 @@ class Chunk:
 @dataclass
 class Handout:
     """Tasks that are handed out: to `executor` at first, to another once that is worth its start
-    (`later`; None: never)."""
+    (`later`; None: never), and to a new one of `renew` when that is broken (None: that is an
+    error)."""
 
     tasks: Iterator[Task]
     executor: Executor
     workers: Callable[[], int]
     later: Callable[[], Executor] | None = None
+    renew: Callable[[], Executor] | None = None
     chunk: int = FIRST_CHUNK
     number: int = 0
     seen: int = 0  # graphs that the library left, and their seconds
@@ -185,6 +191,9 @@ class Handout:
     begun: float = field(default_factory=time.monotonic)
     next: Task | None = None  # looked at, and not handed out
     left: deque[tuple[int, Task]] = field(default_factory=deque[tuple[int, Task]])
+    lost: deque[tuple[int, Task]] = field(default_factory=deque[tuple[int, Task]])
+    is_broken: bool = False
+    deaths: int = 0  # of executors since the last row
     waiting: "dict[Future[list[Row | None]], Chunk]" = field(
         default_factory=dict["Future[list[Row | None]]", Chunk]
     )
@@ -205,23 +214,57 @@ class Handout:
         try:
             while True:
                 self._hand_out()
-                if not self.waiting:
+                if not self.waiting and not self.lost:
                     return
                 for future in wait(self.waiting, return_when=FIRST_COMPLETED).done:
-                    yield from self._taken(self.waiting.pop(future), future.result())
+                    chunk = self.waiting.pop(future)
+                    try:
+                        rows = future.result()
+                    except BrokenExecutor as error:
+                        yield from self._broken(chunk, error)
+                    else:
+                        self.deaths = 0
+                        yield from self._taken(chunk, rows)
         finally:
             for future in self.waiting:
                 future.cancel()
 
+    def _broken(self, chunk: Chunk, error: BrokenExecutor) -> Generator[tuple[int, Row]]:
+        """Put aside what an executor had when it broke; a task that it had alone gets its row.
+        Raises BrokenExecutor where a new one would not help."""
+        self.deaths += not self.is_broken
+        self.is_broken = True
+        if self.renew is None or self.deaths > DEATHS:
+            raise error
+        if not chunk.is_alone:
+            self.lost.extend(chunk.tasks)
+            return
+        text = "the process that solved it died, also with nothing beside it"
+        for number, task in chunk.tasks:
+            yield number, _error_row(task, MemoptError(text), 0.0)
+
     def _hand_out(self) -> None:
+        if self.lost or self.is_broken:
+            if self.waiting:
+                return  # of the executor that broke, or alone
+            if self.is_broken and self.renew is not None:
+                self.executor, self.is_broken = self.renew(), False
+            if self.lost:
+                self._submit(Chunk([self.lost.popleft()], is_alone=True))
+                return
         while len(self.waiting) < max(1, AHEAD * self.workers()):
             chunk = self._next_chunk()
-            if not chunk.tasks:
-                return
+            if not chunk.tasks or self._submit(chunk).done():
+                return  # rows that are done are worth more than others begun
+
+    def _submit(self, chunk: Chunk) -> "Future[list[Row | None]]":
+        try:
             future = chunk.submit(self._executor(chunk))
-            self.waiting[future] = chunk
-            if future.done():
-                return  # its rows are worth more than others begun
+        except BrokenExecutor as error:  # before it had the chunk
+            future, chunk = Future[list[Row | None]](), replace(chunk, is_alone=False)
+            future.set_exception(error)
+        self.waiting[future] = chunk
+        return future
 
     def _executor(self, chunk: Chunk) -> Executor:
         """Return who solves the next chunk: others once it takes long, and several could."""
@@ -275,9 +318,12 @@ def solve_each(tasks: list[Task]) -> "list[Row | None]":
 def solve_small(tasks: list[Task]) -> "list[Row | None]":
     """Solve what the native library does, in a worker; the rest is None."""
     start = time.perf_counter()
-    texts = [small_text(task.graph) for task in tasks]
-    share = (time.perf_counter() - start) / max(1, len(tasks))
-    answers = iter(solved([text for text in texts if text is not None]))
+    try:
+        texts = [small_text(task.graph) for task in tasks]
+        share = (time.perf_counter() - start) / max(1, len(tasks))
+        answers = iter(solved([text for text in texts if text is not None]))
+    except MemoryError:
+        return [None] * len(tasks)  # it may be enough for one at a time
     rows: list[Row | None] = []
     for task, text in zip(tasks, texts, strict=True):
         answer = None if text is None else next(answers)
@@ -296,8 +342,7 @@ def solve(task: Task) -> Row:
             return _planned_row(task, start)
         peak, work = peak_and_work(task.graph, task.pipeline, task.time_limit, cache=task.cache)
     except Exception as error:
-        taken = round(time.perf_counter() - start, 6)
-        return Row(task.label, None, None, None, False, taken, str(diagnose(error, task.label)))
+        return _error_row(task, error, time.perf_counter() - start)
     return _row(task, peak, work, time.perf_counter() - start)
 
 
@@ -307,6 +352,11 @@ def _row(task: Task, peak: Peak, work: GraphWork, seconds: float) -> Row:
         peak.order if task.has_order else (), work.macs, work.weights, None,
         is_fitting(task, work.weights),
     )  # fmt: skip
+
+
+def _error_row(task: Task, error: Exception, seconds: float) -> Row:
+    line = str(diagnose(error, task.label))
+    return Row(task.label, None, None, None, False, round(seconds, 6), line)
 
 
 def is_fitting(task: Task, weights: int | None) -> bool | None:

@@ -2,10 +2,9 @@
 
 import json
 import random
-import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,7 +21,6 @@ import memopt
 from memopt.api import memory_graph, sweep_rows
 from memopt.api.peaks import work_of_source
 from memopt.api.plain_graphs import plain_graph
-from memopt.api.processes import Processes
 from memopt.api.sweep_rows import Row, Task
 from memopt.backends.report.pareto import Point, front_of, pareto_svg
 from memopt.backends.report.wording import short
@@ -33,7 +31,7 @@ from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical, graph_of
 from memopt.solvers.theory.fusion import modules
-from memopt.text.usage import Terminated, UsageError
+from memopt.text.usage import UsageError
 
 
 def test_equal_graphs_share_a_form_and_a_form_is_the_whole_graph(fuzz: float) -> None:
@@ -198,46 +196,6 @@ def test_an_endless_generator_gives_rows_and_what_nobody_waits_for_is_not_begun(
     rows = memopt.sweep(endless(), executor=executor)
     assert next(iter(rows)).peak == memopt.peak(cell(0)).peak
     assert executor.submitted == 1
-
-
-def test_ctrl_c_waits_for_a_process_that_is_starting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else that process was known to nobody, and solved on."""
-    known: list[int] = []
-
-    def start(self: ProcessPoolExecutor, *_: object) -> Future[None]:
-        signal.raise_signal(signal.SIGINT)
-        known.append(1)
-        return Future()
-
-    monkeypatch.setattr(ProcessPoolExecutor, "submit", start)
-    before = signal.getsignal(signal.SIGINT)
-    with Processes(1) as pool, pytest.raises(KeyboardInterrupt):
-        pool.submit(print)
-    assert known and signal.getsignal(signal.SIGINT) is before
-
-
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, Terminated, GeneratorExit, BrokenPipeError])
-def test_whatever_ends_a_sweep_ends_its_processes(
-    kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else it waited for what they had begun: SIGTERM, or `memopt sweep ... | head -1`."""
-    ended: list[type[BaseException]] = []
-
-    class Pool(Counting):
-        def __init__(self, *_: object) -> None:
-            super().__init__()
-
-        def end(self) -> None:
-            ended.append(kind)
-
-    monkeypatch.setattr(sweep_rows, "Processes", Pool)
-    tasks = [Task(cell(i), "memgraph-model{alignment=1}") for i in range(2)]
-    rows: Any = sweep_rows.rows(tasks, 2)
-    assert next(rows).error is None
-    with pytest.raises(kind):
-        rows.throw(kind)
-    assert ended == [kind]
-    assert len(list(sweep_rows.rows(tasks, 2))) == 2 and ended == [kind]
 
 
 def test_wrong_arguments_of_a_sweep_are_told_at_once() -> None:
