@@ -7,6 +7,7 @@ It walks through the steps with what is on the chip in each, and shares nothing 
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
@@ -51,7 +52,7 @@ def check_outside(func: FuncOp, claim: OffChipAttr) -> None:
     reading, on_chip = read_function(func, model_of(func)), claim.on_chip.data
     alignment, end = model_of(func).alignment.data, len(reading.operations)
     outside = set(claim.outside.get_values())
-    load = [sum(w + -w % alignment for w in m.workspace) for m in reading.memory]
+    change = [0] * (end + 1)  # of the bytes that are kept, from step to step
     moved = number = 0
     lives = _lives(func, reading)
     beside = Counter(reading.of_value[value][0] for value in lives)
@@ -59,22 +60,24 @@ def check_outside(func: FuncOp, claim: OffChipAttr) -> None:
         size = exact = bytes_of(value.type) or 0
         if beside[reading.of_value[value][0]] == 1:
             size += -size % alignment
-        held = set[int]()
-        is_out = False
+        reached, is_out = 0, False  # steps before it are counted already
         for first, last, is_read in life.stretches(end):
             if number in outside:
                 is_out = True
                 moved += exact if is_read else 0
             else:
-                held.update(range(max(first, 0), min(last, end - 1) + 1))
+                start, stop = max(first, reached), min(last + 1, end)
+                change[start] += size
+                change[stop] -= size
+                reached = stop
             number += 1
         moved += exact if is_out and life.made >= 0 else 0
-        for step in held:
-            load[step] += size
     if any(n >= number for n in outside) or len(outside) != len(claim.outside.get_values()):
         text = f"memgraph.off_chip: outside must list different numbers below {number}"
         raise MemoptError(text, place)
-    for op, size in zip(reading.operations, load, strict=True):
+    steps = zip(reading.operations, reading.memory, accumulate(change[:-1]), strict=True)
+    for op, memory, tensors in steps:
+        size = tensors + sum(w + -w % alignment for w in memory.workspace)
         if size > on_chip:
             text = f"memgraph.off_chip: {size} B are kept in this step, {on_chip} B fit"
             raise MemoptError(text, place_of(op))

@@ -125,6 +125,7 @@ def least_traffic_order(
         ordered = in_order(problem, annealing.best_order)
         stays = Packer(ordered).kept(annealing.best.gaps)
         offer(annealing.best_order, Traffic(moved_bytes(ordered, stays), 0, stays))
+        offer(annealing.best_order, least_traffic(ordered))  # packing is greedy
     order, traffic = best
     proof = lower_bound.proof if traffic.moved == lower_bound.value else "none"
     traffic = replace(traffic, lower_bound=lower_bound.value, proof=proof)

@@ -126,6 +126,7 @@ def test_orders_and_bounds_equal_brute_force(fuzz: float, monkeypatch: pytest.Mo
         answer.traffic.verify(in_order(problem, answer.order))
         assert answer.lower_bound <= optimum <= answer.traffic.moved
         assert answer.traffic.moved <= least_traffic(problem).moved
+        assert answer.traffic.moved <= least_traffic(in_order(problem, answer.order)).moved
         assert (answer.proof != "none") == (answer.lower_bound == answer.traffic.moved)
         optimal += answer.traffic.moved == optimum
         met += answer.lower_bound == optimum
