@@ -167,8 +167,8 @@ def _write_ahead(file: sqlite3.Connection) -> None:
         try:
             file.execute("PRAGMA journal_mode=WAL")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() > end:
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
                 raise
             time.sleep(AGAIN)
 

@@ -91,6 +91,9 @@ def plan_words(given: Mapping[str, str | None], cache: str | None) -> dict[str, 
         return None
     if cache is not None:
         raise ValueError(f"cache has answers of searches, not plans: it goes without {min(words)}")
+    for name, word in words.items():
+        if not word:
+            raise ValueError(f"{name}={word!r} says nothing; leave it out")
     check_words(PlanOptions(**words))
     return words
 

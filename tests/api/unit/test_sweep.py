@@ -18,7 +18,7 @@ from cells import cell, measure, write_cells
 from renumbered import shuffled
 
 import memopt
-from memopt.api import memory_graph, sweep_rows
+from memopt.api import dask, memory_graph, sweep_rows
 from memopt.api.peaks import work_of_source
 from memopt.api.plain_graphs import plain_graph
 from memopt.api.sweep_rows import Row, Task
@@ -407,7 +407,7 @@ def test_rows_as_they_are_done_are_the_same_rows() -> None:
 class FakeClient:
     """Of Dask's client, what a sweep asks of it; its workers are threads."""
 
-    closed = 0
+    closed = asked = 0
 
     def __init__(self, address: str, **_: object) -> None:
         if "nobody" in address:
@@ -418,6 +418,7 @@ class FakeClient:
         return ThreadPoolExecutor(2)
 
     def nthreads(self) -> dict[str, int]:
+        FakeClient.asked += 1
         return {"tcp://b:1": 1, "tcp://c:1": 1}
 
     def close(self) -> None:
@@ -437,9 +438,11 @@ def test_the_workers_of_a_cluster_get_bytes(
     assert main(["sweep", *paths, "--dask=tcp://nobody:1"]) == 1
     assert "tcp://nobody:1: error: no Dask scheduler answers: timed out" in capsys.readouterr().err
     tasks = solved_tasks(monkeypatch)
+    monkeypatch.setattr(dask, "RECOUNT", 1e9)
     assert main(["sweep", *paths, missing, "--dask=tcp://a:1", "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
     assert [r["graph"] for r in rows] == [*paths, missing]
     assert [r["peak"] for r in rows] == [*(memopt.peak(p).peak for p in paths), None]
     assert sorted([type(task.graph) for task in tasks], key=str) == [*[bytes] * 12, str]
     assert FakeClient.closed == 1
+    assert FakeClient.asked == 1  # not for each chunk

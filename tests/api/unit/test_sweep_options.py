@@ -200,6 +200,9 @@ def test_a_sweep_of_plans_has_their_arenas(
     assert main(["sweep", *paths, "--jobs=1", "--target=tflm", "--as-done"]) == 0
     assert f"arena {rows[0].arena:,} B" in capsys.readouterr().out
     assert main(["sweep", *paths, "--rows=all", "--cache", str(tmp_path / "answers")]) == 2
+    for option in ("--rows", "--target", "--rewrite"):
+        assert main(["sweep", *paths, f"{option}="]) == 2
+        assert f"{option}='' says nothing" in capsys.readouterr().err
     assert main(["sweep", *paths, "--dask=tcp://a:1", "--cache", str(tmp_path / "answers")]) == 2
     assert "--cache is a file of this machine" in capsys.readouterr().err
 
