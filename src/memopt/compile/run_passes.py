@@ -190,7 +190,8 @@ def plan_module(
     try:
         known = _least_plan(context, module, options, seconds, whole_peaks)
     finally:
-        drop_handed()
+        if options.in_rows:
+            drop_handed()
     check_module(module)
     return known
 
