@@ -72,7 +72,7 @@ def test_rows_that_another_thread_takes_are_none(monkeypatch: pytest.MonkeyPatch
 
 def test_nothing_is_kept_behind_a_plan() -> None:
     """Also where it ends in an error: there is no such target."""
-    module = rewritten(HANDED)
+    module, options = rewritten(HANDED), SettledOptions(rows="auto", target="none")
     with pytest.raises(PassFailedException):
-        plan_module(new_context(), module.clone(), SettledOptions(target="none"), Seconds())
+        plan_module(new_context(), module.clone(), options, Seconds())
     assert handed_over(only_function(module)) is None
