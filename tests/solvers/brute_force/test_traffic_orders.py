@@ -196,7 +196,7 @@ def unreached(*_: object) -> None:
 
 def crowded_chain() -> tuple[TrafficProblem, Predecessors]:
     """Return operators one after the other of which each reads all before it."""
-    number = 12
+    number = 6
     tensors = [Tensor("x", 8, 8, -1, tuple(range(number)), False)]
     tensors += [
         Tensor(f"t{v}", 8, 8, v, tuple(range(v + 1, number)), v == number - 1)
