@@ -64,6 +64,19 @@ def buffers(count: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def sums(count: int) -> str:
+    """Return a network of sums that all kernels compute, and whose order methods take long for."""
+    rng = random.Random(3)
+    lines = ["!t = tensor<1x1x1x64xf32>", "func.func @main(%x: !t, %y: !t) -> !t {"]
+    values, unread = ["%x", "%y"], ["%x", "%y"]
+    while len(values) < count or len(unread) > 1:
+        one, other = rng.sample(values[-25:], 2) if len(values) < count else unread[:2]
+        values.append(f"%{len(values)}")
+        unread = [*(v for v in unread if v not in (one, other)), values[-1]]
+        lines.append(f"  {values[-1]} = memgraph.add {one}, {other} : (!t, !t) -> !t")
+    return "\n".join([*lines, f"  func.return {unread[0]} : !t", "}"])
+
+
 def children(pid: int) -> list[int]:
     """Its child processes."""
     try:
@@ -111,6 +124,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "hard.json").write_text(graph(120, 1))
     (path / "other.json").write_text(graph(120, 2))
     (path / "hard.csv").write_text(buffers(200))
+    (path / "hard.mlir").write_text(sums(120))
     return path
 
 
@@ -125,7 +139,7 @@ INTERRUPTED = [
     ("cli.opt", ["--schedule=source", "--place=ilp", *OPT]),
     ("cli.opt", ["--schedule=source", "--place=shared-objects-exact", *OPT]),
     ("cli", ["report", "hard.json", "--no-fuse", "--schedule=ilp", "--html", "out"]),
-    ("cli", ["compile", "hard.json", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
+    ("cli", ["compile", "hard.mlir", "--rows=none", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
 ]
 CASES = [(number, *case) for number in (signal.SIGINT, signal.SIGTERM) for case in INTERRUPTED]
 
@@ -153,6 +167,7 @@ def test_a_signal_ends_the_command_and_writes_nothing(
     assert sorted(p.name for p in folder.iterdir()) == [
         "hard.csv",
         "hard.json",
+        "hard.mlir",
         "other.json",
         "out",
     ]

@@ -89,8 +89,8 @@ def test_tflm_has_one_arena(
     resnet8: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     goal = str(tmp_path / "out")
-    assert cli.main(["compile", resnet8, "--target=tflm", "--memory=a:1M", "-o", goal]) == 1
-    assert "planned for target tflm, which has one arena" in capsys.readouterr().err
+    assert cli.main(["compile", resnet8, "--target=tflm", "--memory=a:1M", "-o", goal]) == 2
+    assert "--ram=persistent:" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("target", ["svg", "html", "json", "minimalloc-csv", "c"])

@@ -101,7 +101,7 @@ def test_of_every_kind_of_model(
 class Asked(list[tuple[str, Any]]):
     """Network and options of each plan that was asked for; none is made."""
 
-    def plan_module(self, context: Any, module: Any, options: Any, times: Any) -> Any:
+    def plan_module(self, context: Any, module: Any, options: Any, times: Any, peaks: Any) -> Any:
         self.append((str(module), options))
         raise MemoptError("asked")
 
