@@ -299,6 +299,17 @@ def style_of_bytes(path: Path) -> Path:
     return quantised(style(path.with_suffix(".float.onnx")), path, unsigned=False)
 
 
+def bands(path: Path) -> Path:
+    """Kim et al. 2021 (BC-ResNet): rows of an image are normalized in bands."""
+    n = Layers(8)
+    inside = n.values("inside", np.array([1, 32, 4, 16]))
+    name = n.add("Reshape", [n.conv("x", 3, 8, 3), inside])
+    name = n.add("Mul", [name, n.constant("factor", 32, 1, 1)])
+    name = n.add("Add", [name, n.constant("term", 32, 1, 1)])
+    name = n.add("Reshape", [name, n.values("shape", np.array([1, 8, 16, 16]))])
+    return saved(n, classifier(n, n.conv(n.add("Relu", [name]), 8, 8, 3), 8), 10, path)
+
+
 def lenet(path: Path) -> Path:
     """LeCun et al. 1998, as a graph that a program of somebody's own writes: of operators that are
     names, and tensors that are bytes."""
@@ -349,5 +360,6 @@ PUBLISHED: dict[str, Any] = {
     "lenet.json": lenet,
     "shufflenet.onnx": shufflenet,
     "style.onnx": style,
+    "bands.onnx": bands,
     "style_of_bytes.onnx": style_of_bytes,
 }

@@ -39,6 +39,7 @@ SITES = {
     "group_norm.tflite": ("reduction-in-turn",),
     "shufflenet.onnx": ("channel-shuffle",),
     "style.onnx": ("group-normalization",),
+    "bands.onnx": ("constants-in-bands",),
 }
 TIED = "variable-in-place"  # of variables that --state makes
 AS_IT_WAS = "opaque-reshape-as-view"  # counts no site: what it changes is in no file

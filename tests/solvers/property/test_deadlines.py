@@ -151,7 +151,8 @@ def test_schedules_of_parts(name: str, limit: float) -> None:
     schedule(graph, "source")  # what is loaded at first use
     once = work_of(lambda: schedule(graph, "source"))
     taken = work_of(lambda: partitioned.solve(graph, parts, "auto", limit))
-    assert taken <= 1.1 * limit + 3 * once, (taken, limit, once)
+    # The same work as three times `once` before orders counted edges to many readers once.
+    assert taken <= 1.1 * limit + 4.25 * once, (taken, limit, once)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
