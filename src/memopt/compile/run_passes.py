@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
@@ -187,41 +187,27 @@ def plan_module(
     With rows=auto neither whole operators nor all rows have a smaller arena: the pass that chooses
     rows counts no scratch of fast kernels, and sees what the rules left that rows need.
     """
-    try:
-        known = _least_plan(context, module, options, seconds, whole_peaks)
-    finally:
+    with ExitStack() as at_end:
         if options.in_rows:
-            drop_handed()
+            at_end.callback(drop_handed)
+        rivals = _rivals(options)
+        imported = module.clone() if rivals else module
+        seconds.stages.setdefault("rewrite", 0.0)
+        deadline = seconds.deadline(options.time_limit)
+        bounds: dict[FuncOp, RowBounds] = {}
+        known = _run(context, module, plan(options), seconds, deadline, bounds)
+        for rival in rivals:
+            if _is_least(known, rival, bounds.values()):
+                continue
+            if rival.rows == NONE and _are_whole(known, imported):
+                continue
+            other = imported.clone()
+            peaks = None if deadline is not None or rival.rows != NONE else whole_peaks
+            smaller = _smaller(context, other, rival, seconds, deadline, _cost(known), peaks)
+            if smaller is not None:
+                known = smaller
+                _take_over(module, other)
     check_module(module)
-    return known
-
-
-def _least_plan(
-    context: Context,
-    module: ModuleOp,
-    options: SettledOptions,
-    seconds: Seconds,
-    whole_peaks: WholePeaks | None,
-) -> dict[FuncOp, Planned]:
-    """Plan `module` as the options say or as one of their rivals does, and return what is known
-    then."""
-    rivals = _rivals(options)
-    imported = module.clone() if rivals else module
-    seconds.stages.setdefault("rewrite", 0.0)
-    deadline = seconds.deadline(options.time_limit)
-    bounds: dict[FuncOp, RowBounds] = {}
-    known = _run(context, module, plan(options), seconds, deadline, bounds)
-    for rival in rivals:
-        if _is_least(known, rival, bounds.values()):
-            continue
-        if rival.rows == NONE and _are_whole(known, imported):
-            continue
-        other = imported.clone()
-        peaks = None if deadline is not None or rival.rows != NONE else whole_peaks
-        smaller = _smaller(context, other, rival, seconds, deadline, _cost(known), peaks)
-        if smaller is not None:
-            known = smaller
-            _take_over(module, other)
     return known
 
 
