@@ -7,8 +7,9 @@ No network, no font, no script from elsewhere; every name is escaped.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memopt.backends.report.document import Facts, document, list_of
 from memopt.backends.report.operators_table import operators_table
-from memopt.backends.report.style import DRAWING, ROWS, colours, row_colours
+from memopt.backends.report.style import DRAWING, ROWS, row_colours
 from memopt.backends.report.svg import plot_width, timeline_svg
 from memopt.backends.report.table import counted
 from memopt.backends.report.timeline import Timeline, bytes_held
@@ -107,8 +108,6 @@ SCRIPT = """\
 })();
 """
 
-Facts = Sequence[tuple[str, str]]
-
 
 @dataclass(frozen=True)
 class Panel:
@@ -167,25 +166,16 @@ def page_html(name: str, panels: tuple[Panel, ...], facts: Facts = (), network: 
         f"{_table(p.timeline, f'{k}-')}</div></section>\n"
         for k, (p, top) in enumerate(zip(panels, tops, strict=True))
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f"<title>{xml(name)}: memory plan</title>\n"
-        f"<style>\n{colours(':root')}{PAGE}{DRAWING}{rows}</style></head>\n<body><main>\n"
-        f'<h1>{xml(name)}</h1>\n<p class="lead">{_verdict(panels)}</p>\n'
-        f"{_figures(panels)}{_facts(facts)}"
+    content = (
+        f'<p class="lead">{_verdict(panels)}</p>\n{_figures(panels)}{list_of(facts)}'
         f'<div class="panels {layout}">\n{body}</div>\n{_legend(has_rows)}'
         f"{_network(network)}"
         f"<footer>Every buffer is rounded up to {last.alignment} B. Tensors go by the number "
         "of the operator that makes them, from 0 in the order of the file. Weights are in "
-        f"flash and not shown.</footer>\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
+        "flash and not shown.</footer>\n"
     )
-
-
-def _facts(facts: Facts) -> str:
-    """Return the list of what is known, name by name."""
-    lines = "".join(f"<dt>{xml(name)}</dt><dd>{xml(text)}</dd>\n" for name, text in facts)
-    return f'<dl class="facts">\n{lines}</dl>\n' if lines else ""
+    style, script = f"{PAGE}{DRAWING}{rows}", f"\n<script>\n{SCRIPT}</script>"
+    return document(name, "memory plan", style, content, script)
 
 
 def _network(drawing: str) -> str:

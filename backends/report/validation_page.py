@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memopt.backends.report.plain_page import Heading, Pairs, plain_page
+from memopt.backends.report.document import Facts
+from memopt.backends.report.plain_page import Heading, plain_page
 from memopt.backends.report.table import counted
 from memopt.backends.report.wording import short, xml
 
@@ -20,7 +21,7 @@ table.confusion td.right{outline:1px solid var(--good);outline-offset:-1px}
 """
 
 
-def validation_html(facts: Pairs, entries: Mapping[str, Any]) -> str:
+def validation_html(facts: Facts, entries: Mapping[str, Any]) -> str:
     """Return the page of a comparison: `entries` as `memopt validate --json` has them, and what is
     known of it by name."""
     sections = [f"<h2>Outputs</h2>\n{_table(entries['outputs'], OUTPUTS, 'name')}"]

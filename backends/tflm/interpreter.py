@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.analysis.liveness import rounded
 from memopt.backends.tflm.order import (
     functions_of,
     idle_tensors,
@@ -90,7 +91,7 @@ class InterpreterArena:
     @property
     def needed(self) -> int:
         """The smallest arena with which the model runs, a multiple of 16."""
-        return _up(max(self.total, self.planning), ALIGNMENT)
+        return rounded(max(self.total, self.planning), ALIGNMENT)
 
     @property
     def tensor_arena(self) -> int:
@@ -101,13 +102,13 @@ class InterpreterArena:
     def persistent(self) -> int:
         """The number to write for the first of two arenas, which holds the structures: what is
         needed, and MARGIN."""
-        return _up(self.structures, ALIGNMENT) + MARGIN
+        return rounded(self.structures, ALIGNMENT) + MARGIN
 
     @property
     def non_persistent(self) -> int:
         """The number to write for the second of two arenas: tensors and scratch, and, before, the
         lists; and ALIGNMENT as a margin."""
-        return _up(max(self.head, self.lists), ALIGNMENT) + ALIGNMENT
+        return rounded(max(self.head, self.lists), ALIGNMENT) + ALIGNMENT
 
 
 def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
@@ -190,7 +191,7 @@ def _unused(func: FuncOp, model: Model, planned: bool) -> int:
     """Return the bytes that TFLM lays out for tensors that no operator that runs touches: side by
     side, but all at the start of the head in a plan of ours."""
     tensors = [model.subgraphs[g].tensors[i] for g, i in idle_tensors(func, model)]
-    sizes = [_up(tensor.size or 0, ALIGNMENT) for tensor in tensors]
+    sizes = [rounded(tensor.size or 0, ALIGNMENT) for tensor in tensors]
     return max(sizes, default=0) if planned else sum(sizes)
 
 
@@ -277,7 +278,7 @@ def _tail(
         if tensor.is_variable:
             tail.aligned(tensor.size or 0)
     planned = _planning(tensors, len(model.subgraphs), requests, scratches, build)
-    planning, lists = _up(tail.bytes, ALIGNMENT) + planned, max(lists, planned)
+    planning, lists = rounded(tail.bytes, ALIGNMENT) + planned, max(lists, planned)
     for side in (graph.inputs, graph.outputs):
         tail.aligned(build.pointer * len(side))
         for index in side:
@@ -297,8 +298,11 @@ def _planning(
     planned = scratches + sum(
         not t.is_constant and not t.is_variable and bool(t.size) for t in tensors
     )
-    at = _up(requests + build.pointer * subgraphs, build.pointer) + _ALLOCATION.size(build) * lives
-    return _up(at, ALIGNMENT) + _PLANNED * planned
+    at = (
+        rounded(requests + build.pointer * subgraphs, build.pointer)
+        + _ALLOCATION.size(build) * lives
+    )
+    return rounded(at, ALIGNMENT) + _PLANNED * planned
 
 
 def _scales(tensor: Tensor) -> int:
@@ -311,7 +315,7 @@ def _copy(tensor: Tensor, build: Build) -> int:
     """Bytes of a TfLiteTensor with its quantization, with room to align it."""
     channels = _scales(tensor)
     size = _TENSOR.size(build) + (_QUANTIZATION.size(build) + 4 * (1 + channels) if channels else 0)
-    return _up(size, build.pointer)
+    return rounded(size, build.pointer)
 
 
 class _Tail:
@@ -324,17 +328,13 @@ class _Tail:
     def add(self, struct: Struct, count: int = 1) -> None:
         """`count` structures side by side."""
         size, alignment = struct.layout(self.build)
-        self.bytes = _up(self.bytes + size * count, alignment) if size * count else self.bytes
+        self.bytes = rounded(self.bytes + size * count, alignment) if size * count else self.bytes
 
     def aligned(self, size: int) -> None:
         """A buffer that a kernel asks for."""
-        self.bytes = _up(self.bytes + size, ALIGNMENT) if size else self.bytes
+        self.bytes = rounded(self.bytes + size, ALIGNMENT) if size else self.bytes
 
     def buffers(self, sizes: Sizes) -> None:
         """Buffers that a kernel asks for, one after the other."""
         for size in sizes:
             self.aligned(size if isinstance(size, int) else size.size(self.build))
-
-
-def _up(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment

@@ -283,11 +283,11 @@ def rewritten(func: FuncOp, allowed: Allowed) -> FuncOp:
 @dataclass
 class _Copies:
     """Copies of a function that are ordered, whole or with all operators in `rows`; of these the
-    last one that no other has a lower peak than is `kept`, by its text."""
+    last one that no other has a lower peak than is in `cuts`, by its text."""
 
     rows: bool
     least: int | None = None
-    kept: dict[str, CutCopy] = field(default_factory=dict[str, CutCopy])
+    cuts: dict[str, CutCopy] = field(default_factory=dict[str, CutCopy])
 
     def ordered(
         self,
@@ -301,13 +301,13 @@ class _Copies:
         schedule, cut = ordered(copy, deadline, self.rows, states, most)
         if cut is not None and (self.least is None or schedule.peak <= self.least):
             self.least = schedule.peak
-            self.kept.clear()
-            self.kept[text] = cut
+            self.cuts.clear()
+            self.cuts[text] = cut
         return schedule
 
     def hand_over(self, func: FuncOp, schedule: Schedule) -> None:
-        """Hand over the copy that is the function with all operators in rows, if it was kept."""
-        if (cut := self.kept.get(text_of(func))) is not None:
+        """Hand over the copy that is the function with all operators in rows, if it is there."""
+        if (cut := self.cuts.get(text_of(func))) is not None:
             hand_over(func, cut, schedule)
 
 

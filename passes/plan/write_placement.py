@@ -50,9 +50,10 @@ def write_placement(
 
     set_places(func, where)
     workspaces = count(len(extracted.graph.groups))
+    at_one = extracted.shared
     for index in order:
         sizes = memory.memory[index].workspace
-        shared = {k: group for (i, k), group in extracted.shared.items() if i == index}
+        shared = {k: at_one[index, k] for k in range(len(sizes)) if (index, k) in at_one}
         if extracted.graph.extra[index] <= 0 and not shared:
             continue
         if scratch_at is not None:

@@ -56,11 +56,13 @@ def parse_sections(text: str) -> tuple[dict[str, str], dict[str, int]]:
             raise ValueError(f"{kind} has a section already, {sections[kind]}")
         name, has_address, at = name.partition("@")
         sections[kind] = _checked(kind, name)
-        if has_address and addresses.setdefault(name, _address(name, at)) != _address(name, at):
-            raise ValueError(f"{name} has an address already, {addresses[name]:#010x}")
-        for other, address in addresses.items():
-            if other != name and address == addresses.get(name):
-                raise ValueError(f"{other} and {name} both lie at {address:#010x}")
+        if has_address:
+            address = _address(name, at)
+            if addresses.setdefault(name, address) != address:
+                raise ValueError(f"{name} has an address already, {addresses[name]:#010x}")
+            for other in addresses:
+                if other != name and addresses[other] == address:
+                    raise ValueError(f"{other} and {name} both lie at {address:#010x}")
     arena = sections.get(ARENA)
     if arena is not None and arena in (sections.get(kind) for kind in CONSTANT):
         raise ValueError(f"{arena} cannot hold the arena and constants")

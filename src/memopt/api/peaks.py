@@ -81,9 +81,10 @@ def peak_and_work(
     shapes: Shapes | None = None,
     input_ranges: Ranges | None = None,
     cache: str | None = None,
+    is_left: bool = False,
 ) -> tuple[Peak, GraphWork]:
-    """`peak`, and the work of the graph. Searches are shared with all that have the file `cache`.
-    Raises as `peak`."""
+    """`peak`, and the work of the graph. Searches are shared with all that have the file `cache`. A
+    graph that `is_left` by the native library is not given to it again. Raises as `peak`."""
     seconds(time_limit)
     work = GraphWork(None, None)
     if isinstance(graph, MemoryGraph):
@@ -93,7 +94,7 @@ def peak_and_work(
         with told("graph"):
             problem.check()
     else:
-        is_plain = not (pipeline or shapes or input_ranges)
+        is_plain = not (pipeline or shapes or input_ranges or is_left)
         text = small_text(graph) if is_plain and has_time(time_limit) else None
         if text is not None and (small := solved([text])[0]) is not None:
             return peak_of(small), small.work

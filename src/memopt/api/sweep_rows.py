@@ -190,7 +190,7 @@ class Handout:
     seconds: float = 0.0
     begun: float = field(default_factory=time.monotonic)
     next: Task | None = None  # looked at, and not handed out
-    left: deque[tuple[int, Task]] = field(default_factory=deque[tuple[int, Task]])
+    unsolved: deque[tuple[int, Task]] = field(default_factory=deque[tuple[int, Task]])
     lost: deque[tuple[int, Task]] = field(default_factory=deque[tuple[int, Task]])
     is_broken: bool = False
     deaths: int = 0  # of executors since the last row
@@ -269,7 +269,7 @@ class Handout:
     def _executor(self, chunk: Chunk) -> Executor:
         """Return who solves the next chunk: others once it takes long, and several could."""
         if self.later is not None and not (chunk.is_small and self._begins()):
-            is_last = len(chunk.tasks) == 1 and not self.left and self._peek() is None
+            is_last = len(chunk.tasks) == 1 and not self.unsolved and self._peek() is None
             if not is_last:
                 self.executor, self.later = self.later(), None
         return self.executor
@@ -285,13 +285,13 @@ class Handout:
 
     def _next_chunk(self) -> Chunk:
         """Return the next tasks: first what the library left, but for the first half second."""
-        following = self._peek() if not self.left or self._begins() else None
+        following = self._peek() if not self.unsolved or self._begins() else None
         if following is not None and following.may_be_small:
             size, self.chunk = self.chunk, min(CHUNK, 2 * self.chunk)
             return Chunk(list(islice(self._following(is_small=True), size)), is_small=True)
         size = FEW if self.seen >= SEEN and self.seconds < QUICK * self.seen else 1
-        if self.left:
-            return Chunk([self.left.popleft() for _ in range(min(size, len(self.left)))])
+        if self.unsolved:
+            return Chunk([self.unsolved.popleft() for _ in range(min(size, len(self.unsolved)))])
         return Chunk(list(islice(self._following(is_small=False), size)))
 
     def _following(self, is_small: bool) -> Iterator[tuple[int, Task]]:
@@ -300,10 +300,10 @@ class Handout:
             self.number, self.next = self.number + 1, None
             yield self.number - 1, task
 
-    def _taken(self, chunk: Chunk, found: "list[Row | None]") -> Generator[tuple[int, Row]]:
-        for (number, task), row in zip(chunk.tasks, found, strict=True):
+    def _taken(self, chunk: Chunk, rows: "list[Row | None]") -> Generator[tuple[int, Row]]:
+        for (number, task), row in zip(chunk.tasks, rows, strict=True):
             if row is None:
-                self.left.append((number, task))
+                self.unsolved.append((number, task))
                 continue
             if not chunk.is_small:
                 self.seen, self.seconds = self.seen + 1, self.seconds + row.seconds
@@ -335,12 +335,14 @@ def solve_small(tasks: list[Task]) -> "list[Row | None]":
 
 
 def solve(task: Task) -> Row:
-    """The row of one graph; whatever goes wrong becomes its error."""
+    """Return the row of one graph that is not the library's; what goes wrong becomes its error."""
     start = time.perf_counter()
     try:
         if task.plan:
             return _planned_row(task, start)
-        peak, work = peak_and_work(task.graph, task.pipeline, task.time_limit, cache=task.cache)
+        peak, work = peak_and_work(
+            task.graph, task.pipeline, task.time_limit, cache=task.cache, is_left=True
+        )
     except Exception as error:
         return _error_row(task, error, time.perf_counter() - start)
     return _row(task, peak, work, time.perf_counter() - start)

@@ -57,10 +57,8 @@ LEAST = 0.1  # of a limit, which its pass has in any case
 def new_context(allow_unregistered: bool = False) -> Context:
     """A context that knows every dialect of the environment, each loaded when it is met."""
     context = ForeignContext(allow_unregistered=allow_unregistered)
-    for name, factory in _dialects().items():
-        if name != MEMGRAPH:
-            context.register_dialect(name, factory)
-    context.register_dialect(MEMGRAPH, PARTS)
+    for name, factory in {**_dialects(), MEMGRAPH: PARTS}.items():
+        context.register_dialect(name, factory)
     context.load_registered_dialect("builtin")
     return context
 

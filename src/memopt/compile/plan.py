@@ -98,9 +98,11 @@ def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptEr
 
 @dataclass(frozen=True)
 class Built:
-    """Files by their names, the C project that they are of, if any, and what is to be said."""
+    """Files by their names, the C project that they are of, if any, what is to be said, and, of a
+    .tflite that is written without a plan, the bytes of TFLM's head."""
 
     planned: Planned
     files: Mapping[str, str | bytes]
     project: "Project | None" = None
     warnings: tuple[str, ...] = ()
+    unplanned_head: int | None = None

@@ -94,17 +94,15 @@ class Tflm:
         if is_worse:
             text = f"TFLM needs {with_plan} B with the plan, {as_it_is} B without"
             warnings.append(f"{text}: the file is written without one")
-        return Built(planned, files, warnings=tuple(warnings))
+        head = as_it_is if is_worse else None
+        return Built(planned, files, warnings=tuple(warnings), unplanned_head=head)
 
     def measure(self, built: Built) -> Measured:
         """Return what the interpreter needs of RAM."""
         planned = built.planned
-        arena, network = planned.known.plan.arena, planned.less.network
-        with_plan, as_it_is = heads(planned.known.func)
-        has_plan = with_plan <= as_it_is
-        facts = tflm_facts(
-            planned.after, arena if has_plan else as_it_is, source=network, has_plan=has_plan
-        )
+        network, head = planned.less.network, built.unplanned_head
+        arena = planned.known.plan.arena if head is None else head
+        facts = tflm_facts(planned.after, arena, source=network, has_plan=head is None)
         return Measured(planned, facts, built)
 
     def estimate(self, planned: Planned) -> dict[str, Any]:

@@ -234,8 +234,8 @@ def _named(
 def _shaped(array: Array, one: Input, path: Path) -> Array:
     """Return an array [samples, ...] of an input, which may leave out dimensions of one; that of a
     flat one is taken apart, the last dimension the fastest."""
-    given = [d for d in array.shape[1:] if d != 1]
-    if given in ([d for d in one.shape if d != 1], [math.prod(one.shape)]):
+    sizes_given = [d for d in array.shape[1:] if d != 1]
+    if sizes_given in ([d for d in one.shape if d != 1], [math.prod(one.shape)]):
         return array.reshape(len(array), *one.shape)
     sizes = "x".join(map(str, one.shape))
     given = "x".join(map(str, array.shape))

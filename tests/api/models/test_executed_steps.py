@@ -190,8 +190,8 @@ def test_a_changed_plan_is_refused() -> None:
 
 
 def test_a_plan_of_another_step_is_refused() -> None:
-    """Of one with operators of the same names and types, but another operand, one more result, or
-    one more operator."""
+    """Refuse one with operators of the same names and types, but another operand, one more result,
+    or one more operator."""
     torch: Any = pytest.importorskip("torch", reason=NEEDS)
 
     def step(change: str) -> Step:

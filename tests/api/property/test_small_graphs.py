@@ -37,8 +37,8 @@ def random_json(rng: random.Random) -> dict[str, Any]:
     for v in range(count):
         near = names[-reach:]
         read = [rng.choice(near) for _ in range(rng.choice((1, 1, 2, 2, 3, 9)))]
-        made = [f"t{v}.{i}" for i in range(rng.choice((1, 1, 1, 2)))]
-        node: dict[str, Any] = {"name": f"n{v}", "op": "Op", "inputs": read, "outputs": made}
+        results = [f"t{v}.{i}" for i in range(rng.choice((1, 1, 1, 2)))]
+        node: dict[str, Any] = {"name": f"n{v}", "op": "Op", "inputs": read, "outputs": results}
         if rng.random() < 0.2:
             node["inputs"] = [*read, rng.choice(("w0", "w1"))]
         if rng.random() < 0.1:
@@ -46,7 +46,7 @@ def random_json(rng: random.Random) -> dict[str, Any]:
         if rng.random() < 0.2:
             node["attrs"] = {"macs": rng.randint(0, 99), "scale": 1.5, "kind": "same"}
         nodes.append(node)
-        names += made
+        names += results
     weights = [{"name": f"w{i}", "bytes": 100 + i, "is_weight": True} for i in range(2)]
     tensors = [{"name": name, "bytes": rng.choice(sizes)} for name in names]
     ends = rng.sample(names, min(len(names), rng.randint(1, 3)))
@@ -76,12 +76,12 @@ def test_orders_bounds_and_states_are_those_of_the_reference(
             continue
         assert plain is not None
         graph, known = plain.graph, Answers()
-        found = answer_of(graph, None, known)
+        reference = answer_of(graph, None, known)
         assert (answer.indices, answer.peak, answer.lower_bound, answer.proof) == (
-            *(found.order, found.peak, found.lower_bound, found.proof),
+            *(reference.order, reference.peak, reference.lower_bound, reference.proof),
         ), text
-        assert answer.order == tuple(graph.names[v] for v in found.order)
-        assert (answer.states, answer.work) == (found.states, plain.work)
+        assert answer.order == tuple(graph.names[v] for v in reference.order)
+        assert (answer.states, answer.work) == (reference.states, plain.work)
         assert profile(graph, answer.indices).peak == answer.peak == answer.lower_bound
         if auto.met(graph) is None:
             searched += 1
@@ -125,8 +125,8 @@ def answer_to(text: bytes) -> object:
 def test_hostile_texts_are_refused_as_without_the_library(
     fuzz: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the library reads the reference reads as the same graph; all else is left to it, so that
-    each refusal has the same words."""
+    """Read by the reference, as the same graph, what the library reads; all else is its own, so
+    that each refusal has the same words."""
     rng, accepted, refused = random.Random(2), 0, 0
     texts = [json.dumps(random_json(rng)).encode() for _ in range(40)]
     hostile = [broken(rng, rng.choice(texts)) for _ in range(int(TEXTS * fuzz))]
@@ -141,8 +141,8 @@ def test_hostile_texts_are_refused_as_without_the_library(
         assert (answer.work, sorted(answer.order)) == (plain.work, sorted(plain.graph.names))
         assert profile(plain.graph, answer.indices).peak == answer.peak
     assert accepted > len(hostile) // 50 and refused > len(hostile) // 4
-    left = [text for text, answer in zip(hostile, answers, strict=True) if answer is None]
-    for text in left[: int(TEXTS * fuzz / 20)]:
+    unsolved = [text for text, answer in zip(hostile, answers, strict=True) if answer is None]
+    for text in unsolved[: int(TEXTS * fuzz / 20)]:
         native = answer_to(text)
         monkeypatch.setenv("MEMOPT_NATIVE", "0")
         assert answer_to(text) == native

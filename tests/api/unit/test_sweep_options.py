@@ -30,8 +30,8 @@ def hard(seed: int) -> MemoryGraph:
 def test_answers_are_shared_by_a_file_also_under_a_time_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of graphs under other names and numbers, too; what was cut short is none for who has more
-    time."""
+    """Share those of graphs under other names and numbers, too; what was cut short is none for who
+    has more time."""
     path, searched = tmp_path / "answers", list[float | None]()
     before = peaks.schedule
 
@@ -210,8 +210,8 @@ def test_a_sweep_of_plans_has_their_arenas(
 def test_weights_are_compared_with_flash(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Those that operators read; in every way that a graph is solved, and in a table that is read
-    again."""
+    """Count those that operators read; in every way that a graph is solved, and in a table that is
+    read again."""
     graph, table = cell(0), tmp_path / "rows.csv"
     graph["tensors"] += [{"name": f"w{i}", "bytes": 100, "is_weight": True} for i in range(3)]
     graph["nodes"][0]["inputs"].append("w0")

@@ -91,7 +91,7 @@ class Mortal(Here):
 def test_a_process_that_dies_costs_the_row_of_its_graph(
     pipeline: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that were in work beside it are solved again, each alone."""
+    """Solve again, each alone, those that were in work beside it."""
     Mortal.pools = 0
     monkeypatch.setattr(sweep_rows, "Processes", Mortal)
     monkeypatch.setattr(sweep_rows, "START", 0.0)

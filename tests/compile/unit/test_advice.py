@@ -117,7 +117,7 @@ def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, c
 def test_another_network_has_peaks_of_its_own(
     shared: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is known of whole operators is of the network alone that they are in."""
+    """Know of whole operators only in the network that they are in."""
     tasks: list[Task] = []
     for each in (module, plan_stage):
 

@@ -21,7 +21,7 @@ OF_A_RUN = {"stack", "instructions", "cycles_estimated", "cycles_range"}
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Return what make was told, each time."""
     told: list[tuple[str, ...]] = []
     real = measure.run_make
@@ -42,9 +42,9 @@ def _compiled(folder: Path, *words: str) -> dict[str, Any]:
     return content["target"]
 
 
-def test_off_compiles_nothing(tmp_path: Path, made: list[tuple[str, ...]]) -> None:
+def test_off_compiles_nothing(tmp_path: Path, calls: list[tuple[str, ...]]) -> None:
     facts = _compiled(tmp_path, "--target=cortex-m4", "--measure=off", "--ram=64K")
-    assert not made
+    assert not calls
     assert facts["not_measured"] == dict.fromkeys(
         ("stack_bound", "flash", "instructions", "cycles_estimated", "cycles_range"),
         "--measure=off compiles nothing",
@@ -54,15 +54,15 @@ def test_off_compiles_nothing(tmp_path: Path, made: list[tuple[str, ...]]) -> No
 
 
 @pytest.mark.skipif(not shutil.which("arm-none-eabi-gcc"), reason="no compiler of the core")
-def test_quick_builds_and_runs_nothing(tmp_path: Path, made: list[tuple[str, ...]]) -> None:
+def test_quick_builds_and_runs_nothing(tmp_path: Path, calls: list[tuple[str, ...]]) -> None:
     facts = _compiled(tmp_path, "--target=cortex-m4", "--measure=quick")
-    assert made == [(), ("size",)]
+    assert calls == [(), ("size",)]
     assert facts["flash"] > 0 and facts["stack_bound"] > 0 and facts["static_ram"] > 0
     assert facts["not_measured"] == dict.fromkeys(OF_A_RUN, "--measure=quick runs nothing")
     assert facts["stack"] == facts["stack_bound"]
 
 
-def test_several_models_have_it_too(tmp_path: Path, made: list[tuple[str, ...]]) -> None:
+def test_several_models_have_it_too(tmp_path: Path, calls: list[tuple[str, ...]]) -> None:
     for name in "ab":
         (tmp_path / f"{name}.mlir").write_text(SOURCE)
     paths = [str(tmp_path / f"{name}.mlir") for name in "ab"]
@@ -72,7 +72,7 @@ def test_several_models_have_it_too(tmp_path: Path, made: list[tuple[str, ...]])
         facts = json.loads((tmp_path / "out" / report).read_text())["target"]
         assert facts["flash"] is None
         assert facts["not_measured"]["flash"] == "--measure=off compiles nothing"
-    assert not made
+    assert not calls
 
 
 @pytest.mark.parametrize(

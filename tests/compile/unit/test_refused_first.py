@@ -1,4 +1,4 @@
-"""What cannot become C is refused before anything is planned, which is counted."""
+"""Refusals of what cannot become C, before anything is planned, which is counted."""
 
 from pathlib import Path
 from typing import Any

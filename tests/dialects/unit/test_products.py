@@ -10,7 +10,7 @@ CASES = 300
 
 
 def test_products_between_are_the_least_and_the_greatest(fuzz: float) -> None:
-    """Of vectors that all have one range, which is looked at once, and of vectors that do not."""
+    """Bound those of vectors of one range, which is looked at once, and of vectors of several."""
     for seed in range(max(30, int(CASES * fuzz))):
         rng = np.random.default_rng(seed)
         vectors, length, results = rng.integers(1, 4, 3)

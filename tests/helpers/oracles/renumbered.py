@@ -6,7 +6,7 @@ from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 
 
 def shuffled(graph: MemoryGraph, rng: random.Random) -> MemoryGraph:
-    """The same problem under other numbers and names."""
+    """Return the same problem under other numbers and names."""
     new = list(range(len(graph)))
     rng.shuffle(new)
     old = [new.index(i) for i in range(len(new))]

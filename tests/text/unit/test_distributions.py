@@ -1,4 +1,4 @@
-"""What is read of installed distributions, beside what importlib.metadata says."""
+"""Facts about installed distributions, beside what importlib.metadata says."""
 
 import sys
 import zipfile

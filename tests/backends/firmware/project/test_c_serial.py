@@ -373,7 +373,7 @@ def test_outputs_are_right_or_there_is_an_error_whatever_the_line_does(folder: P
 
 
 def test_a_trace_is_right_or_there_is_an_error_whatever_the_line_does(folder: Path) -> None:
-    """What is lost is asked for again; what operators wrote comes with their names."""
+    """Ask again for what is lost; what operators wrote comes with their names."""
     right = broken = 0
     for seed in range(int(SESSIONS * FUZZ) // 2):
         given = random.Random(seed).randbytes(340) + b"x"
