@@ -11,6 +11,7 @@ from pathlib import Path
 from xdsl.passes import ModulePass, get_pass_option_infos
 
 from memopt.cli.arguments import shorthands
+from memopt.compile.driver import spelled
 from memopt.passes.plan.option import METHOD
 from memopt.plugin import PASSES
 
@@ -32,7 +33,7 @@ def row(name: str, made: type[ModulePass]) -> str:
     """Return the row of a pass: options of its methods are listed where they are declared."""
     of_methods = {field.name for field in fields(made) if METHOD in field.metadata}
     options = [o.name for o in get_pass_option_infos(made) if o.name not in of_methods]
-    names = " ".join(f"`{option.replace('_', '-')}`" for option in options)
+    names = " ".join(f"`{spelled(option)}`" for option in options)
     return f"| `{name}` | {flags_of(name)} | {names} |\n"
 
 

@@ -45,6 +45,13 @@ OTHER_SHORTHANDS = {
         of=f'(?i:[^"]+=({NUMBER}):({NUMBER}))',
         wrong="--input-range={1}: expected NAME=LOW:HIGH, such as x=-1:1",
     ),
+    "extract": Shorthand(
+        "the operators between two tensors alone, as a function",
+        "memgraph-extract",
+        metavar="from=X,to=Y",
+        of=r'from=[^\s",={}]+,to=[^\s",={}]+',
+        wrong="--extract={1}: expected from=X,to=Y; more of them, and other names, go through -p",
+    ),
     "partition": Shorthand(
         "cut into K parts that are scheduled one by one, or auto",
         "memgraph-partition.k",

@@ -224,8 +224,8 @@ class Options:
     runs: list[PassRun] = field(default_factory=list[PassRun])
 
 
-# sizes and memories, which xDSL's grammar takes in quotes only: 256K, dtcm:64K@1,sram:320K
-_SIZES = re.compile(r"=(\d+[KMkm]|[^\s\"={}]*[:@][^\s\"={}]*)(?=[\s}])")
+# sizes, memories and names, which xDSL's grammar takes in quotes only: 256K, dtcm:64K@1,sram:320K
+_SIZES = re.compile(r"=(\d+[KMkm]|[^\s\"={}]*[:@/][^\s\"={}]*)(?=[\s}])")
 
 
 # mlir-opt writes the operation that a pipeline runs on; ours run on the module, as its do then
@@ -275,22 +275,22 @@ def _check_options(factory: type[ModulePass], spec: "ArgSpec") -> None:
     from xdsl.passes import get_pass_option_infos
 
     infos = get_pass_option_infos(factory)
-    known = [option.name for option in infos]
-    given = spec.normalize_parameter_names().parameters
+    known = [spelled(option.name) for option in infos]
+    given = list(map(spelled, spec.parameters))
     for name in given:
         if name not in known:
-            options = ", ".join(map(spelled, known)) or "none"
-            close = nearest(spelled(name), map(spelled, known))
-            text = f"{spec.name} has no option {spelled(name)!r}{close}; there are: {options}"
-            raise UsageError(text)
-    for option in infos:
-        if option.default_value is None and option.name not in given:
-            raise UsageError(f"{spec.name} requires the option {spelled(option.name)!r}")
+            close = nearest(name, known)
+            text = f"{spec.name} has no option {name!r}{close}; there are: "
+            raise UsageError(text + (", ".join(known) or "none"))
+    for option, name in zip(infos, known, strict=True):
+        if option.default_value is None and name not in given:
+            raise UsageError(f"{spec.name} requires the option {name!r}")
 
 
 def spelled(option: str) -> str:
-    """An option as it is written on the command line."""
-    return option.replace("_", "-")
+    """An option as it is written on the command line; of a keyword of Python, `from_`, without what
+    sets it apart."""
+    return option.rstrip("_").replace("_", "-")
 
 
 def run_pipeline(

@@ -11,47 +11,28 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
 
-from memopt.compile.driver import load_model
+from memopt.compile.driver import build_pipeline, load_model
 from memopt.dialects.attributes.rewrites import rewrites_of
-from memopt.dialects.memgraph.functions import body_of, only_function
-from memopt.dialects.memgraph.names import name_of
-from memopt.dialects.memgraph.structure import ConstantOp
-from memopt.dialects.operators.base import ComputeOp
-from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.plan.extract import extract
 from memopt.rewrites import Sites, apply_rules
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling import schedule
 
+MODEL = "models/swiftnet_cell_vww_uint8.tflite"
 RULES = ("gather", "kernel-wise", "channel-wise")
 
 
-def cell(module: ModuleOp, name: str) -> ModuleOp:
-    """The operators whose results are called so, as a function of what they read from others."""
-    found = body_of(only_function(module)).ops
-    inside = [op for op in found if isinstance(op, ComputeOp) and in_cell(op, name)]
-    read = dict.fromkeys(v for op in inside for v in op.operands if v.owner not in inside)
-    constants = [v for v in read if isinstance(v.owner, ConstantOp)]
-    given = [v for v in read if v not in constants]
-    block = Block(arg_types=[v.type for v in given])
-    values: dict[SSAValue, SSAValue] = dict(zip(given, block.args, strict=True))
-    for op in (*(v.owner for v in constants), *inside):
-        assert isinstance(op, Operation)
-        block.add_op(op.clone(values))
-    made = values[inside[-1].results[0]]
-    block.add_op(ReturnOp(made))
-    types = [v.type for v in given], [made.type]
-    copy = ModuleOp([FuncOp("main", types, Region(block))], dict(module.attributes))
-    MemgraphModelPass("generic", alignment=16).apply(Context(), copy)
-    return copy
-
-
-def in_cell(op: ComputeOp, name: str) -> bool:
-    return name_of(op.results[0]).startswith(name)
+def cell(path: Path) -> ModuleOp:
+    """The operators between the tensor that the cell reads and the one that it makes."""
+    module = load_model(path, {})
+    of_cell = 'from="maxpool_pre2/max_pooling2d/MaxPool" to="swiftnet_2_1/activation"'
+    pipeline = f"memgraph-extract{{{of_cell}}},memgraph-model{{target=generic alignment=16}}"
+    for run in build_pipeline(pipeline):
+        run.apply(Context(), module)
+    return module
 
 
 def least_peak(graph: MemoryGraph) -> int:
@@ -61,8 +42,7 @@ def least_peak(graph: MemoryGraph) -> int:
 
 
 def test_the_cell_of_figure_12(shared: Path) -> None:
-    whole = load_model(shared / "models/swiftnet_cell_vww_uint8.tflite", {})
-    module = cell(whole, "swiftnet_2_1/")
+    module = cell(shared / MODEL)
     assert least_peak(extract(only_function(module)).graph) == 275_968  # concatenations are buffers
     MemgraphRewritePass(RULES).apply(Context(), module)
     assert least_peak(extract(only_function(module)).graph) == 200_704
@@ -70,8 +50,7 @@ def test_the_cell_of_figure_12(shared: Path) -> None:
 
 
 def test_accumulators_of_eight_bits_which_are_not_exact(shared: Path) -> None:
-    whole = load_model(shared / "models/swiftnet_cell_vww_uint8.tflite", {})
-    func = only_function(cell(whole, "swiftnet_2_1/"))
+    func = only_function(cell(shared / MODEL))
     sites = Sites()
     apply_rules(func, RULES, sites=sites)
     assert min(sites.changed[rule] for rule in RULES) > 1
