@@ -40,8 +40,8 @@ class PadOp(OfOneOp):
         expected = tuple(b + s + a for b, s, a in zip(before, shape, after, strict=True))
         self.require(out == expected, f"the result's shape must be {expected}")
 
-    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
-        return with_entries(self, ("before", "after"), order)
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_entries(self, {"before": 0, "after": 0}, order)
 
     def rows_read(self, operand: int, r: int) -> range | None:
         row = r - int(self.before.get_values()[1])

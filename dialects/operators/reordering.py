@@ -55,16 +55,14 @@ def with_last_axis(op: Operation, rank: int, before: int) -> Mapping[str, Attrib
 
 
 def with_entries(
-    op: Operation, names: Sequence[str], order: Sequence[int]
-) -> Mapping[str, Attribute] | None:
-    """The properties with the lists of these names, an entry per dimension, in that order; None
-    where it has new ones."""
-    if NEW in order:
-        return None
+    op: Operation, entries: Mapping[str, int], order: Sequence[int]
+) -> Mapping[str, Attribute]:
+    """The properties with the lists of these names, an entry per dimension, in that order; a new
+    dimension has the one that is beside the name."""
     properties = dict(op.properties)
-    for name in names:
-        entries = cast("DenseArrayBase[Any]", op.properties[name]).get_values()
-        properties[name] = numbers([int(entries[i]) for i in order])
+    for name, new in entries.items():
+        old = cast("DenseArrayBase[Any]", op.properties[name]).get_values()
+        properties[name] = numbers([new if i == NEW else int(old[i]) for i in order])
     return properties
 
 

@@ -248,8 +248,8 @@ class SliceOp(OfOneOp):
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
 
-    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
-        return with_entries(self, ("starts", "strides"), order)
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_entries(self, {"starts": 0, "strides": 1}, order)
 
     def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
         """Return one that takes parts of all vectors."""
