@@ -25,7 +25,7 @@ from memopt.passes.plan.joint import find_order, restore_order, write_other_orde
 from memopt.passes.plan.option import method_options, option, with_options
 from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan
 from memopt.passes.plan.write_placement import write_placement
-from memopt.solvers import clock, joint, placement
+from memopt.solvers import clock, joint, placement, shared_objects
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.problems.placement import Placement
@@ -34,7 +34,7 @@ from memopt.targets.tflm.arena import tflm_arena, write_scratch
 METHODS = (*placement.METHODS, "joint", *share.METHODS)
 
 
-@with_options(placement.options())
+@with_options((*placement.options(), *shared_objects.options()))
 @dataclass(frozen=True)
 class MemgraphPlacePass(PlanningPass):
     """Give every buffer its offset in the arena.
@@ -71,11 +71,11 @@ def place_known(
     assert facts is not None
     # the offsets have to be written too, which takes no longer than it took to read the plan
     deadline = clock.sooner(deadline, clock.now() - started)
-    if options and (method in share.METHODS or method == "joint"):
+    if options and method == "joint":
         name = min(options).replace("_", "-")
         raise PassFailedException(f"memgraph-place: {method} has no option {name!r}")
     if method in share.METHODS:
-        return share.share_function(planned, facts, method, clock.left(deadline))
+        return share.share_function(planned, facts, method, clock.left(deadline), **options)
     around = tflm_lays_scratch(extracted)
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if around else 0

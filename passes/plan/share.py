@@ -27,7 +27,7 @@ __all__ = ["METHODS", "share_function"]
 
 
 def share_function(
-    planned: Planned, facts: Facts, method: str, time_limit: float | None
+    planned: Planned, facts: Facts, method: str, time_limit: float | None, **options: object
 ) -> Planned:
     """Write the objects of one function's buffers; the plan is not written yet.
 
@@ -45,7 +45,7 @@ def share_function(
     # what lies above its base, in place inside a larger buffer, has all of an object up to its end
     enlarged = [replace(b, size=b.at + b.size, at=0) for b in buffers]
     try:
-        answer = share(PlacementProblem(tuple(enlarged)), method, time_limit)
+        answer = share(PlacementProblem(tuple(enlarged)), method, time_limit, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: {name}: {error}") from error
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same

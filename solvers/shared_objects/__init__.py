@@ -9,25 +9,39 @@ positional maxima, or what the exact search proved.
 from importlib import import_module
 
 from memopt.solvers import clock
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.methods import SHARED_OBJECTS
 from memopt.solvers.problems.placement import PlacementProblem
-from memopt.solvers.registry import function_of, options_of
+from memopt.solvers.registry import Option, declared_options, function_of, options_of
 from memopt.solvers.shared_objects.sharing import NONE, Sharing, shared_items, sharing_of
 
 METHODS = tuple(SHARED_OBJECTS)
 
 
+def options() -> tuple[Option, ...]:
+    """Return the options that the strategies' files declare (`OPTIONS`)."""
+    return declared_options(SHARED_OBJECTS, "prove", "solve")
+
+
 def share(
-    problem: PlacementProblem, method: str = "shared-objects", time_limit: float | None = None
+    problem: PlacementProblem,
+    method: str = "shared-objects",
+    time_limit: float | None = None,
+    **options: object,
 ) -> Sharing:
     """The object of every buffer, verified.
 
     `time_limit` in seconds is for `shared-objects`, `shared-objects-exact` and
     `shared-objects-improved`; without one they stop after a fixed amount of work, so that the same
-    problem always has the same answer. Raises ProblemError for a malformed problem, a fixed offset,
-    an unknown method, and more buffers than a method takes.
+    problem always has the same answer. `options` are the method's own. Raises ProblemError for a
+    malformed problem, a fixed offset, an unknown method or option, and more buffers than a method
+    takes.
     """
     strategy = function_of(SHARED_OBJECTS, method, "strategy", "prove", "solve")
+    known = options_of(strategy)
+    for name in options:
+        if name not in known:
+            raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")
     clock.check(time_limit)
     problem.check()
     items = shared_items(problem)
@@ -36,11 +50,9 @@ def share(
     # it loads numpy, for which `--help` need not wait
     profiles = import_module("memopt.solvers.shared_objects.profiles")
     bound: int = sum(profiles.positional_maxima(items))
-    known = options_of(strategy)
-    if "bound" in known:
-        objects, bound = strategy(items, bound, time_limit)
-    else:
-        objects = strategy(items, time_limit) if known else strategy(items)
+    given = {"bound": bound, "time_limit": time_limit}
+    result = strategy(items, **{k: v for k, v in given.items() if k in known}, **options)
+    objects, bound = result if "bound" in known else (result, bound)
     answer = sharing_of(problem, items, objects, bound)
     answer.verify(problem)
     return answer

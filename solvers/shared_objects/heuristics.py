@@ -14,6 +14,7 @@ from memopt.solvers.shared_objects.methods import shared_objects_by_size as by_s
 from memopt.solvers.shared_objects.methods import shared_objects_greedy as greedy
 from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
 from memopt.solvers.shared_objects.methods import shared_objects_min_cost_flow as min_cost_flow
+from memopt.solvers.shared_objects.sharing import total
 
 PAIRS = 600  # items up to which every pair may be compared
 ALL = 5_000  # items up to which all greedy strategies run
@@ -33,7 +34,7 @@ def best_greedy(items: Sequence[Item], bound: int, deadline: float | None = None
     try:
         best = improved.until(items, clock.deadline(clock.left(deadline, MOST)))
     except clock.TimeIsOverError:
-        return by_size.solve(items)
+        return by_size.solve(items, by_size.USUAL)
     for strategy in (*others, *pairwise):
         if total(items, best) == bound or clock.late(deadline):
             break
@@ -44,11 +45,3 @@ def best_greedy(items: Sequence[Item], bound: int, deadline: float | None = None
         if total(items, answer) < total(items, best):
             best = answer
     return best
-
-
-def total(items: Sequence[Item], objects: Sequence[int]) -> int:
-    """Bytes of all objects."""
-    sizes: dict[int, int] = {}
-    for item, k in zip(items, objects, strict=True):
-        sizes[k] = max(sizes.get(k, 0), item.size)
-    return sum(sizes.values())

@@ -84,6 +84,14 @@ def shared_items(problem: PlacementProblem) -> tuple[Item, ...]:
     return tuple(item for item in problem.items if item.pieces)
 
 
+def total(items: Sequence[Item], objects: Sequence[int]) -> int:
+    """Bytes of all objects."""
+    sizes: dict[int, int] = {}
+    for item, k in zip(items, objects, strict=True):
+        sizes[k] = max(sizes.get(k, 0), item.size)
+    return sum(sizes.values())
+
+
 def spans_of(item: Item) -> tuple[tuple[int, int], ...]:
     """The steps [lower, upper) in which the item has bytes, ascending and apart."""
     if len(item.pieces) == 1:  # as most

@@ -7,6 +7,12 @@
 // RUN: memopt-opt --split-input-file --place=shared-objects-greedy --verify-plan %s | filecheck %s
 // RUN: memopt-opt --split-input-file --place=shared-objects-min-cost-flow --verify-plan %s | filecheck %s
 // RUN: memopt-opt --split-input-file -p "memgraph-place{method=shared-objects time-limit=5},memgraph-verify-plan{placed=true}" %s | filecheck %s --check-prefixes=CHECK,BEST
+// RUN: memopt-opt --split-input-file -p "memgraph-place{method=shared-objects-by-size ties=latest},memgraph-verify-plan" %s | filecheck %s
+// RUN: memopt-opt --split-input-file -p "memgraph-place{method=shared-objects-by-breadth ties=shortest},memgraph-verify-plan" %s | filecheck %s
+// RUN: not memopt-opt -p "memgraph-place{method=shared-objects-by-size ties=first}" %s 2>&1 | filecheck %s --check-prefix=TIES
+// TIES: error: memgraph-place: @plain: ties=first: one of best, longest, earliest, latest, shortest
+// RUN: not memopt-opt -p "memgraph-place{method=shared-objects-improved ties=latest}" %s 2>&1 | filecheck %s --check-prefix=NO-TIES
+// NO-TIES: error: memgraph-place: @plain: shared-objects-improved has no option 'ties'
 // What is printed is read again, and verifies.
 // RUN: memopt-opt --split-input-file --place=shared-objects %s | memopt-opt --split-input-file --verify-plan | filecheck %s --check-prefixes=CHECK,BEST
 // Another placement takes the objects away again.

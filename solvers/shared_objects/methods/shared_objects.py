@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from memopt.solvers import clock
 from memopt.solvers.problems.placement import Item
-from memopt.solvers.shared_objects.heuristics import best_greedy, total
+from memopt.solvers.shared_objects.heuristics import best_greedy
 from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
+from memopt.solvers.shared_objects.sharing import total
 
 EXACT = 300  # items up to which the exact search runs without a time limit
 WORK = 10.0  # its deterministic time then

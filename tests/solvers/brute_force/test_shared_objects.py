@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
-from memopt.solvers.problems.placement import Buffer, PlacementProblem
+from memopt.solvers.problems.placement import Buffer, Item, PlacementProblem
 from memopt.solvers.shared_objects import METHODS, objects, profiles, share
-from memopt.solvers.shared_objects import heuristics as best
 from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
 from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
-from memopt.solvers.shared_objects.sharing import Sharing, shared_items
+from memopt.solvers.shared_objects.sharing import Sharing, shared_items, total
+from memopt.solvers.shared_objects.ties import TIES
 
 PROVEN: tuple[str, ...] = ("shared-objects", "shared-objects-exact")
 CASES = 1_000
@@ -134,7 +134,7 @@ def test_the_search_finds_the_optimum_from_anywhere(fuzz: float) -> None:
         items = shared_items(problem)
         if items:
             objects, bound = exact.improve(items, range(len(items)), 0)
-            assert best.total(items, objects) == bound == smallest_sum(problem), case
+            assert total(items, objects) == bound == smallest_sum(problem), case
 
 
 def test_every_strategy_is_valid(fuzz: float) -> None:
@@ -164,20 +164,26 @@ def test_a_bound_for_every_step(fuzz: float) -> None:
         )
 
 
-def printed_breadth(problem: PlacementProblem) -> int:
+def printed_breadth(problem: PlacementProblem, ties: str) -> int:
     """Algorithm 1 as printed: every operator in turn, objects as plain lists."""
     items = shared_items(problem)
     life = {i.index: {t for p in i.pieces for t in range(p.lower, p.upper)} for i in items}
     steps = sorted({t for i in items for t in life[i.index]})
 
+    def first(i: Item) -> tuple[int, int]:
+        lived = len(life[i.index])
+        by_age = {"longest": (-lived, i.index), "shortest": (lived, -i.index)}
+        return by_age.get(ties, (0, -i.index if ties == "latest" else i.index))
+
     def profile(t: int) -> list[int]:
         live = [i for i in items if t in life[i.index]]
-        return [i.index for i in sorted(live, key=lambda i: (-i.size, i.index))]
+        return [i.index for i in sorted(live, key=lambda i: (-i.size, *first(i)))]
 
     size = {i.index: i.size for i in items}
     objects: list[tuple[int, list[int]]] = []
     done: set[int] = set()
-    for t in sorted(steps, key=lambda t: (-sum(size[i] for i in profile(t)), t)):
+    step = -1 if ties == "latest" else 1
+    for t in sorted(steps, key=lambda t: (-sum(size[i] for i in profile(t)), t * step)):
         for i in profile(t):
             if i in done:
                 continue
@@ -210,8 +216,25 @@ def test_breadth_is_algorithm_1(fuzz: float) -> None:
         if any(b.base != i for i, b in enumerate(problem.buffers)):
             continue
         compared += 1
-        assert share(problem, "shared-objects-by-breadth").total == printed_breadth(problem), case
+        method, least = "shared-objects-by-breadth", problem.load * len(problem.buffers)
+        for ties in TIES:
+            by_order = share(problem, method, ties=ties).total
+            assert by_order == printed_breadth(problem, ties), (case, ties)
+            least = min(least, by_order)
+        assert share(problem, method).total == least, case
     assert compared > 10
+
+
+def test_the_best_of_several_orders_is_never_worse(fuzz: float) -> None:
+    random = Random(12)
+    better = 0
+    for _ in range(max(100, int(4_000 * fuzz))):
+        problem = random_problem(random, 16)
+        for method in ("shared-objects-by-size", "shared-objects-by-breadth"):
+            totals = [share(problem, method, ties=order).total for order in TIES]
+            assert share(problem, method).total == min(totals)
+            better += min(totals) < totals[0]
+    assert better
 
 
 def test_equal_problems_have_equal_answers(fuzz: float) -> None:

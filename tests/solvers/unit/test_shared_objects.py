@@ -106,6 +106,18 @@ def test_the_file_is_read_as_it_is(shared: Path) -> None:
     ]
 
 
+def test_digits_of_the_paper_that_one_order_of_ties_reaches(shared: Path) -> None:
+    """Table 1's row by breadth by two orders; the best of all is the best of its rows, and proven
+    to be the optimum (`OPTIMA`)."""
+    orders = {"mobilenet_v1": "latest", "mobilenet_v2": "latest", "deeplab_v3": "latest"}
+    for network, order in {**orders, "posenet": "shortest"}.items():
+        given = problem_of(shared / "alloc" / "pisarchyk" / f"{network}.csv")
+        method = "shared-objects-by-breadth"
+        digits = TABLE_1["Greedy by breadth"][NETWORKS.index(network)]
+        assert share(given, method, ties=order).total / MIB == pytest.approx(digits, abs=0.0006)
+        assert share(given, method).total / MIB == pytest.approx(OPTIMA[network], abs=0.0006)
+
+
 @pytest.mark.deep
 def test_the_table(table: Table) -> None:
     """Ours and the paper's side by side; the greedy rows that are equal stay so."""
@@ -148,6 +160,10 @@ def test_refusals() -> None:
         share(PlacementProblem((Buffer("b0", 1, 0, 1, 0, 0),)))
     with pytest.raises(ProblemError, match="bad size, live range"):
         share(problem((-1, 0, 1)))
+    with pytest.raises(ProblemError, match="ties=first: one of best, longest, earliest, latest, "):
+        share(problem((1, 0, 1)), "shared-objects-by-size", ties="first")
+    with pytest.raises(ProblemError, match="shared-objects-greedy has no option 'ties'"):
+        share(problem((1, 0, 1)), "shared-objects-greedy", ties="latest")
     many = problem(*((1, i, i + 1) for i in range(min_cost_flow.LARGEST + 1)))
     with pytest.raises(ProblemError, match="min-cost flow takes 3,000 buffers at most"):
         share(many, "shared-objects-min-cost-flow")
