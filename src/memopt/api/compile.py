@@ -26,7 +26,6 @@ class CompileKeywords(PlanKeywords):
     """The keywords of `memopt.compile`."""
 
     out: str | os.PathLike[str]
-    ram: int | None = None
     flash: int | None = None
     clock: int | str | None = None
     layout: str | None = None
@@ -47,11 +46,10 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
     words; return what its report.json has, a dict with `layers`, a table.
 
     `source` is whatever `memopt.load` takes; what is no file is called as `load` calls it.
-    `ram` are the bytes that the board has for arena, stack and static RAM, `flash` those for
-    the image, which is refused if it needs more, `clock` is the board's, in Hz or as text,
-    "84M", for the time of an inference, `layout` is the build for which the C is written,
-    `specialise=False` makes kernels smaller and slower, and with `shared_kernels` they keep
-    names that several models share. `section` says where arrays lie, as
+    `flash` are the bytes that the board has for the image, which is refused if it needs more,
+    `clock` is the board's, in Hz or as text, "84M", for the time of an inference, `layout` is the
+    build for which the C is written, `specialise=False` makes kernels smaller and slower, and with
+    `shared_kernels` they keep names that several models share. `section` says where arrays lie, as
     "weights:.qspi,arena:.dtcm", and `check_weights` adds a function that checks them; with
     `weights="file"` they are a file that the program gives the model when it runs; with
     `startup=False` there is no program around the model, and with `serial` a program of yours
@@ -89,7 +87,6 @@ def compile(source: Source, options: CompileKeywords) -> Report:  # noqa: A001
         path=Path(model.name),
         options=options,
         building=how,
-        ram=options.ram,
         flash=options.flash,
         clock=clock,
         is_built=True,

@@ -39,6 +39,7 @@ def with_keywords(
             for name in keywords.keys() - known.keys():
                 text = f"{function.__name__}() has no option {name!r}{nearest(name, list(known))}"
                 raise TypeError(text)
+            keywords.update({name: _read(name, value) for name, value in keywords.items()})
             return function(given, fields(*args, **keywords))
 
         own = inspect.signature(function)
@@ -49,6 +50,14 @@ def with_keywords(
         return call
 
     return decorate
+
+
+def _read(name: str, value: object) -> object:
+    """Return the value of a keyword: of a text such as "64K" what the flag means by it. Raises
+    ValueError."""
+    entry = next((entry for known, _, entry in described() if known == name), None)
+    with in_keywords():
+        return entry.read(name, value) if entry and isinstance(value, str) else value
 
 
 @contextmanager

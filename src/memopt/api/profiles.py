@@ -11,8 +11,7 @@ from memopt.backends.report.wording import xml
 from memopt.compile.profile import check_profiled, entries_of, hertz, profile_of, total_of
 from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
-from memopt.compile.stages import build, check
-from memopt.compile.stages import plan as make_plan
+from memopt.compile.stages import check, final_build
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,6 @@ def profile(source: Source, options: ProfileKeywords) -> Profile:
         check_profiled(options.target)
         imported = imported_of(model, model.module.clone(), request, began)
         with weights_at_hand(model.data, imported.module):
-            lines = profile_of(build(make_plan(imported)))
+            lines = profile_of(final_build(imported))
     entries = entries_of(lines, clock)
     return Profile(request.path.name, options.target, clock, entries, total_of(entries))

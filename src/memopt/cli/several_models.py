@@ -74,8 +74,8 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
         contents = [each.content for each in reports]
         together = _together(several, contents, args.measure)
         together["target"] = timed(together["target"], requests[0].clock)
-        if args.ram is not None:
-            check_target_ram(together["target"], bytes_of_text(args.ram))
+        if (ram := requests[0].options.ram_bytes) is not None:
+            check_target_ram(together["target"], ram)
         if args.flash is not None:
             check_target_flash(together["target"], bytes_of_text(args.flash))
         write_file(staged / "report.json", json.dumps(together, indent=2) + "\n")

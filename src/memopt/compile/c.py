@@ -49,9 +49,9 @@ class C:
         task = task_of(*how)
         if request.is_built:
             check_kernels_first(context, task.ready, task.options)
-        if request.ram is None:
+        if (ram := request.options.ram_bytes) is None:
             return planned_by(imported, task)
-        planned = _within(request.ram, imported, task)
+        planned = _within(ram, imported, task)
         check_arena(planned)
         return planned
 
@@ -78,7 +78,7 @@ class C:
 
     def measure(self, built: Built) -> Measured:
         """Return the build with its figures, or a faster one that the board has room for too."""
-        first, ram = _measured(built), built.planned.imported.request.ram
+        first, ram = _measured(built), built.planned.imported.request.options.ram_bytes
         if ram is None:
             return first
         return faster_within(first, lambda planned: _measured(self.build(planned)), ram)

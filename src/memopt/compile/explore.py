@@ -3,15 +3,17 @@
 for trial in trials(request): point(request, trial)
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from memopt.compile.figures import figures_of
-from memopt.compile.options import PlanOptions, check_conflicts, described, flag_of
-from memopt.compile.request import Request
-from memopt.compile.stages import build, check, measure, plan, read, report
+from memopt.compile.options import PlanOptions, described, flag_of
+from memopt.compile.request import Reading, Request
+from memopt.compile.stages import check, compiled, read
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.frontends.core.shapes import BATCH
 from memopt.passes.plan.words import BALANCED, RAM, SPEED
 from memopt.text.usage import UsageError
 
@@ -56,12 +58,11 @@ def point(request: Request, trial: Trial) -> Point:
     options = replace(request.options, **trial)
     command = command_of(request, options)
     try:
-        check_conflicts(options)
         tried = replace(request, options=options, is_built=True)
         check(tried)
-        content = report(measure(build(plan(read(tried))))).content
+        content = compiled(read(tried)).content
     except (MemoptError, UsageError) as error:
-        return Point(command, {}, str(error))
+        return Point(command, {}, str(error).removeprefix("error: "))
     return Point(command, figures_of(content))
 
 
@@ -71,8 +72,22 @@ def command_of(request: Request, options: PlanOptions) -> str:
         flag_of(name, default) if isinstance(value, bool) else f"{flag_of(name, default)}={value}"
         for name, default, value in _chosen(options)
     ]
-    name = request.path.name
-    return " ".join(["memopt compile", name, f"--target={options.target}", *flags, "-o DIR"])
+    words = [request.path.name, f"--target={options.target}", *_reading(request.reading), *flags]
+    return f"memopt compile {shlex.join(words)} -o DIR"
+
+
+def _reading(reading: Reading) -> Iterator[str]:
+    """Yield the flags of how a file is read."""
+    for name, shape in reading.shapes.items():
+        sizes = "x".join(map(str, shape))
+        yield f"--batch={sizes}" if name == BATCH else f"--shape={name}={sizes}"
+    for name, values in reading.fixed.items():
+        yield f"--fix={name}={','.join(map(str, values))}"
+    for name, (low, high) in reading.ranges.items():
+        yield f"--input-range={name}={low}:{high}"
+    for flag, path in (("--model-path", reading.model_path), ("--custom", reading.custom)):
+        if path is not None:
+            yield f"{flag}={path}"
 
 
 def _chosen(options: PlanOptions) -> Iterator[tuple[str, Any, Any]]:

@@ -85,6 +85,23 @@ def option(default: Any, group: str, text: str, **more: Any) -> Any:
     return field(default=default, metadata={"option": Option(group, text, **more)})
 
 
+def _ram(text: str) -> int | str:
+    """Return the bytes of --ram, or the text of two arenas. Raises ValueError."""
+    if ":" not in text:
+        return parse_size(text)
+    _arenas(text)
+    return text
+
+
+def _arenas(text: str) -> tuple[int, int]:
+    """Return the bytes of two arenas, of structures and of tensors. Raises ValueError."""
+    parts = [each.partition(":") for each in text.split(",")]
+    sizes = {name: size for name, _, size in parts}
+    if sorted(name for name, _, _ in parts) != ["persistent", "tensors"]:
+        raise ValueError("two arenas are persistent:8K,tensors:20K")
+    return parse_size(sizes["persistent"]), parse_size(sizes["tensors"])
+
+
 def _slide(text: str) -> int:
     """Return the rows of --slide. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or not int(text):
@@ -116,6 +133,15 @@ class PlanOptions:
         metavar="dtcm:64K,sram:320K",
         sets=("memgraph-memory.banks",),
         shorthand=Shorthand("", timed=True),
+    )
+    ram: int | str | None = option(
+        None,
+        BUDGET,
+        "what the board has for arena, stack and static RAM: fitted to it as by --fit, unless "
+        "--rows says how or --place asks for shared objects; fails if it is not enough; of TFLM's "
+        "two arenas persistent:8K,tensors:20K",
+        metavar="256K",
+        parse=_ram,
     )
     fit: int | None = option(
         None,
@@ -313,6 +339,17 @@ class PlanOptions:
     )
 
     @property
+    def ram_bytes(self) -> int | None:
+        """Return the bytes of RAM, if they are given and not those of two arenas."""
+        return self.ram if isinstance(self.ram, int) else None
+
+    @property
+    def arenas(self) -> tuple[int, int] | None:
+        """Return the bytes of an interpreter's two arenas, of structures and of tensors, if they
+        are given."""
+        return _arenas(self.ram) if isinstance(self.ram, str) else None
+
+    @property
     def is_compiled(self) -> bool:
         """Return whether the target runs C that we write."""
         return self.target in target_names("c")
@@ -353,6 +390,14 @@ CONFLICTS: tuple[tuple[Callable[[PlanOptions], bool], str], ...] = (
     (
         lambda o: o.align_io is not None and o.runs_file,
         "--align-io is of C targets; TensorFlow Lite Micro places tensors at multiples of 16",
+    ),
+    (
+        lambda o: o.ram is not None and o.memory is not None,
+        "--ram is one memory, --memory says all of them; give one of the two",
+    ),
+    (
+        lambda o: isinstance(o.ram, str) and not o.runs_file,
+        "--ram of two arenas is of --target=tflm; --memory has those of C targets",
     ),
     (lambda o: o.fit is not None and o.fit < 1, "--fit={o.fit}: no arena has no bytes"),
     (

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
+from memopt.backends.report.wording import short
 from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
 from memopt.compile.compare import Task, plan_alone, plan_task
 from memopt.compile.pipelines import SettledOptions
@@ -19,6 +20,8 @@ from memopt.text.format import sizes
 
 if TYPE_CHECKING:
     from memopt.backends.c.project.project_files import Project
+
+NAME = 40  # characters of a tensor's name in an error
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Planned:
         of = self.imported
         given = of.context, of.module, of.frontend, of.request.options, self.task
         advised = Advised(*given, self.known.plan.arena, ram)
-        return advice_of(advised, of.seconds, of.request.ram)
+        return advice_of(advised, of.seconds, of.request.options.ram_bytes)
 
 
 def planned_by(imported: Imported, task: Task, options: SettledOptions | None = None) -> Planned:
@@ -76,7 +79,7 @@ def read_plan(imported: Imported, known: Checked) -> Planned:
 
 def check_arena(planned: Planned) -> None:
     """Raise MemoptError for an arena that alone exceeds the board's RAM."""
-    ram = planned.imported.request.ram
+    ram = planned.imported.request.options.ram_bytes
     if ram is not None and planned.known.plan.arena > ram:
         raise does_not_fit(planned.known, ram, planned.advice(None))
 
@@ -88,11 +91,12 @@ def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptEr
     line = timeline_of(known.func, known)
     at, step = max(enumerate(line.steps), key=lambda s: s[1].bytes)
     tensors = sorted((line.buffers[i] for i in line.live_at(at)), key=lambda b: -b.bytes)
-    named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])
+    named = ", ".join(f"{short(b.name, NAME)} {b.bytes:,} B" for b in tensors[:6])
     more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
     return MemoptError(
         f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
-        f"missing; the peak is at {step.name} with {named}{more}" + fitting_text(advice, ram)
+        f"missing; the peak is at {short(step.name, NAME)} with {named}{more}"
+        + fitting_text(advice, ram)
     )
 
 

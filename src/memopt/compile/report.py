@@ -13,6 +13,7 @@ from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.compile.advice import Advice, fitting_text
 from memopt.compile.measure import Measured
+from memopt.compile.options import PlanOptions
 from memopt.compile.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.compile.run_passes import SourcePlan, plan_facts
 from memopt.compile.target_facts import (
@@ -40,12 +41,18 @@ class Report:
     def check_budgets(self) -> None:
         """Raise MemoptError unless the device needs no more RAM and flash than are given."""
         request, facts = self.measured.planned.imported.request, self.measured.facts
-        if request.ram is not None:
-            check_target_ram(facts, request.ram, fitting_text(self.advice, request.ram))
-        if request.arenas is not None:
-            check_target_arenas(facts, *request.arenas)
+        check_ram(facts, request.options, self.advice)
         if request.flash is not None:
             check_target_flash(facts, request.flash)
+
+
+def check_ram(facts: dict[str, Any], options: PlanOptions, advice: Sequence[Advice] = ()) -> None:
+    """Raise MemoptError unless the device needs no more RAM than `options` give, and say what of
+    `advice` would fit."""
+    if (ram := options.ram_bytes) is not None:
+        check_target_ram(facts, ram, fitting_text(advice, ram))
+    elif options.arenas is not None:
+        check_target_arenas(facts, *options.arenas)
 
 
 def report(measured: Measured) -> Report:

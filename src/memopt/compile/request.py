@@ -47,16 +47,13 @@ class Building:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A model to plan by `options`, in `ram` bytes of a board, in an interpreter's two `arenas`, of
-    structures and of tensors, and `flash` bytes of an image, at a `clock` in Hz, if they are given.
-    If it `is_built` a plan of what cannot be is refused, and its files go to `folder`."""
+    """A model to plan by `options`, in `flash` bytes of an image, at a `clock` in Hz, if they are
+    given. If it `is_built` a plan of what cannot be is refused, and its files go to `folder`."""
 
     path: Path
     options: PlanOptions
     reading: Reading = Reading()
     building: Building = Building()
-    ram: int | None = None
-    arenas: tuple[int, int] | None = None
     flash: int | None = None
     clock: int | None = None
     is_built: bool = False

@@ -23,6 +23,7 @@ from memopt.compile.driver import model_files, relative_files
 from memopt.compile.files.folder import publish
 from memopt.compile.files.staging import staging
 from memopt.compile.measure import Measured
+from memopt.compile.options import check_conflicts
 from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported, read
 from memopt.compile.report import Report, report
@@ -33,7 +34,18 @@ from memopt.text.diagnostics import write_file
 from memopt.text.ir_text import module_text
 from memopt.text.usage import UsageError
 
-__all__ = ["build", "check", "compiled", "estimate", "measure", "plan", "read", "report", "write"]
+__all__ = [
+    "build",
+    "check",
+    "compiled",
+    "estimate",
+    "final_build",
+    "measure",
+    "plan",
+    "read",
+    "report",
+    "write",
+]
 
 
 class Runtime(Protocol):
@@ -76,10 +88,7 @@ def _has_script(request: Request) -> bool:
 
 def check(request: Request) -> None:
     """Raise UsageError for options of a build that contradict each other."""
-    if request.ram is not None and request.options.memory is not None:
-        raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
-    if request.arenas is not None and not request.options.runs_file:
-        raise UsageError("--ram of two arenas is of --target=tflm; --memory has those of C targets")
+    check_conflicts(request.options)
     if ARENA in request.building.storage.sections and request.options.memory is not None:
         raise UsageError("--section=arena is of one arena; --memory has a section for each memory")
     layout = request.building.layout
@@ -128,6 +137,15 @@ def compiled(imported: Imported) -> Report:
     answer = report(runtime.measure(runtime.build(runtime.plan(imported))))
     answer.check_budgets()
     return answer
+
+
+def final_build(imported: Imported) -> Built:
+    """Return the build that `compiled` writes: where RAM is given measures choose it."""
+    if imported.request.options.ram is None:
+        return build(plan(imported))
+    chosen = compiled(imported).measured.built
+    assert chosen is not None
+    return chosen
 
 
 def write(report: Report, force: bool) -> None:

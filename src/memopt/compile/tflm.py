@@ -14,6 +14,7 @@ from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned, check_arena, planned_by
 from memopt.compile.plan_request import is_tflite, settled
 from memopt.compile.read import Imported
+from memopt.compile.report import check_ram
 from memopt.compile.request import FULL, Request
 from memopt.compile.rewritten_network import RewrittenNetwork, rewrite_network
 from memopt.compile.run_passes import as_it_was
@@ -74,6 +75,8 @@ class Tflm:
             before = as_it_was(imported.context, network, from_tflite)
             planned = replace(planned, before=before)
         check_arena(planned)
+        if not request.is_built and request.options.ram is not None:
+            check_ram(self.estimate(planned), request.options)
         return planned
 
     def build(self, planned: Planned) -> Built:

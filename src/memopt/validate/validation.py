@@ -16,7 +16,7 @@ from memopt.backends.report.wording import xml
 from memopt.compile.plan import Built
 from memopt.compile.read import Imported, read
 from memopt.compile.request import Request
-from memopt.compile.stages import build, check, plan
+from memopt.compile.stages import check, final_build
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
@@ -151,7 +151,7 @@ def validate(
         samples = read_samples(data, wanted, labels)
         samples = samples.first(count or len(samples))
         stored = [one.holding(a) for one, a in zip(file_inputs, samples.inputs, strict=True)]
-        built = build(plan(imported))
+        built = final_build(imported)
         device = _Device(built, Path(work), file_inputs, file_outputs, stream, port or "")
         if with_layers and device.board is not None and not device.board.is_same_code:
             text = "--layers: the board's code is another than of these options"

@@ -1,5 +1,6 @@
 """`memopt explore`: plans by several options side by side."""
 
+import argparse
 import json
 import shlex
 from dataclasses import replace
@@ -10,10 +11,13 @@ import pytest
 from pooled import NETWORK
 
 from memopt.cli import main
-from memopt.compile.explore import Point, distinct, front, trials
+from memopt.cli.arguments import request_of
+from memopt.cli.commands.compile import add_arguments
+from memopt.compile.explore import Point, command_of, distinct, front, trials
 from memopt.compile.figures import FIGURES
 from memopt.compile.options import PlanOptions
-from memopt.compile.request import Request
+from memopt.compile.request import Reading, Request
+from memopt.frontends.core.shapes import BATCH
 
 
 def pointed(command: str, **figures: int) -> Point:
@@ -52,6 +56,21 @@ def test_what_is_given_stays_in_all() -> None:
     assert len(trials(given)) == 7
     tflm = replace(request, options=PlanOptions(target="tflm"))
     assert all(not {"optimize", "rows"} & one.keys() for one in trials(tflm))
+
+
+def test_a_command_reads_the_file_as_it_was_read() -> None:
+    reading = Reading(
+        shapes={"x": (1, 3), BATCH: (2,)},
+        fixed={"length": (16,)},
+        ranges={"x": (-1, 0.5)},
+        custom=Path("own ops.json"),
+    )
+    request = Request(path=Path("a net.onnx"), options=PlanOptions(ram=4096), reading=reading)
+    parser = argparse.ArgumentParser()
+    add_arguments(parser.add_subparsers())
+    words = shlex.split(command_of(request, request.options))[1:]
+    args = parser.parse_args(words)
+    assert request_of(args, Path(*args.model)) == request
 
 
 def test_what_is_beaten_is_not_in_front() -> None:

@@ -2,6 +2,7 @@
 arena, stack and static RAM."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tflm_plan import planned, write
 from tflm_runner import Job, random_inputs, run
 from tools import need_tools
 
+import memopt
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
 from memopt.dialects.memgraph.plan import plan_of
@@ -81,6 +83,19 @@ def test_two_arenas_have_what_is_given(
         error = refusal(model, tmp_path / "no", capsys, "--target=tflm", both)
         assert text in error and "1 B are missing" in error
         assert not (tmp_path / "no").exists()
+        assert main(["explore", str(model), "--target=tflm", both]) == 1
+        assert text in capsys.readouterr().err
+        for call in (memopt.plan, partial(memopt.compile, out=tmp_path / "no")):
+            with pytest.raises(memopt.MemoptError, match=text):
+                call(model, target="tflm", ram=both.removeprefix("--ram="))
+    assert (
+        main(["explore", str(model), "--target=tflm", f"--ram=persistent:{persistent},tensors:8K"])
+        == 0
+    )
+    assert f"--ram=persistent:{persistent},tensors:8K" in capsys.readouterr().out
+    assert memopt.plan(model, target="tflm", ram="2K").arena <= 1_072
+    with pytest.raises(ValueError, match=r"^ram=persistent:8K: two arenas are"):
+        memopt.plan(model, target="tflm", ram="persistent:8K")
     for words in (
         ["--target=tflm", "--ram=persistent:8K"],
         ["--target=tflm", "--ram=persistent:8K,tensors:1K,tensors:2K"],

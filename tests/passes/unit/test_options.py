@@ -20,6 +20,7 @@ from memopt.compile.options import (
 from memopt.text.usage import UsageError
 
 GIVEN = {  # one word that each option takes, and what it means
+    "ram": ("64K", 65536),
     "fit": ("64K", 65536),
     "kept": ("8K", 8192),
     "align_io": ("32", 32),
@@ -60,6 +61,8 @@ def test_what_contradicts_itself_is_refused_by_name() -> None:
         PlanOptions(align_io=24),
         PlanOptions(align_io=32, io="caller"),
         PlanOptions(align_io=32, target="tflm"),
+        PlanOptions(ram=1, memory="a:1"),
+        PlanOptions(ram="persistent:1,tensors:1"),
         PlanOptions(fit=0),
         PlanOptions(fit=1, memory="a:1"),
         PlanOptions(fit=1, rows="all"),

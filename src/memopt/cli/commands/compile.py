@@ -39,13 +39,6 @@ def add_arguments(commands: Any) -> None:
         help=f"{listed(IR)}; of several each gets a folder of its name in DIR (C targets)",
     )
     parser.add_argument(
-        "--ram",
-        metavar="256K",
-        help="what the board has for arena, stack and static RAM: fitted to it as by --fit, unless "
-        "--rows says how or --place asks for shared objects; fails if it is not enough; of TFLM's "
-        "two arenas persistent:8K,tensors:20K",
-    )
-    parser.add_argument(
         "--flash",
         metavar="512K",
         help="what the board has for the whole image; fails if it is not enough",
@@ -171,23 +164,11 @@ def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
         has_serial=args.serial,
         measure=args.measure,
     )
-    ram, arenas = (None, None) if args.ram is None else _ram(args.ram)
     flash = None if args.flash is None else bytes_of_text(args.flash)
     clock = None if args.clock is None else hertz(args.clock)
     own = folder if len(args.model) == 1 else folder / file_name(stem_of(path))
-    budgets: dict[str, Any] = {"ram": ram, "arenas": arenas, "flash": flash, "clock": clock}
+    budgets: dict[str, Any] = {"flash": flash, "clock": clock}
     return request_of(args, path, building=building, **budgets, is_built=True, folder=own)
-
-
-def _ram(text: str) -> tuple[int | None, tuple[int, int] | None]:
-    """Return bytes of RAM, or those of two arenas. Raises UsageError."""
-    if ":" not in text:
-        return bytes_of_text(text), None
-    parts = [each.partition(":") for each in text.split(",")]
-    named = {name: size for name, _, size in parts}
-    if sorted(name for name, _, _ in parts) != ["persistent", "tensors"]:
-        raise UsageError(f"--ram={text}: two arenas are persistent:8K,tensors:20K")
-    return None, (bytes_of_text(named["persistent"]), bytes_of_text(named["tensors"]))
 
 
 def _one(args: argparse.Namespace, request: Request) -> None:

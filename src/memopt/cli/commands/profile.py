@@ -14,7 +14,7 @@ from memopt.backends.report.wording import short
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.page import check_page, facts_of
 from memopt.compile.profile import check_profiled, entries_of, hertz, profile_of, total_of
-from memopt.compile.stages import build, check, plan, read
+from memopt.compile.stages import check, final_build, read
 from memopt.dialects.memgraph.errors import printable
 from memopt.text.diagnostics import write_output
 from memopt.text.progress import Spinner
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     check(request)
     check_profiled(args.target)
     with Spinner("profiling"):
-        lines = profile_of(build(plan(read(request))))
+        lines = profile_of(final_build(read(request)))
     entries = entries_of(lines, clock)
     total = total_of(entries)
     if args.json:
