@@ -6,6 +6,7 @@ What a kernel would refuse it refuses too.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -35,20 +36,23 @@ def constants_of(weights: Weights, model: ModelAttr) -> Constants:
     Weights are read on first use. Raises MemoptError where they cannot be, or where a constant
     expression cannot be evaluated.
     """
-    known: dict[SSAValue, Array] = {}
+    return partial(_array_of, {}, weights, model)
 
-    def look_up(value: SSAValue) -> Array | None:
-        if value in known:
-            return known[value]
-        if not isinstance(value, OpResult) or not is_constant_expression(value, model):
-            return None
-        op = value.op
-        if is_constant_like(op):
-            array = weights.array(op)
-        else:
-            operands = [cast("Array", look_up(v)) for v in op.operands]
-            array = cast("ComputeOp", op).evaluate(operands)[value.index]
-        known[value] = array
-        return array
 
-    return look_up
+def _array_of(
+    known: dict[SSAValue, Array], weights: Weights, model: ModelAttr, value: SSAValue
+) -> Array | None:
+    """Return what `constants_of` says of a value; no closure, which would hold itself, and with it
+    all weights until garbage is collected."""
+    if value in known:
+        return known[value]
+    if not isinstance(value, OpResult) or not is_constant_expression(value, model):
+        return None
+    op = value.op
+    if is_constant_like(op):
+        array = weights.array(op)
+    else:
+        operands = [cast("Array", _array_of(known, weights, model, v)) for v in op.operands]
+        array = cast("ComputeOp", op).evaluate(operands)[value.index]
+    known[value] = array
+    return array

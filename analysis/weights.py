@@ -36,6 +36,7 @@ from memopt.formats.tflite import Model, elements_of, read_model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from onnx import TensorProto
 
     Array = NDArray[Any]
 
@@ -74,7 +75,10 @@ class Weights:
     folder: Path = Path()
     model_path: Path | None = None
     _bytes: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    _models: dict[str, Any] = field(default_factory=dict[str, Any])
+    _models: dict[str, Model] = field(default_factory=dict[str, Model])
+    _tensors: "dict[str, dict[str, TensorProto]]" = field(
+        default_factory=dict[str, "dict[str, TensorProto]"]
+    )
 
     @classmethod
     def of(cls, module: ModuleOp, folder: Path = Path(), model_path: Path | None = None):
@@ -153,16 +157,20 @@ class Weights:
 
     def _raw(self, value: WeightsAttr) -> "bytes | Array":
         sha256, key = value.sha256.data, value.key.data
+        if sha256 in self._tensors:
+            return self._onnx(sha256, key)
         data = self.data(sha256)
         if data[4:8] == b"TFL3":
             return self._tflite(sha256, data, key)
-        return self._onnx(sha256, data, key)
+        self._read_onnx(sha256, data)
+        del data, self._bytes[sha256]  # the tensors are a copy
+        return self._onnx(sha256, key)
 
     def _tflite(self, sha256: str, data: bytes, key: str) -> bytes:
         place = self._place(sha256)
         if sha256 not in self._models:
             self._models[sha256] = read_model(data, place)
-        model: Model = self._models[sha256]
+        model = self._models[sha256]
         subgraph, _, tensor = key.rpartition("/")
         try:
             stored = model.subgraphs[int(subgraph or 0)].tensors[int(tensor)]
@@ -170,16 +178,17 @@ class Weights:
             raise MemoptError(f"no tensor {key!r}", place) from None
         return elements_of(data, model, stored)
 
-    def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
+    def _read_onnx(self, sha256: str, data: bytes) -> None:
         import onnx
 
+        try:
+            self._tensors[sha256] = named_tensors(onnx.load_model_from_string(data))
+        except Exception as error:  # protobuf's errors have no common class
+            raise MemoptError(f"no model: {error}", self._place(sha256)) from None
+
+    def _onnx(self, sha256: str, key: str) -> "Array":
         place = self._place(sha256)
-        if sha256 not in self._models:
-            try:
-                self._models[sha256] = named_tensors(onnx.load_model_from_string(data))
-            except Exception as error:  # protobuf's errors have no common class
-                raise MemoptError(f"no model: {error}", place) from None
-        tensor = self._models[sha256].get(key)
+        tensor = self._tensors[sha256].get(key)
         if tensor is None:
             raise MemoptError(f"no constant {key!r}", place)
         try:

@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 5;
+constexpr std::int32_t MEMOPT_INTERFACE = 6;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -92,3 +92,10 @@ MEMOPT_API std::int64_t memopt_json_graphs_solve(const char* texts, const std::i
                                                  std::int64_t setting_count, const char* elements,
                                                  std::int64_t work, std::int64_t* figures,
                                                  unsigned char* operators, char* names);
+
+// Write the numbers of a constant array as C text, `reals` or, where that is null, `wholes`: each a
+// literal, as many on a line as it takes, behind a line that has `column` bytes so far, 0 before the
+// first word. Return the bytes written into `out`, at most 32 for each number, or -1 for numbers
+// that Python writes.
+MEMOPT_API std::int64_t memopt_array_text(const float* reals, const std::int64_t* wholes,
+                                          std::int64_t count, std::int64_t* column, char* out);

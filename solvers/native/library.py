@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-INTERFACE = 5  # MEMOPT_INTERFACE of interface.hpp
+INTERFACE = 6  # MEMOPT_INTERFACE of interface.hpp
 FILE = "core.native"  # named so on every platform: `.so` would be a module of Python's
 LARGEST = (1 << 63) - 1  # what a number of the interface may be
 
@@ -48,6 +48,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(Numbers, c_void_p, c_void_p),
         ),
     ),
+    "memopt_array_text": (c_int64, (c_void_p, c_void_p, c_int64, Numbers, c_char_p)),
 }
 
 

@@ -2,13 +2,19 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
+from memopt.backends.c.emit.native_arrays import native_text
+from memopt.dialects.arithmetic.lazy_numpy import np
+
 LINE = 100
 PART = 1 << 15  # numbers of an array that are words at a time
+LARGE = 1 << 16  # numbers of an array, above which it is written part by part
+MARK = "\f"  # around what stands for such an array
 _HOLE = re.compile(r"@(\w+)@")
 # A model of such a name would shadow a file of the project, a header of the C library, or the maths
 # library that is linked; or CMake keeps the name for a target of its own.
@@ -79,29 +85,79 @@ def _floats(numbers: Sequence[float]) -> list[str]:
     ]
 
 
-def _lines(words: Sequence[str]) -> tuple[list[str], Sequence[str]]:
-    """Return full lines of words with a comma behind each, and the words of the last line, to which
-    more may come."""
-    ends = list(accumulate([len(word) + 2 for word in words]))
-    lines, start, before = list[str](), 0, 1
-    while (end := bisect_right(ends, LINE - before, start + 1)) < len(words):
-        lines.append(f"  {', '.join(words[start:end])},\n")
-        start, before = end, 1 - ends[end - 1]
-    return lines, words[start:]
+def _flowed(words: Sequence[str], column: int) -> tuple[str, int]:
+    """Return words as text behind a line of which `column` bytes are written, 0 before the first
+    word, and how many bytes of the last line are written then."""
+    ends = [0, *accumulate([len(word) + 2 for word in words])]
+    pieces, start, between = list[str](), 0, ", " if column else "  "
+    while start < len(words):
+        room = ends[start] + LINE - 1 - column
+        end = bisect_right(ends, room, start + (1 if column else 2)) - 1
+        if end > start:
+            pieces += [between, ", ".join(words[start:end])]
+            column += ends[end] - ends[start]
+            start = end
+        if start < len(words):
+            between, column = ",\n  ", 0
+    return "".join(pieces), column
+
+
+@dataclass(frozen=True)
+class ConstantArray:
+    """A `static const` numpy array, flattened, in the section of its kind."""
+
+    c_type: str
+    name: str
+    values: Any
+    kind: str = "TABLES"
+
+    def pieces(self) -> Iterator[str]:
+        """Yield its definition, of which a part at a time is in memory: a number takes a hundred
+        bytes as one of Python's and a word of its own."""
+        flat = self.values.reshape(-1)
+        head = f"MEMOPT_{self.kind} static const {self.c_type} {self.name}"
+        yield f"{head}[{max(1, len(flat))}] = {{\n"
+        column, is_large = 0, len(flat) > LARGE
+        if not len(flat):
+            yield "  0.0f" if self.c_type == "float" else "  0"
+        for at in range(0, len(flat), PART):
+            part = flat[at : at + PART]
+            written = native_text(self.c_type, part, column) if is_large else None
+            if written is None:
+                numbers = part.tolist()
+                is_real = self.c_type == "float"
+                words = _floats(numbers) if is_real else list(map(int_literal, numbers))
+                written = _flowed(words, column)
+            text, column = written
+            yield text
+        yield ",\n};\n"
+
+    @property
+    def is_finite(self) -> bool:
+        """Return whether no number is written by a macro of math.h."""
+        return self.c_type != "float" or bool(np.isfinite(self.values).all())
 
 
 def array(c_type: str, name: str, values: Any, kind: str = "TABLES") -> str:
-    """`static const` definition of a numpy array, flattened, in the section of its kind.
+    """Return the definition of a ConstantArray."""
+    return "".join(ConstantArray(c_type, name, values, kind).pieces())
 
-    A weight takes a hundred bytes as a number and a word of its own, so they are made of a part of
-    the array at a time.
-    """
-    flat = values.reshape(-1)
-    parts = [f"MEMOPT_{kind} static const {c_type} {name}[{max(1, len(flat))}] = {{\n"]
-    rest: Sequence[str] = () if len(flat) else ("0.0f" if c_type == "float" else "0",)
-    for at in range(0, len(flat), PART):
-        numbers = flat[at : at + PART].tolist()
-        new = _floats(numbers) if c_type == "float" else list(map(int_literal, numbers))
-        lines, rest = _lines([*rest, *new])
-        parts += lines
-    return "".join([*parts, f"  {', '.join(rest)},\n}};\n"])
+
+LargeArrays = dict[str, ConstantArray]
+"""Arrays that are not written before their file is, by the mark that stands for them."""
+
+
+def mark_large(arrays: LargeArrays, large: ConstantArray, digest: str) -> str:
+    """Return the mark of an array of the `digest`, which is put into `arrays`."""
+    mark = f"{large.kind} {large.c_type} {large.name} {digest}"
+    arrays[mark] = large
+    return f"{MARK}{mark}{MARK}"
+
+
+def pieces_of(text: str, arrays: LargeArrays) -> Iterator[str]:
+    """Yield the pieces of a text, with the arrays whose marks it has."""
+    for number, piece in enumerate(text.split(MARK)):
+        if number % 2:
+            yield from arrays[piece].pieces()
+        else:
+            yield piece

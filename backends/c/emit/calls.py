@@ -7,17 +7,28 @@ memopt_sum_line_s8(&op3_params, &op3_rows, in, arena + 0, NULL);
 A kernel that works in scratch gets its place instead of NULL, `arena + 512`.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from xdsl.ir import Operation
 
-from memopt.backends.c.emit.c_text import array, float_literal, int_literal, plain
+from memopt.backends.c.emit.c_text import (
+    LARGE,
+    ConstantArray,
+    LargeArrays,
+    array,
+    float_literal,
+    int_literal,
+    mark_large,
+    plain,
+)
 from memopt.backends.c.emit.call import Constants, KernelCall, Table
 from memopt.backends.c.emit.layout import Address, Layout
 from memopt.backends.c.kernels import field_order
 from memopt.backends.c.weights.blob import Blob
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.names import name_of
 
@@ -26,7 +37,7 @@ from memopt.dialects.memgraph.names import name_of
 class Source:
     """The parts of the C file while it is written; `tables` finds equal arrays again, `pointers` is
     how many operands a call has at most, `needed` as Form has it, `operators` by number, `weights`
-    by the names of their arrays, or in a `blob`."""
+    by the names of their arrays, or in a `blob`; `large` arrays are marks in the `data`."""
 
     layout: Layout
     constants: Constants
@@ -40,6 +51,7 @@ class Source:
     tables: dict[tuple[str, bool, bytes], str] = field(
         default_factory=dict[tuple[str, bool, bytes], str]
     )
+    large: LargeArrays = field(default_factory=LargeArrays)
     needed: set[str] = field(default_factory=set[str])
     operators: list[Operation] = field(default_factory=list[Operation])
     weights: dict[str, Table] = field(default_factory=dict[str, Table])
@@ -50,7 +62,8 @@ def table_name(out: Source, table: Table, name: str) -> str:
     """The name of a constant array, `name` if there is no equal one yet, or its place in the
     blob."""
     blob = None if table.is_looked_up else out.blob
-    key = (table.c_type, blob is not None, table.values.tobytes())
+    digest = hashlib.sha256(np.ascontiguousarray(table.values).reshape(-1).data).digest()
+    key = (table.c_type, blob is not None, digest)
     if key in out.tables:
         return out.tables[key]
     if blob is not None:
@@ -60,7 +73,11 @@ def table_name(out: Source, table: Table, name: str) -> str:
         if not table.is_looked_up:
             out.weights[name] = table
         kind = "TABLES" if table.is_looked_up else "WEIGHTS"
-        out.data.append(array(table.c_type, name, table.values, kind))
+        if table.values.size > LARGE:
+            large = ConstantArray(table.c_type, name, table.values, kind)
+            out.data.append(mark_large(out.large, large, digest.hex()))
+        else:
+            out.data.append(array(table.c_type, name, table.values, kind))
     return out.tables[key]
 
 

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 
 from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit.c_text import identifier
+from memopt.backends.c.emit.c_text import identifier, pieces_of
 from memopt.backends.c.emit.calls import Source
 from memopt.backends.c.emit.header import c_type_of
 from memopt.backends.c.emit.layout import Layout, layout_of
@@ -66,11 +66,12 @@ def memref_calls(
     even = any(rounds_even(op) for op in module.walk())
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     texts = inlined(tuple(kernels), Form(even, needed=frozenset(out.needed)))
-    return (
+    text = (
         f"{WRITTEN}#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
         f"#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
         f"{texts}\n{MEMREF}{ARRAYS}{TRACE}" + "\n".join([*out.data, *functions])
     )
+    return "".join(pieces_of(text, out.large))
 
 
 def _function(out: Source, op: Operation, index: int) -> str:

@@ -11,7 +11,7 @@ The plan is verified first; nothing is planned here. Equal modules give equal te
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +20,7 @@ from xdsl.ir import Operation
 from memopt.analysis.constants import constants_of
 from memopt.analysis.persistent import initial_of
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit.c_text import identifier, plain
+from memopt.backends.c.emit.c_text import LargeArrays, identifier, pieces_of, plain
 from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, pointer, table_name
 from memopt.backends.c.emit.header import bytes_in, c_type_of, header, run_signature
@@ -48,7 +48,8 @@ WRITTEN = "/* Written by memopt: do not edit. */\n"
 class Emitted:
     """`header` of a model, `source` without the kernels and what declares them, the names of those
     that it calls, in order of first use, and the form of their texts. `operators` by the numbers
-    that the source gives them; the `blob` is what it leaves to a file of weights."""
+    that the source gives them; the `blob` is what it leaves to a file of weights, `large` arrays
+    are marks in the source."""
 
     header: str
     source: str
@@ -57,6 +58,7 @@ class Emitted:
     form: Form
     operators: tuple[Operation, ...] = ()
     blob: Blob | None = None
+    large: LargeArrays = field(default_factory=LargeArrays)
 
 
 def _checks(layout: Layout, name: str) -> str:
@@ -207,7 +209,10 @@ def emit(
     form = Form(even, needed=frozenset(out.needed))
     declared_header = header(layout, name, streamed, out.blob)
     operators = tuple(out.operators)
-    return Emitted(declared_header, source, tuple(kernels), layout, form, operators, out.blob)
+    kernel_names = tuple(kernels)
+    return Emitted(
+        declared_header, source, kernel_names, layout, form, operators, out.blob, out.large
+    )
 
 
 def _pointers(layout: Layout) -> list[str]:
@@ -221,7 +226,7 @@ def emit_c(
 ) -> None:
     """`-t c`: one self-contained C file, the kernels that the model uses as static functions."""
     emitted = emit(module, name, None, weights)
-    output.write(single_source(emitted, emitted.header))
+    output.writelines(pieces_of(single_source(emitted, emitted.header), emitted.large))
 
 
 def single_source(emitted: Emitted, header: str) -> str:
@@ -250,9 +255,10 @@ def header_file(emitted: Emitted) -> str:
 
 def _includes(emitted: Emitted) -> str:
     """Headers of the C library that the model's own text needs."""
-    # the text of large weights is looked through ten times as fast for one word alone
+    # a text is looked through ten times as fast for one word alone
     near = any(word in emitted.source for word in ("INFINITY", "NAN"))
     special = near and re.search(r"\b(INFINITY|NAN)\b", emitted.source) is not None
+    special = special or not all(large.is_finite for large in emitted.large.values())
     return ("#include <math.h>\n" if special else "") + "#include <string.h>\n"
 
 

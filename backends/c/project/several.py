@@ -9,6 +9,7 @@ Models that never run together share one arena, the largest of theirs.
 
 from dataclasses import dataclass, replace
 
+from memopt.backends.c.emit.c_text import LargeArrays
 from memopt.backends.c.emit.header import bytes_in, fits, holds
 from memopt.backends.c.emit.layout import row_bytes
 from memopt.backends.c.emit.sections import ARENA, attribute
@@ -46,6 +47,11 @@ class Several:
     projects: tuple[Project, ...]
     shares_kernels: bool = False
     shares_arena: bool = False
+
+    @property
+    def large(self) -> LargeArrays:
+        """The arrays that are marks in the sources."""
+        return {m: a for project in self.projects for m, a in project.emitted.large.items()}
 
     @property
     def arena(self) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
-from memopt.backends.c.emit.c_text import file_name
+from memopt.backends.c.emit.c_text import LargeArrays, file_name, pieces_of
 from memopt.backends.c.emit.source import emit
 from memopt.backends.c.project.layouts import MAKE, layout_named
 from memopt.backends.c.project.measure import measure_project
@@ -70,7 +70,7 @@ def write_project(
 def write_files(project: Project, directory: Path, layout: str) -> None:
     """Write the files of a layout into `directory`, which is made if missing; files of the same
     name are replaced, others stay. Raises MemoptError for what cannot be written."""
-    write_texts(layout_named(layout)(project), directory)
+    write_texts(layout_named(layout)(project), directory, project.emitted.large)
     for file, data in weight_files(project).items():
         (directory / file).write_bytes(data)
 
@@ -81,8 +81,8 @@ def weight_files(project: Project) -> dict[str, bytes]:
     return {} if blob is None else {f"{project.name}.weights.bin": bytes(blob.data)}
 
 
-def write_texts(files: Files, directory: Path) -> None:
-    """`write_files` for texts that are there."""
+def write_texts(files: Files, directory: Path, large: LargeArrays | None = None) -> None:
+    """`write_files` for texts that are there, with the arrays that are marks in them."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as tmp:
@@ -90,7 +90,8 @@ def write_texts(files: Files, directory: Path) -> None:
             staged.mkdir()
             for file, text in files.items():
                 (staged / file).parent.mkdir(parents=True, exist_ok=True)
-                (staged / file).write_text(text)
+                with (staged / file).open("w") as out:
+                    out.writelines(pieces_of(text, large or {}))
             if directory.exists():
                 _replace_entries(staged, directory)
             else:

@@ -66,7 +66,7 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
     args.model = None
     with staging(directory) as staged:
         several = Several(tuple(projects), args.shared_kernels, args.share_arena)
-        write_texts(several_files(several, layout), staged)
+        write_texts(several_files(several, layout), staged, several.large)
         reports = [report(Measured(built.planned, facts_of(built), built)) for built in builds]
         sources: list[Path] = []
         for project, each in zip(projects, reports, strict=True):
@@ -143,7 +143,7 @@ def _together(several: Several, reports: Sequence[dict[str, Any]], depth: str) -
         measured = not_built(board.name, NOT_COMPILED)
     else:
         with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
-            write_texts(several_files(several, MAKE), Path(folder))
+            write_texts(several_files(several, MAKE), Path(folder), several.large)
             measured = measure_project(Path(folder), board.name, runs=depth == FULL)
     return {
         "models": [_line(*both) for both in zip(several.projects, reports, strict=True)],

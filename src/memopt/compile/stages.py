@@ -155,7 +155,9 @@ def write(report: Report, force: bool) -> None:
     assert measured.built is not None
     with staging(folder) as staged:
         files = measured.built.files
-        write_texts({n: text for n, text in files.items() if isinstance(text, str)}, staged)
+        project = measured.built.project
+        large = None if project is None else project.emitted.large
+        write_texts({n: text for n, text in files.items() if isinstance(text, str)}, staged, large)
         for name, data in files.items():
             if isinstance(data, bytes):
                 write_file(staged / name, data)

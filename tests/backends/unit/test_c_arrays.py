@@ -4,8 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from native import needs_native
 
 from memopt.backends.c.emit import c_text
+from memopt.backends.c.emit.native_arrays import native_text
 
 ARRAYS = 2_000
 
@@ -44,6 +46,7 @@ def test_arrays_are_what_they_are_word_by_word(
     rng = random.Random(0)
     for _ in range(int(ARRAYS * fuzz)):
         monkeypatch.setattr(c_text, "PART", rng.choice((1, 7, 16, 1 << 15)))
+        monkeypatch.setattr(c_text, "LARGE", rng.choice((-1, 1 << 16)))  # by the native library
         c_type = rng.choice(("float", "int8_t", "int32_t", "int64_t"))
         values = drawn(rng, c_type)
         head = f"MEMOPT_TABLES static const {c_type} t[{max(1, len(values))}] = {{\n"
@@ -57,3 +60,20 @@ def test_a_literal_reads_back_as_the_same_number() -> None:
     body = c_text.array("float", "t", numbers).split("{", 1)[1].strip().rstrip("};")
     read = [float(word.strip().removesuffix("f")) for word in body.split(",") if word.strip()]
     assert np.array(read, np.float32).tobytes() == numbers.tobytes()
+
+
+@needs_native
+def test_the_library_writes_what_python_does() -> None:
+    """Numbers near powers of ten, halves of the last digit, and what the library leaves to
+    Python."""
+    numbers = np.random.default_rng(1).integers(0, 1 << 32, 40_000, np.uint32).view(np.float32)
+    tens = [10.0**k for k in range(-37, 38)]
+    near = [np.nextafter(np.float32(ten), np.float32(way)) for ten in tens for way in (0, 1e38)]
+    halves = [k + 0.5**n for k in (1, 1023, 16383) for n in range(10)]
+    numbers = np.concatenate([numbers, np.array([*tens, *near, *halves], np.float32)])
+    left = 0
+    for number in numbers:
+        made = native_text("float", np.array([number], np.float32), 0)
+        left += made is None
+        assert made is None or made[0] == f"  {c_text.float_literal(float(number))}"
+    assert left < len(numbers) / 3

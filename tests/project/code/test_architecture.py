@@ -43,8 +43,10 @@ ALLOWED = {
     "backends": {"backends", "verify", "targets", "analysis", "dialects", "formats"},
 }
 ROOMS = tuple(ALLOWED)
-# What every room says to people, and how it finds modules: they import nothing of the rooms.
-EVERYWHERE = ("memopt.dialects.memgraph.errors", "memopt.modules")
+# What every room says to people, how it finds modules and the native library: they import nothing
+# of the rooms.
+LIBRARY = "memopt.solvers.native.library"
+EVERYWHERE = ("memopt.dialects.memgraph.errors", "memopt.modules", LIBRARY)
 HEAVY = ("numpy", "onnx", "ortools", "ai_edge_litert", "flatbuffers")
 
 

@@ -1,7 +1,8 @@
 // Runs the native library over streams, as they are and broken: `driver SEED MUTATIONS < streams`,
 // where a stream is its kind, its length and its numbers, 8 bytes each. Built with sanitizers,
 // which end it at what is undefined. The numbers of kind 3 are settings, their count first, and
-// behind them the bytes of a JSON graph, one a number.
+// behind them the bytes of a JSON graph, one a number. Those of kind 4 are an array.
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -151,7 +152,20 @@ bool solve_graphs(const Numbers& numbers, Random& random, bool hostile) {
     return done == 2 && figures[9];
 }
 
+// Numbers as whole ones, and their lower halves as the bits of floats.
+bool write_array(const Numbers& numbers, Random& random) {
+    std::vector<char> out(32 * numbers.size() + 1);
+    std::vector<float> reals;
+    for (const auto number : numbers)
+        reals.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(number)));
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    auto column = static_cast<std::int64_t>(random() % 200);
+    memopt_array_text(nullptr, numbers.data(), count, &column, out.data());
+    return memopt_array_text(reals.data(), nullptr, count, &column, out.data()) >= 0;
+}
+
 bool search(const Numbers& numbers, Random& random, std::int64_t kind, bool hostile) {
+    if (kind == 4) return write_array(numbers, random) || !hostile;
     if (kind == 3) return solve_graphs(numbers, random, hostile);
     if (kind == 2) return search_ejections(numbers, random, hostile);
     return kind ? search_corners(numbers, random, hostile)

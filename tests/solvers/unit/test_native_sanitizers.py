@@ -29,7 +29,7 @@ DRIVER = Path(__file__).with_name("native_driver.cpp")
 FLAGS = ("-std=c++20", "-g1", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
 MUTATIONS = 20_000
-DOWNSETS, CORNERS, EJECTIONS, JSON = 0, 1, 2, 3
+DOWNSETS, CORNERS, EJECTIONS, JSON, ARRAY = 0, 1, 2, 3, 4
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,7 @@ def json_graphs() -> list["array[int]"]:
 
 @pytest.mark.deep
 def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) -> None:
+    rng = random.Random(4)
     data = b"".join(
         array("q", (kind, len(stream))).tobytes() + stream.tobytes()
         for kind, streams in (
@@ -90,6 +91,7 @@ def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) ->
             (CORNERS, corners()),
             (EJECTIONS, boxes()),
             (JSON, json_graphs()),
+            (ARRAY, [array("q", (rng.getrandbits(63) for _ in range(40)))]),
         )
         for stream in streams
     )
