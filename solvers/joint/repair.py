@@ -67,7 +67,7 @@ class Asking:
         ended."""
         if not items:
             return coarse.Answer(True, ())
-        pieces = sum(len(i.pieces) for i in items)
+        pieces = sum(len(coarse.rectangles_of(i, self.unit)) for i in items)
         if self.ended or pieces > coarse.MOST:
             return coarse.Answer(None)
         self.questions += 1

@@ -115,7 +115,7 @@ def _load(items: Sequence[Item], unit: int) -> int:
     """Return the most bytes that are live together, rounded up to units."""
     changes: dict[int, int] = {}
     for item in items:
-        for lower, upper, _, size in _rectangles(item, unit):
+        for lower, upper, _, size in rectangles_of(item, unit):
             changes[lower] = changes.get(lower, 0) + size
             changes[upper] = changes.get(upper, 0) - size
     return unit * max(accumulate(changes[step] for step in sorted(changes)), default=0)
@@ -152,7 +152,7 @@ def ask(
     heights: list[int] = []
     offsets: list[Any] = []
     for item in items:
-        rectangles = _rectangles(item, unit)
+        rectangles = rectangles_of(item, unit)
         # there has to be room for pieces of other steps, too, where only some are asked about: what
         # is pinned there next would else be moved
         ends = [at + size for _, _, at, size in rectangles]
@@ -178,9 +178,17 @@ def ask(
     return Answer(False if answer.infeasible else None, work=answer.work)
 
 
-def _rectangles(item: Item, unit: int) -> Rectangles:
-    """One per piece; a single one where pieces above each other would round into each other."""
+def rectangles_of(item: Item, unit: int) -> Rectangles:
+    """Return one rectangle of all pieces that lie one above the other for the same steps: rows that
+    outlive a window are hundreds there. A single one where pieces would round into each other."""
     rounded = [(p.lower, p.upper, p.at // unit, -(-(p.at + p.size) // unit)) for p in item.pieces]
     if item.in_parts and any(n % unit for p in item.pieces for n in (p.at, p.size)):
         return [(item.lower, item.upper, 0, max(end for *_, end in rounded))]
-    return [(lower, upper, at, end - at) for lower, upper, at, end in rounded]
+    joined: Rectangles = []
+    below: dict[tuple[int, int, int], int] = {}  # steps, and where a rectangle ends -> its number
+    for lower, upper, at, end in rounded:
+        number = below.pop((lower, upper, at), len(joined))
+        start = joined[number][2] if number < len(joined) else at
+        joined[number : number + 1] = [(lower, upper, start, end - start)]
+        below[lower, upper, end] = number
+    return joined

@@ -253,6 +253,37 @@ def test_a_part_that_is_asked_about_leaves_room_for_the_others() -> None:
     assert coarse.ask([rows, other], 30, 10, limit).offsets == (10, 0)
 
 
+def test_rows_that_outlive_a_window_are_one_rectangle() -> None:
+    """CP-SAT takes seconds, which it does not count, for the steps of a window in which hundreds of
+    rows lie one above the other."""
+    times = ((0, 2), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3))
+    pieces = tuple(Piece(*lived, 10, k, 10 * k) for k, lived in enumerate(times))
+    rows = Item(0, tuple(range(6)), pieces, 0, 3, 60, 1, None)
+    expected = [(0, 2, 0, 1), (0, 3, 1, 2), (1, 3, 3, 1), (0, 3, 4, 2)]
+    assert coarse.rectangles_of(rows, 10) == expected
+    random = Random(0)
+    for _ in range(200):
+        lives = [(random.randrange(3), random.randrange(3, 6)) for _ in range(random.randrange(9))]
+        ends = [random.randrange(1, 4) for _ in lives]
+        pieces = tuple(
+            Piece(*lived, 2 * size, k, 2 * sum(ends[:k]))
+            for k, (lived, size) in enumerate(zip(lives, ends, strict=True))
+        )
+        item = Item(0, tuple(range(len(pieces))), pieces, 0, 6, 2 * sum(ends), 1, None)
+        points = [
+            (step, byte)
+            for lower, upper, at, size in coarse.rectangles_of(item, 2)
+            for step in range(lower, upper)
+            for byte in range(at, at + size)
+        ]
+        assert sorted(points) == sorted(
+            (step, byte)
+            for p in pieces
+            for step in range(p.lower, p.upper)
+            for byte in range(p.at // 2, (p.at + p.size) // 2)
+        )
+
+
 def test_buffers_without_a_byte() -> None:
     groups = tuple(Group(name, 0, (v,), is_output=True) for v, name in enumerate("ab"))
     graph = MemoryGraph(("a", "b"), ((), (0,)), groups)
