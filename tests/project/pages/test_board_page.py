@@ -33,6 +33,51 @@ def within_a_function(block: str) -> str:
     return f'#include "net.h"\n{STUBS}{definitions}\n{function}'
 
 
+RTOS = """
+#include "net.h"
+typedef struct { int of; } StaticTask_t;
+typedef uint32_t StackType_t;
+void camera_wait(int8_t *frame);
+void publish(const int8_t *scores);
+static uint8_t arena[NET_ARENA_BYTES] __attribute__((aligned(NET_ARENA_ALIGNMENT)));
+static int8_t frame[NET_INPUT_0_BYTES], scores[NET_OUTPUT_0_BYTES];
+"""
+STARTED = """
+void begin(void (*run)(void *), StackType_t *at, StaticTask_t *as);
+void begun(void);
+void begun(void) { begin(vision, stack, &task); }
+"""
+
+
+def test_a_task_and_the_end_of_a_transfer_compile_for_the_core(
+    shared: Path, tmp_path: Path
+) -> None:
+    """The flag is read in each turn, and a barrier stands between it and the run."""
+    need_tools("cortex-m7")
+    model = shutil.copy(shared / "models" / "hello_world_int8.tflite", tmp_path / "net.tflite")
+    out = tmp_path / "firmware"
+    assert main(["compile", str(model), "--measure=off", "--align-io=32", "-o", str(out)]) == 0
+    task, ended, fed = (
+        next(b for b in BLOCKS if word in b) for word in ("StaticTask_t", "IRQHandler", "dma_start")
+    )
+    ended = ended.replace("void dma_wait", "static inline void dma_wait")
+    prototypes = (
+        STUBS.replace("void dma_wait(void);\n", "") + "void DMA2_Stream0_IRQHandler(void);\n"
+    )
+    texts = {
+        "task": f"{RTOS}{task}{STARTED}",
+        "fed": prototypes + ended + within_a_function(fed).replace(STUBS, ""),
+    }
+    board = target_named("cortex-m7")
+    for name, text in texts.items():
+        (tmp_path / f"{name}.c").write_text("#include <stdint.h>\n" + text)
+        flags = [*board.flags.split(), "-O2", "-Wall", "-Wextra", "-Werror", f"-I{out}", "-S"]
+        subprocess.run([board.compiler, *flags, f"{name}.c"], cwd=tmp_path, check=True)
+    lines = (tmp_path / "fed.s").read_text()
+    assert re.search(r"(\.L\d+):\n\tldr\t[^\n]*\n\tcmp[^\n]*\n\tbeq\t\1\n", lines)
+    assert lines.index("\tdmb") < lines.index("net_run")
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "g++"])
 def test_calls_and_transfers_compile(compiler: str, shared: Path, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
