@@ -31,7 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
         choices=(
             *("schedule", "place", "rows", "rewrite", "cortex-m", "scoreboard"),
             *("shapes", "limits", "passes", "onnx-nodes", "training"),
-            "executed",
+            *("executed", "serenity", "olla"),
         ),
     )
     parser.add_argument(
@@ -55,7 +55,8 @@ def build_parser() -> argparse.ArgumentParser:
         " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, cortex-m and"
         " scoreboard, .tflite files or names in shared/models; for rewrite, those, .onnx files and"
         " names in shared/graphs; for onnx-nodes, ONNX's operators, such as Conv; for training,"
-        " names of captures; for executed, NETWORK:BATCH or NETWORK:BATCH:adam; default: all",
+        " names of captures; for executed, NETWORK:BATCH or NETWORK:BATCH:adam; for olla, those"
+        " and .json files; for serenity, the titles of cells; default: all",
     )
     parser.add_argument(
         "--tables",
@@ -110,6 +111,8 @@ def run(args: argparse.Namespace) -> None:
         "onnx-nodes": _onnx_nodes,
         "training": _training,
         "executed": _executed,
+        "serenity": _serenity,
+        "olla": _olla,
     }
     titles, done = measure[args.what](args, limit)
     facts: dict[str, Any] = {
@@ -279,6 +282,28 @@ def _executed(args: argparse.Namespace, _limit: float) -> "tuple[list[str], list
     names = chosen(args.graphs, args.quick)
     with progress() as tick:
         return list(names), executed(names, args.time_limit, tick)
+
+
+def _serenity(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The titles of the cells."""
+    from benchmarks.figures.serenity import TABLES, chosen, measure
+
+    wanted = _wanted(args, list(TABLES))
+    cells = chosen(args.graphs, args.quick)
+    with progress() as tick:
+        done = [measure(cell, limit, tick) for cell in cells]
+    return [cell.title for cell in cells], [TABLES[name](done) for name, _ in wanted]
+
+
+def _olla(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the steps, of which those that are not kept need PyTorch."""
+    from benchmarks.figures.olla import TABLES, chosen, measured, table
+
+    wanted = _wanted(args, list(TABLES))
+    names = chosen(args.graphs, args.quick)
+    with progress() as tick:
+        steps = [measured(name, limit, tick) for name in names]
+        return list(names), [table(name, steps) for name, _ in wanted]
 
 
 def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:

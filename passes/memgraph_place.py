@@ -6,7 +6,8 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [102
 Arguments get theirs as an argument attribute, scratch in `memgraph.scratch`; what is not in the
 arena is `#memgraph.unplaced<constant|caller|runtime>`. A function without a schedule keeps its
 order, as `--schedule=source` would. `method=shared-objects` and its kind give each buffer one of
-several objects instead of an offset (`share.py`). `method=joint` may change the order (`joint.py`).
+several objects instead of an offset (`share.py`). `method=joint` may change the order (`joint.py`),
+and so may `joint-olla`, a published program.
 """
 
 from collections.abc import Sequence
@@ -23,15 +24,17 @@ from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import chosen_by
 from memopt.passes.plan.joint import find_order, restore_order, write_other_order, write_tried
 from memopt.passes.plan.option import method_options, option, with_options
-from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan
+from memopt.passes.plan.planned import Arrangement, Planned, PlanningPass, read_plan, undecided
 from memopt.passes.plan.write_placement import write_placement
 from memopt.solvers import clock, joint, placement, shared_objects
+from memopt.solvers.methods import JOINT
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.problems.placement import Placement
+from memopt.solvers.registry import function_of, options_of
 from memopt.targets.tflm.arena import tflm_arena, write_scratch
 
-METHODS = (*placement.METHODS, "joint", *share.METHODS)
+METHODS = (*placement.METHODS, "joint", *JOINT, *share.METHODS)
 
 
 @with_options((*placement.options(), *shared_objects.options()))
@@ -71,11 +74,11 @@ def place_known(
     assert facts is not None
     # the offsets have to be written too, which takes no longer than it took to read the plan
     deadline = clock.sooner(deadline, clock.now() - started)
-    if options and method == "joint":
-        name = min(options).replace("_", "-")
-        raise PassFailedException(f"memgraph-place: {method} has no option {name!r}")
+    _refuse_options(method, options)
     if method in share.METHODS:
         return share.share_function(planned, facts, method, clock.left(deadline), **options)
+    if method in JOINT:
+        return _place_by_program(planned, facts, method, clock.left(deadline), options)
     around = tflm_lays_scratch(extracted)
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if around else 0
@@ -168,6 +171,45 @@ def _place_jointly(
         _write_offsets(fresh, joint_answer.placement.offsets, joint_answer.order)
     write_tried(func, joint_answer, smaller == joint_answer.lower_bound)
     return other, smaller, joint_answer.lower_bound
+
+
+def _refuse_options(method: str, options: dict[str, object]) -> None:
+    """Raise PassFailedException for an option that `joint` or a program does not have; a strategy
+    refuses its own."""
+    if method not in ("joint", *JOINT):
+        return
+    known = options_of(function_of(JOINT, method, "placement", "solve")) if method in JOINT else ()
+    for name in sorted(options):
+        if name not in known:
+            text = f"{method} has no option {name.replace('_', '-')!r}"
+            raise PassFailedException(f"memgraph-place: {text}")
+
+
+def _place_by_program(
+    planned: Planned,
+    facts: Facts,
+    method: str,
+    time_limit: float | None,
+    options: dict[str, object],
+) -> Planned:
+    """Take the order and the places of a published program, of which `method` is the name."""
+    planned.extracted.refuse_partition("memgraph-place", f"method={method}")
+    if tflm_lays_scratch(planned.extracted):
+        raise PassFailedException(f"memgraph-place: {method}: TFLM lays scratch itself")
+    func = planned.func
+    fresh = undecided(func, planned)
+    program = function_of(JOINT, method, "placement", "solve")
+    order = range(len(fresh.graph))
+    try:
+        answer: joint.Joint = program(fresh.graph, order, facts.lower_bound, time_limit, **options)
+    except ProblemError as error:
+        raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
+    chosen = chosen_by(fresh, answer.chosen or ())
+    other = write_other_order(fresh, answer.order, facts, chosen)
+    _write_offsets(fresh, answer.placement.offsets, answer.order)
+    write_tried(func, answer, answer.settled)
+    ordered, arena = other.facts or facts, answer.placement.arena
+    return other.placed(ordered.in_one_arena(arena, answer.lower_bound))
 
 
 def _solve(

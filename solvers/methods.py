@@ -11,4 +11,5 @@ STRATEGIES: Final = modules_in(
     "memopt.solvers.placement.methods", "memopt.solvers.published.placement"
 )
 SHARED_OBJECTS: Final = modules_in("memopt.solvers.shared_objects.methods")
-"""Name -> module, of orders, places in one arena, and several objects."""
+JOINT: Final = modules_in("memopt.solvers.published.joint")
+"""Name -> module, of orders, places in one arena, several objects, and order with places."""

@@ -38,7 +38,6 @@ class Executed:
     neither with workspace or in place, as OLLA counts; `eager` and `planned` were measured; bytes.
     `seconds` are those of capture and measurement, of the plan, and of a step of each kind."""
 
-    name: str
     batch: int
     operators: int
     persistent: int
@@ -54,25 +53,37 @@ class Executed:
 def chosen(names: Sequence[str], quick: bool) -> tuple[str, ...]:
     """Return the steps asked for. Raises UsageError for one that there is not, MemoptError without
     PyTorch."""
+    named(names)
+    pytorch()
+    return tuple(names) or (STEPS[:1] if quick else STEPS)
+
+
+def named(names: Sequence[str]) -> None:
+    """Raise UsageError where a name is none of a step."""
     for title in names:
         name, _, rest = title.partition(":")
         batch, _, optimizer = rest.partition(":")
         if name not in NETWORKS or not batch.isdecimal() or optimizer not in ("", *OPTIMIZERS):
             text = f"{title!r} is not NETWORK:BATCH or NETWORK:BATCH:adam, with NETWORK one of"
             raise UsageError(f"{text} {', '.join(NETWORKS)}")
-    pytorch()
-    return tuple(names) or (STEPS[:1] if quick else STEPS)
 
 
-def execute(name: str, batch: int, optimizer: str, time_limit: float | None) -> Executed:
-    """Run one step of a network."""
+def built(title: str) -> memopt.torch.Step:
+    """Return the step of training called so, with random weights and examples."""
+    name, batch, optimizer = (*title.split(":"), "sgd")[:3]
     networks: Any = import_module("benchmarks.executed.networks")
+    pytorch().manual_seed(0)
+    x, y = networks.examples(name, int(batch))
+    module = networks.NETWORKS[name]().train()
+    return memopt.torch.training(module, (x,), y, networks.loss_of, optimizer)
+
+
+def execute(title: str, time_limit: float | None) -> Executed:
+    """Run one step of a network."""
     torch: Any = import_module("torch")
     tree: Any = import_module("torch.utils._pytree")
-    torch.manual_seed(0)
-    x, y = networks.examples(name, batch)
-    module = networks.NETWORKS[name]().train()
-    step = memopt.torch.training(module, (x,), y, networks.loss_of, optimizer)
+    step = built(title)
+    name, batch = title.split(":")[:2]
     started = time.perf_counter()
     seen = drawn(traced_step(step), name)
     measure(step, seen)
@@ -102,8 +113,7 @@ def execute(name: str, batch: int, optimizer: str, time_limit: float | None) -> 
         strict=True,
     )
     return Executed(
-        name,
-        batch,
+        int(batch),
         len(graph["nodes"]),
         sum(t["bytes"] for t in graph["tensors"] if t.get("persistent")),
         source,
@@ -149,9 +159,7 @@ def executed(
     done: list[Executed] = []
     for title in names:
         tick(title)
-        name, _, rest = title.partition(":")
-        batch, _, optimizer = rest.partition(":")
-        done.append(e := execute(name, int(batch), optimizer or "sgd", time_limit))
+        done.append(e := execute(title, time_limit))
         seconds = (round(s, 1) for s in e.seconds[1:])
         table.add(
             *(title, e.operators, e.persistent, e.eager, e.planned.peak, e.planned.arena),

@@ -7,8 +7,9 @@ from statistics import fmean, median
 
 from benchmarks.tables.captures import NAMES, capture_text
 from benchmarks.tables.table import Table
-from memopt.analysis.persistent import variable_bytes
+from memopt.analysis.persistent import variables_of
 from memopt.dialects.memgraph.functions import only_function
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.frontends.json.read import read
 from memopt.passes.plan.extract import extract
 from memopt.solvers.placement import place
@@ -25,7 +26,11 @@ class Captured:
 
     name: str
     graph: MemoryGraph
-    persistent: int
+    variables: tuple[int, ...]
+
+    @property
+    def persistent(self) -> int:
+        return sum(self.variables)
 
 
 @dataclass(frozen=True)
@@ -49,9 +54,15 @@ class Measured:
 
 def captured(name: str) -> Captured:
     """A kept capture. Raises OSError for a name that there is not."""
-    func = only_function(read(capture_text(name).encode(), name))
+    return case_of(capture_text(name).encode(), name)
+
+
+def case_of(text: bytes, name: str) -> Captured:
+    """Return a JSON graph as numbers. Raises MemoptError."""
+    func = only_function(read(text, name))
     graph = replace(extract(func).graph, alignment=ALIGNMENT, offset_alignment=ALIGNMENT)
-    return Captured(name, graph, variable_bytes(func.body.ops))
+    sizes = (bytes_of(op.result.type) or 0 for op in variables_of(func.body.ops))
+    return Captured(name, graph, tuple(sizes))
 
 
 def measure(case: Captured, time_limit: float | None) -> Measured:

@@ -110,6 +110,9 @@ TABLE_6: dict[str, dict[int, tuple[int, float | None]]] = {
     },
 }
 
+# Zhong Figure 9, by the text: operators, times fewer at most than the graph and than HMCOS
+ZHONG_9 = (6, 4)
+
 # SERENITY Table 2, SwiftNet without rewriting: algorithms -> (nodes and partitions, seconds)
 SERENITY_2: dict[str, tuple[str, float | str]] = {
     "1": ("62 = {62}", "N/A"),

@@ -17,7 +17,7 @@ from benchmarks.tables.papers import (
 )
 from benchmarks.tables.seconds import seconds, training
 from benchmarks.tables.table import Run, Table
-from benchmarks.tables.zhong import table_2, table_3, table_4, table_5, table_6
+from benchmarks.tables.zhong import figure_9, table_2, table_3, table_4, table_5, table_6
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.published.scheduling.dp import hourglasses
 
@@ -184,6 +184,7 @@ TABLES: dict[str, Callable[[Run], Table]] = {
     "zhong-4": table_4,
     "zhong-5": table_5,
     "zhong-6": table_6,
+    "zhong-9": figure_9,
     "serenity-2": serenity_2,
     "serenity-3": serenity_3,
     "liberis": liberis_table,

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.methods import STRATEGIES
+from memopt.solvers.methods import JOINT, STRATEGIES
 from memopt.solvers.placement.rectangles import floor_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.registry import Option, declared_options, function_of, options_of
@@ -26,8 +26,9 @@ METHODS = tuple(STRATEGIES)
 
 
 def options() -> tuple[Option, ...]:
-    """Return the options that the strategies' files declare (`OPTIONS`)."""
-    return declared_options(STRATEGIES, "prove", "solve")
+    """Return the options that the strategies' files declare (`OPTIONS`), and those of methods that
+    order too."""
+    return declared_options(STRATEGIES | JOINT, "prove", "solve")
 
 
 Strategy = Callable[..., Placement | Proven]

@@ -1,0 +1,1 @@
+"""Published methods for order and addresses together, a file each."""
