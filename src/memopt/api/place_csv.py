@@ -1,19 +1,21 @@
 """Buffers of a CSV, or of a program that calls `memopt.place`, placed by any strategy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import lcm
 from typing import Any
 
 from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.formats.dimension import Family, Line, at, read_family
 from memopt.formats.minimalloc import LARGEST, Row
 from memopt.solvers.placement import METHODS, prove
+from memopt.solvers.placement.dimension import Growing, grown
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.solvers.shared_objects import share
 from memopt.text.usage import UsageError
-from memopt.verify.buffers import spans, verify_rows
+from memopt.verify.buffers import spans, stretches, verify_family, verify_rows
 
 STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
 
@@ -84,6 +86,69 @@ def placed(
     if arena > answer.arena:
         raise MemoptError(f"the rows end at {arena} B, the strategy said {answer.arena} B", name)
     return answer, placed_rows
+
+
+@dataclass(frozen=True)
+class FamilyAnswer:
+    """Placed buffers of every value of a dimension, as `text`. `arena` and `lower_bound` are bytes
+    at 1 and at the most of the dimension, `lines` the arena from each n on."""
+
+    text: str
+    arena: tuple[int, int]
+    lower_bound: tuple[int, int]
+    lines: tuple[tuple[int, Line], ...]
+
+
+def placed_family(
+    family: Family, strategy: str, time_limit: float | None, name: str
+) -> FamilyAnswer:
+    """Place the buffers once for all values, checked from what is written.
+
+    Raises as `placed`, and MemoptError for fixed offsets and for shared objects.
+    """
+    ends = family.rows(1), family.rows(family.most)
+    if any(row.offset is not None for row in ends[0]):
+        raise MemoptError("fixed offsets are not placed together with a dimension", name)
+    if strategy in SHARED:
+        raise MemoptError(f"--strategy={strategy} has sizes and no offsets, so no dimension", name)
+    half = None if time_limit is None else time_limit / 2
+    first, last = (solve(rows, strategy, half) for rows in ends)
+    growing = [
+        Growing(
+            tuple((*a, b[2]) for a, b in zip(stretches(one), stretches(other), strict=True)),
+            one.alignment,
+        )
+        for one, other in zip(*ends, strict=True)
+    ]
+    orders = [
+        sorted(range(len(growing)), key=answer.offsets.__getitem__) for answer in (last, first)
+    ]
+    growth = grown(growing, family.most, orders)
+    text = family.placed(growth.offsets)
+    written = read_family(text.encode(), name)
+    assert written is not None
+    arena = verify_family(written)
+    if max(arena) > LARGEST:
+        raise MemoptError(f"the arena of {max(arena)} B is too large", name)
+    sizes = [(b.size - a.size) // (family.most - 1) for a, b in zip(*ends, strict=True)]
+    tops = {
+        (offset[0] + size, offset[1] + row.size - size)
+        for offset, size, row in zip(growth.offsets, sizes, ends[0], strict=True)
+        if size or row.size
+    }
+    lines = tuple(_highest(tops or {(0, 0)}, family.most))
+    return FamilyAnswer(text, arena, (first.lower_bound, last.lower_bound), lines)
+
+
+def _highest(tops: set[Line], most: int) -> Iterator[tuple[int, Line]]:
+    """Yield the highest of lines, each from the n on from which it is."""
+    n = 1
+    while n <= most:
+        highest = max(tops, key=lambda line: (at(line, n), line))
+        yield n, highest
+        steeper = [line for line in tops if line[0] > highest[0]]
+        above = ((highest[1] - line[1]) // (line[0] - highest[0]) + 1 for line in steeper)
+        n = min(above, default=most + 1)
 
 
 def exact_nodes() -> int:

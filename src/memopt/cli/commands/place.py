@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memopt.api.place_csv import STRATEGIES, Answer, placed
+from memopt.api.place_csv import STRATEGIES, Answer, FamilyAnswer, placed, placed_family
 from memopt.cli.arguments import add_time_limit
 from memopt.compile.driver import progress
 from memopt.dialects.memgraph.errors import MemoptError, nearest
+from memopt.formats.dimension import Family, read_family
 from memopt.formats.minimalloc import Row, read_rows, write_rows
 from memopt.solvers import clock
 from memopt.solvers.shared_objects import METHODS as SHARED
@@ -35,7 +36,7 @@ def add_arguments(commands: Any) -> None:
         "file",
         type=path_text,
         metavar="FILE.csv",
-        help="id,lower,upper,size: live in [lower, upper)",
+        help="id,lower,upper,size: live in [lower, upper); size(n<=32): sizes a*n+b for each n",
     )
     parser.add_argument(
         "--capacity", metavar="256K", help="stop as soon as the buffers fit, fail if they do not"
@@ -67,7 +68,11 @@ def run(args: argparse.Namespace) -> None:
     capacity = None if args.capacity is None else bytes_of_text(args.capacity)
     path = Path(args.file)
     began, deadline = clock.now(), clock.deadline(args.time_limit)
-    rows = read_rows(path.read_bytes(), str(path))
+    data = path.read_bytes()
+    if (family := read_family(data, str(path))) is not None:
+        _place_family(args, path, family, capacity, deadline)
+        return
+    rows = read_rows(data, str(path))
     # the answer is checked and printed too, which takes about as long as reading
     deadline = clock.sooner(deadline, clock.now() - began)
     started = time.perf_counter()
@@ -84,6 +89,56 @@ def run(args: argparse.Namespace) -> None:
         print(_text(report), file=sys.stderr if args.output == STDOUT else sys.stdout)
     if not fits:
         raise MemoptError(_shortfall(answer, capacity or 0))
+
+
+def _place_family(
+    args: argparse.Namespace,
+    path: Path,
+    family: Family,
+    capacity: int | None,
+    deadline: float | None,
+) -> None:
+    """Place for every value of a dimension. Raises MemoptError where the largest arena is too
+    large; then nothing is written."""
+    with progress(f"{args.strategy} {path.name}"):
+        answer = placed_family(family, args.strategy, clock.left(deadline), str(path))
+    if capacity is not None and max(answer.arena) > capacity:
+        text = f"does not fit into {sizes(capacity)}: the best found needs"
+        raise MemoptError(f"{text} {sizes(max(answer.arena))} for some {family.name}")
+    if args.output:
+        write_output(args.output, answer.text)
+    if args.json:
+        print(json.dumps(_family_report(path, family, args.strategy, answer), indent=2))
+    else:
+        stream = sys.stderr if args.output == STDOUT else sys.stdout
+        print(_family_text(family, answer), file=stream)
+
+
+def _family_report(
+    path: Path, family: Family, strategy: str, answer: FamilyAnswer
+) -> dict[str, Any]:
+    return {
+        "file": path.name,
+        "strategy": strategy,
+        "dimension": {"name": family.name, "most": family.most},
+        "arena": [
+            {"n": n, "arena": arena, "lower_bound": bound, "optimal": arena == bound}
+            for n, arena, bound in zip(
+                (1, family.most), answer.arena, answer.lower_bound, strict=True
+            )
+        ],
+        "lines": [{"from": n, "arena": family.text(line)} for n, line in answer.lines],
+    }
+
+
+def _family_text(family: Family, answer: FamilyAnswer) -> str:
+    lines = [f"offsets   for {family.name} from 1 to {family.most:,}, each a line"]
+    for n, arena, bound in zip((1, family.most), answer.arena, answer.lower_bound, strict=True):
+        verdict = "smallest possible" if arena == bound else f"bound {sizes(bound)}"
+        lines.append(f"arena     {sizes(arena)} at {family.name} = {n:,}, {verdict}")
+    for n, line in answer.lines:
+        lines.append(f"from {n:<4} {family.text(line)} B")
+    return "\n".join(lines)
 
 
 def _report(

@@ -14,11 +14,12 @@ from memopt.dialects.attributes.plan import FAMILIES
 from memopt.dialects.memgraph.errors import MemoptError, printable
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import said_optimal
+from memopt.formats.dimension import read_family
 from memopt.formats.minimalloc import read_rows
 from memopt.frontends.core.registry import frontend_of, with_plans
 from memopt.text.format import sizes
 from memopt.text.usage import UsageError, path_text
-from memopt.verify.buffers import verify_rows
+from memopt.verify.buffers import verify_family, verify_rows
 from memopt.verify.plan import verify_plan
 
 
@@ -110,7 +111,17 @@ def _verify_buffers(path: Path, args: argparse.Namespace) -> None:
     """No two buffers that are live together overlap."""
     if args.certificate:
         raise UsageError("--certificate: a .csv has no order of operators to prove")
-    rows = read_rows(path.read_bytes(), str(path))
+    data = path.read_bytes()
+    if (family := read_family(data, str(path))) is not None:
+        arenas = verify_family(family)
+        if args.json:
+            print(json.dumps({"dimension": family.name, "arena": arenas}, indent=2))
+        else:
+            ends = f"{sizes(arenas[0])} to {sizes(arenas[1])}"
+            text = f"offsets are correct for every {family.name} up to {family.most:,}"
+            print(f"{path.name}: {text}: arena {ends}")
+        return
+    rows = read_rows(data, str(path))
     arena = verify_rows(rows)
     if args.json:
         print(json.dumps({"buffers": len(rows), "arena": arena}, indent=2))
