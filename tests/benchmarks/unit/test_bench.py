@@ -164,7 +164,7 @@ def test_tables_print_what_they_hold() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (["--tables", "zhong-9"], 2, "unknown table 'zhong-9'"),
+        (["--tables", "zhong-8"], 2, "unknown table 'zhong-8'"),
         (["--time-limit", "0"], 2, "more than 0"),
         (["--graphs", "no_such_graph"], 1, "no_such_graph"),
     ],
