@@ -4,8 +4,9 @@ What else a group depends on is compared with what it was: operands, types, prop
 attributes of each operation. So nothing that is handed on can be stale.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -17,6 +18,7 @@ from memopt.dialects.memgraph.interface import OperatorMemory
 from memopt.dialects.memgraph.plan import ALIAS, CHOSEN, FAST, OFFSET, ORDER, PARTITION, SCRATCH
 
 CHOICES = (ALIAS, SCRATCH, CHOSEN)
+NO_CHOICES = (None,) * len(CHOICES)
 WITHOUT_EFFECT = frozenset((*CHOICES, FAST, OFFSET, ORDER, PARTITION))
 
 
@@ -33,7 +35,10 @@ class Seen:
     def of(func: FuncOp, model: ModelAttr) -> "Seen":
         """Return the state of a function of one block."""
         block = func.body.block
-        choices = [(op, tuple([op.attributes.get(key) for key in CHOICES])) for op in block.ops]
+        choices = [
+            (op, NO_CHOICES if op.attributes.keys().isdisjoint(CHOICES) else _choices(op))
+            for op in block.ops
+        ]
         states = {op: _state(op) for op in block.ops}
         return Seen(model, tuple([a.type for a in block.args]), states, tuple(choices))
 
@@ -48,14 +53,29 @@ class Seen:
         return [op for op, choices in self.choices if choices != earlier[op]]
 
 
+def _choices(op: Operation) -> tuple[Attribute | None, ...]:
+    return tuple([op.attributes.get(key) for key in CHOICES])
+
+
 def _state(op: Operation) -> tuple[object, ...]:
-    attributes = {k: a for k, a in op.attributes.items() if k not in WITHOUT_EFFECT}
-    inside = [
-        ([*inner.operands], inner.result_types, dict(inner.attributes), dict(inner.properties))
-        for region in op.regions
-        for inner in region.walk()
-    ]
-    return [*op.operands], op.result_types, attributes, dict(op.properties), inside
+    """Return one tuple, as there are two for each operation of a large function."""
+    attributes = [pair for pair in op.attributes.items() if pair[0] not in WITHOUT_EFFECT]
+    inside = [part for region in op.regions for inner in region.walk() for part in _parts(inner)]
+    return (*_parts(op, attributes), *inside)
+
+
+def _parts(
+    op: Operation, attributes: Iterable[tuple[str, Attribute]] | None = None
+) -> Iterator[object]:
+    """Yield what the memory of an operation depends on, with None behind each kind of it."""
+    yield from op.operands
+    yield None
+    yield from op.result_types
+    yield None
+    yield from chain.from_iterable(op.attributes.items() if attributes is None else attributes)
+    yield None
+    yield from chain.from_iterable(op.properties.items())
+    yield None
 
 
 def rederived(memory: BlockMemory, before: Seen, now: Seen, func: FuncOp) -> BlockMemory | None:

@@ -87,7 +87,9 @@ class MemgraphExpandRowsPass(PlanningPass):
         if decided:
             fresh = func.clone()
             undecided(fresh, None)
-        chosen = choose_rows(fresh, clock.deadline(clock.left(deadline, SEARCH)), self.stream_input)
+        until = clock.deadline(clock.left(deadline, SEARCH))
+        with clock.watched("arena"):
+            chosen = choose_rows(fresh, until, self.stream_input)
         if decided and not chosen.candidate.rows.cut:
             return None
         close = close_stream if self.stream_input else None

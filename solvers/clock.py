@@ -1,7 +1,11 @@
-"""The clock that every time limit is kept by: seconds that only go forward.
+"""The clock that every time limit is kept by, seconds that only go forward, and what a search that
+is under way knows, for who shows it meanwhile.
 
     deadline = clock.deadline(time_limit)
     while not clock.late(deadline): ...
+
+    with clock.watched("peak"):
+        clock.tell(1_024, 896)          # clock.standing(): a peak of 1,024 bytes, none below 896
 
 It is read in one place so that tests can put another clock there (`reading`): one that counts work
 instead of seconds shows that a limit is kept on every machine, however loaded.
@@ -10,6 +14,7 @@ instead of seconds shows that a limit is kept on every machine, however loaded.
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import isfinite
 
 from memopt.solvers.errors import ProblemError
@@ -57,6 +62,43 @@ def raise_if_late(deadline: float | None) -> None:
 def left(deadline: float | None, share: float = 1.0) -> float | None:
     """A share of the seconds that are left, at least 0; None if there is no deadline."""
     return None if deadline is None else max(0.0, share * (deadline - now()))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The state of a search: the `best` so far, in bytes, of what it is after, and a proven
+    `bound`; None as long as it knows none."""
+
+    aim: str
+    best: int | None = None
+    bound: int | None = None
+
+
+_watched: list[Standing] = []  # the outermost search first
+
+
+@contextmanager
+def watched(aim: str) -> Generator[None]:
+    """In this block a search is after the least `aim`. One inside another tells nothing: what it is
+    after is a part, or one of many."""
+    _watched.append(Standing(aim))
+    try:
+        yield
+    finally:
+        _watched.pop()
+
+
+def tell(best: int, bound: int | None = None) -> None:
+    """Say what the search under way knows by now; what was known is not forgotten."""
+    if len(_watched) == 1:
+        known = _watched[0].best
+        _watched[0] = Standing(_watched[0].aim, best if known is None else min(known, best), bound)
+
+
+def standing() -> Standing | None:
+    """Return what the search under way knows, also to another thread; None if there is none."""
+    outermost = _watched[:1]
+    return outermost[0] if outermost else None
 
 
 @contextmanager

@@ -42,15 +42,16 @@ def find_order(
     usual = first_choice(extracted.graph, order)
     alike = [(c.operator, c.operand) for c in chosen] == [(c.operator, c.operand) for c in usual]
     try:
-        answer = joint.solve(
-            extracted.graph,
-            order,
-            facts.lower_bound,
-            seconds,
-            known=known,
-            calm_first=known is None and facts.family == "rows",
-            chosen=None if alike else chosen,
-        )
+        with clock.watched("arena"):
+            answer = joint.solve(
+                extracted.graph,
+                order,
+                facts.lower_bound,
+                seconds,
+                known=known,
+                calm_first=known is None and facts.family == "rows",
+                chosen=None if alike else chosen,
+            )
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
     return extracted, answer

@@ -444,14 +444,16 @@ def _standing(rows: InRows, ordered: Schedule, deadline: float | None) -> Placed
 def _solved(placed: Placed, deadline: float | None) -> Placed:
     """Return the function that stands in its order, placed as the pipeline would."""
     assert placed.stands is not None and placed.ordered is not None
-    joint = solve(
-        placed.stands.graph,
-        placed.joint.order,
-        placed.ordered.lower_bound,
-        clock.left(deadline),
-        known=placed.joint.placement if placed.candidate.rows.cut else None,
-        calm_first=bool(placed.candidate.rows.cut),
-    )
+    with clock.watched("arena of these rows"):  # whose bound is none of other rows
+        joint = solve(
+            placed.stands.graph,
+            placed.joint.order,
+            placed.ordered.lower_bound,
+            clock.left(deadline),
+            known=placed.joint.placement if placed.candidate.rows.cut else None,
+            calm_first=bool(placed.candidate.rows.cut),
+        )
+    clock.tell(joint.placement.arena)
     return replace(placed, joint=joint)
 
 

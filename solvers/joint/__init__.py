@@ -89,6 +89,7 @@ def solve(
     first = _without_search if calm_first else placed
     placement = known or first(own, clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1, chosen)
+    clock.tell(placement.arena, best.lower_bound)
     if not best.settled and _is_exact(graph, exact_operators):
         best = _by_exact_model(graph, best, deadline, placed)
     if best.settled or clock.late(deadline):
@@ -243,6 +244,7 @@ def _better(
     """`order` with its placement, if that is smaller."""
     if found is None or found.arena >= best.placement.arena:
         return best
+    clock.tell(found.arena, best.lower_bound)
     return replace(best, order=order, placement=found, chosen=chosen)
 
 

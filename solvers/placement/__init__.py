@@ -83,7 +83,8 @@ def prove(
     if capacity is not None and capacity < floor:  # any answer shows as much as the best
         quick = function_of(STRATEGIES, "greedy-by-size", "placement", "solve")
         strategy, options = cast("Strategy", quick), {}
-    answer = strategy(problem, time_limit, **options)
+    with clock.watched("arena"):
+        answer = strategy(problem, time_limit, **options)
     if isinstance(answer, Placement):
         answer = Proven(answer, 0)
     answer.placement.verify(problem)

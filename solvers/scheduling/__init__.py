@@ -41,6 +41,7 @@ def schedule(
             raise ProblemError(f"{name}={value}: it must not be negative")
     if "time_limit" in known:
         options["time_limit"] = time_limit
-    answer: Schedule = solve(graph, **options)
+    with clock.watched("peak"):
+        answer: Schedule = solve(graph, **options)
     answer.verify(graph)
     return answer

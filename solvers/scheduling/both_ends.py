@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling.best_first import ALL_ON, Search, Switches
 from memopt.solvers.theory.reversal import backward, forward_order, reversible
@@ -26,6 +27,7 @@ class BothEnds:
     """The searches from the start and, if there is one, from the end, over the same bounds."""
 
     ends: tuple[Search, ...]
+    tells: bool = False  # what it knows (clock.tell)
 
     @staticmethod
     def of(graph: MemoryGraph, floor: int, ceiling: int, switches: Switches = ALL_ON) -> "BothEnds":
@@ -41,7 +43,7 @@ class BothEnds:
 
     def again(self, floor: int, ceiling: int) -> "BothEnds":
         """New searches between other bounds."""
-        return BothEnds(tuple(end.again(floor, ceiling) for end in self.ends))
+        return BothEnds(tuple(end.again(floor, ceiling) for end in self.ends))  # tells nothing
 
     @property
     def states(self) -> int:
@@ -89,6 +91,8 @@ class BothEnds:
             end = min(self.ends, key=lambda end: (end.states > 0, end.waiting))
             turn = TURN if last is None else min(TURN, last - self.states)
             before = end.states
+            if self.tells:
+                clock.tell(self.ceiling, self.lower_bound)
             end.run(turn, deadline, max_bytes - (self.memory - end.memory))
             if end.states - before < TURN and not end.exhausted:
                 return

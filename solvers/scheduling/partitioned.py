@@ -209,7 +209,8 @@ def solve(
         raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
     graph.check()
     deadline = clock.deadline(time_limit)
-    solved = solve_parts(graph, partition, method, time_limit, **options)
+    with clock.watched("peak"):  # of all parts, and not of each
+        solved = solve_parts(graph, partition, method, time_limit, **options)
     peak = profile(graph, solved.order).peak
     bound = flow_bound(graph, [solved.order], clock.left(deadline))
     proof = bound.proof if bound.value == peak else "none"

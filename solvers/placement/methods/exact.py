@@ -183,6 +183,7 @@ class _Task:
         self.kept: dict[tuple[bool, ...], StairSearch] = {}  # at the goal
 
     def _tell(self, nodes: int) -> None:
+        clock.tell(self.best.arena, self.bound)
         if self.progress:
             self.progress(self.best.arena, self.bound, self.before + nodes)
 

@@ -109,6 +109,7 @@ def solve(
     def known() -> Schedule:
         return Schedule(best, peak, bound, first.proof if bound == peak else "none")
 
+    clock.tell(peak, bound)
     near = bound * (1 + tolerance)
     if peak <= near or clock.late(deadline) or (most is not None and bound > most):
         return known()
@@ -132,12 +133,13 @@ def solve(
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
 
+    clock.tell(peak, floor)
     exact = in_parts.explore if splits else search.explore
     answer = exact(
         small,
         floor,
         start,
-        search.Limits(clock.left(deadline), max_states, max_bytes),
+        search.Limits(clock.left(deadline), max_states, max_bytes, tells=most is None),
         search.Switches(kill_moves, commits, dominance, backward),
         ceiling=peak if most is None else min(peak, most + 1),
         polish=local_search.improve if local else None,

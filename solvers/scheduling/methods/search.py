@@ -100,11 +100,13 @@ CROWD = 300_000
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search ends early: seconds, states taken, bytes that its states take."""
+    """Where a search ends early: seconds, states taken, bytes that its states take; and whether it
+    tells (`clock.tell`) what it knows, as one that is no part of another does."""
 
     time_limit: float | None = None
     max_states: int | None = None
     max_bytes: int = MAX_BYTES
+    tells: bool = False
 
 
 def states_for(graph: MemoryGraph, order: Sequence[int]) -> int:
@@ -174,7 +176,7 @@ def explore(
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
     end = clock.deadline(limits.time_limit)
-    search = BothEnds.of(numbered, bound, top, switches)
+    search = replace(BothEnds.of(numbered, bound, top, switches), tells=limits.tells)
     order = tuple(new[v] for v in incumbent)
     states = 0
 

@@ -312,7 +312,7 @@ def run_pipeline(
         if options.print_before:
             print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
         start = time.perf_counter()
-        with progress(step.name):
+        with progress(step.name, clock.deadline(_limit(step))):
             run_pass(context, module, step, known)
         seconds = time.perf_counter() - start
         if not getattr(step, "lowers", False):  # there the plan has become addresses
@@ -400,8 +400,10 @@ def _planned(module: ModuleOp) -> frozenset[str]:
     return frozenset(f.sym_name.data for f in functions(module) if PLAN in f.attributes)
 
 
-def progress(text: str) -> AbstractContextManager[object]:
-    """A spinner with the elapsed time, for people: only on a terminal, and after two seconds."""
+def progress(
+    text: str, deadline: float | None = None, total: int | None = None
+) -> AbstractContextManager[Spinner | None]:
+    """A line of what is known by now, for people: only on a terminal, and after two seconds."""
     if not sys.stderr.isatty():
         return nullcontext()
-    return Spinner(text)
+    return Spinner(text, deadline, total)

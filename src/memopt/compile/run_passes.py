@@ -53,10 +53,11 @@ class Seconds:
     began: float = field(default_factory=clock.now)
 
     @contextmanager
-    def timed(self, stage: str) -> Generator[None]:
-        """Count the seconds of what runs meanwhile as those of a stage, "" for none."""
+    def timed(self, stage: str, deadline: float | None = None) -> Generator[None]:
+        """Count the seconds of what runs meanwhile, until a `deadline` if any, as those of a stage,
+        "" for none."""
         start = clock.now()
-        with progress(stage) if stage else nullcontext():
+        with progress(stage, deadline) if stage else nullcontext():
             yield
         if stage:
             self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
@@ -312,7 +313,7 @@ def _run(
     steps = with_branches(steps, max(map(depth_of, funcs)) if len(funcs) > 1 else 0)
     passes = [step.run for step in steps]
     for i, step in enumerate(steps):
-        with seconds.timed(step.stage):
+        with seconds.timed(step.stage, deadline):
             if not isinstance(step.run, PlanningPass):
                 in_budget(passes[i:], deadline).apply(context, module)
                 known.clear()

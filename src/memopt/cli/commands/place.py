@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     # the answer is checked and printed too, which takes about as long as reading
     deadline = clock.sooner(deadline, clock.now() - began)
     started = time.perf_counter()
-    with progress(f"{args.strategy} {path.name}"):
+    with progress(f"{args.strategy} {path.name}", deadline):
         answer, placed_rows = placed(rows, args.strategy, clock.left(deadline), capacity, str(path))
     seconds = time.perf_counter() - started
     report = _report(path, rows, args.strategy, answer, capacity, seconds)

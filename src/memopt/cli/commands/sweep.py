@@ -5,11 +5,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memopt.api.answers import check_cache
 from memopt.api.dask import dask_executor
@@ -18,17 +18,13 @@ from memopt.api.sweep_table import Table
 from memopt.api.sweeps import files_below, plan_words
 from memopt.backends.report.pareto import Point, pareto_svg
 from memopt.cli.arguments import add_time_limit, pipeline_text
-from memopt.compile.driver import IR, build_pipeline
+from memopt.compile.driver import IR, build_pipeline, progress
 from memopt.compile.options import described
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.registry import listed
 from memopt.text.diagnostics import write_file
 from memopt.text.format import bytes_of_text
 from memopt.text.usage import UsageError, path_text
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 
 PLANS = ("target", "rows", "rewrite")  # options of plans that a sweep has
 
@@ -154,11 +150,11 @@ def _solved(args: argparse.Namespace) -> Iterator[Row]:
             answers = table.resumed(given, solved)
         else:
             answers = solved(given)
-        bar = stack.enter_context(_progress(len(tasks)))
+        spinner = stack.enter_context(progress("graphs", total=len(tasks)))
         aside: list[Row] = []
         for row in answers:
-            if bar is not None:
-                bar.update(bar.task_ids[0], advance=1)
+            if spinner is not None:
+                spinner.done += 1
             elif not args.json and row.error is None:
                 print(line(row), flush=True)
             if args.csv is None or args.as_done:
@@ -200,15 +196,3 @@ def line(row: Row) -> str:
     arena = "" if row.arena is None else f", arena {row.arena:,} B"
     misfit = f", weights {row.weights:,} B do not fit" if row.fits is False else ""
     return f"{row.peak:>14,} B  {verdict}, proof = {row.proof}{arena}{misfit}  {row.graph}"
-
-
-def _progress(total: int) -> "AbstractContextManager[Progress | None]":
-    """A bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True))
-    bar.add_task("graphs", total=total)
-    return bar
