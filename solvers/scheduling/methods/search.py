@@ -93,9 +93,9 @@ WORK = 25_000_000
 NEAR, FURTHER, LONGER = 0.01, 30, 10
 
 # Where more groups than this are alive, those of all steps together, a state has hundreds of
-# branches of thousands of operators and takes a tenth of a second: a graph gets fewer states, by
-# the square of the excess.
-CROWD = 300_000
+# branches of thousands of operators, and takes a tenth of a second and a megabyte: a graph gets
+# fewer states, by the square of the excess, and less memory.
+CROWD, CROWD_BYTES = 300_000, 200_000_000
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,15 @@ def explore(
     """
     peak = profile(graph, incumbent).peak
     first, each, further = FIRST, LOOK, None
+    tells, max_bytes = limits.tells, limits.max_bytes
     if limits.time_limit is None and len(graph) > LARGE:
         states = states_for(graph, incumbent)
         each = min(LOOK, max(1, states // 50))
         if limits.max_states is None:
             limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
             further = further_states(graph, states)
+        if states < WORK // len(graph):
+            max_bytes = min(max_bytes, CROWD_BYTES)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
@@ -176,14 +179,14 @@ def explore(
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
     end = clock.deadline(limits.time_limit)
-    search = replace(BothEnds.of(numbered, bound, top, switches), tells=limits.tells)
+    search = replace(BothEnds.of(numbered, bound, top, switches), tells=tells)
     order = tuple(new[v] for v in incumbent)
     states = 0
 
     def look(count: int, times: int = 1) -> None:
         """Spend up to two thirds of the time that is left on better incumbents."""
         nonlocal order, states
-        better, taken = _descend(search, count, _share(end, 3), limits.max_bytes)
+        better, taken = _descend(search, count, _share(end, 3), max_bytes)
         order, states = better or order, states + taken
         if polish is not None and not search.exhausted:
             seconds_left = clock.left(end, 1 / 2)
@@ -195,20 +198,16 @@ def explore(
         return search.ceiling <= search.lower_bound * (1 + NEAR)
 
     max_states = limits.max_states
-    search.run(
-        first if max_states is None else min(first, max_states), _share(end, 4), limits.max_bytes
-    )
+    search.run(first if max_states is None else min(first, max_states), _share(end, 4), max_bytes)
     if not search.exhausted and (max_states is None or max_states > first):
         look(each)
-        search.run(
-            None if max_states is None else max_states - search.states, end, limits.max_bytes
-        )
+        search.run(None if max_states is None else max_states - search.states, end, max_bytes)
     if further is not None and not search.exhausted:
         if not is_near():
             known, ceiling = order, search.ceiling
             look(LONGER * each, LONGER)
             order = order if search.ceiling < ceiling else known
-        search.run(further if is_near() else 0, end, limits.max_bytes)
+        search.run(further if is_near() else 0, end, max_bytes)
     found_order, lower, exhausted = search.order, search.lower_bound, search.exhausted
     if not exhausted and max_states is None:
         search.forget()
