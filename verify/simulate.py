@@ -154,9 +154,11 @@ def _last_reads(
     last: dict[SSAValue, int] = {}
     returned = read_values(block.last_op) if block.last_op is not None else []
     for step, reads in enumerate((*memory.reads, returned)):  # ascending
-        for v in reads:
-            for content in _flatten(v, holds) if v in holds else (v,):
-                last[content] = step
+        last.update(dict.fromkeys(reads, step))
+    views = [(v, last.pop(v)) for v in list(last) if v in holds]
+    for v, step in views:  # once each: keys in rows are read as a whole by every query
+        for content in _flatten(v, holds):
+            last[content] = max(last.get(content, step), step)
     if memory.groups and any(g.is_input and g.is_output for g in memory.groups):
         for v in block.args:  # kept inputs
             if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:

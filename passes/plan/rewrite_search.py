@@ -2,7 +2,8 @@
 
 One rule after the other: with all of its sites the function is ordered, and if its peak rose, with
 halves of them, and halves of those that are in the way. So a site goes if it alone, beside those
-that were taken before it, raises the peak; what is taken never does.
+that were taken before it, raises the peak; what is taken never does. Of very many rows, where a
+trial takes seconds, all sites of a rule are taken or none.
 
 Some rules lower the peak only together: where several parts of a tensor are computed one by one,
 nothing is won before all that reads them does so. So all rules at all sites are tried once, too,
@@ -54,6 +55,7 @@ STATES = 6_000  # of the search for one order of rows, which what is found hardl
 FIRST = 200_000  # and for that of the function as it came, with which all others compare
 
 MANY = 1_000  # rows, of which an order takes so long to improve
+HALVED = 10_000  # operators, of more of which all sites of a rule are tried or none, not halves
 TOLERANCE = 0.02  # of the bound, above which an order of many rows is searched for a better one
 
 
@@ -105,7 +107,7 @@ class _Search:
             return
         if candidate.peak <= self.most:
             self.best, self.most, self.taken = candidate, candidate.peak, trial
-        elif len(sites) > 1 and not whole:
+        elif len(sites) > 1 and not whole and len(self.best.order) <= HALVED:
             half = len(sites) // 2
             self.change(rule, change, sites[:half])
             self.change(rule, change, sites[half:])

@@ -304,11 +304,22 @@ def _in_some_rows(
         other = _standing(rows, ordered, deadline)
         if not _are_alike(every, other):
             every = min(every, _solved(other, deadline), key=lambda p: p.cost)
-    best = min([*known, every, *tried], key=lambda p: p.cost)
+    best = _with_proof(min([*known, every, *tried], key=lambda p: p.cost), few)
     if clock.late(deadline) or (best.arena <= goal and len(rows.graph) <= MANY_CALLS):
         return best
     answer = fewest(best.arena, CALLS)
-    return best if answer is None else min(best, answer, key=lambda p: p.cost)
+    return best if answer is None else min(best, _with_proof(answer, few), key=lambda p: p.cost)
+
+
+def _with_proof(placed: Placed, other: Placed | None) -> Placed:
+    """Return what is placed with the flow that was found of another one, if that is the same rows
+    in the same order: no search, of which numbers of operators are part, comes in between."""
+    if other is None or placed.ordered is not None or other.ordered is None:
+        return placed
+    is_same = placed.candidate.rows.cut == other.candidate.rows.cut
+    is_same = is_same and placed.candidate.order == other.candidate.order
+    shown = is_same and other.ordered.optimal and not other.ordered.states
+    return replace(placed, ordered=other.ordered) if shown else placed
 
 
 def _are_alike(placed: Placed, other: Placed) -> bool:

@@ -10,10 +10,12 @@ differ in a few bytes.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, round_up
+
+REMEMBERED = 4  # graphs, which are large
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,9 @@ class Rows:
     sizes: tuple[int, ...]
     cut: frozenset[int]
     alignment: int
+    made: "dict[frozenset[int], SomeWhole]" = field(
+        default_factory=dict[frozenset[int], "SomeWhole"], compare=False
+    )
 
     @cached_property
     def rows_of(self) -> dict[int, list[int]]:
@@ -51,7 +56,16 @@ class Rows:
         }
 
     def with_whole(self, chosen: Set[int]) -> "SomeWhole":
-        """The graph with these operators whole."""
+        """Return the graph with these operators whole, one of the last few that were made or a new
+        one: the same choice is looked at for its order, its arena and its calls."""
+        key = frozenset(chosen)
+        if key not in self.made:
+            if len(self.made) == REMEMBERED:
+                del self.made[next(iter(self.made))]
+            self.made[key] = self._with_whole(key)
+        return self.made[key]
+
+    def _with_whole(self, chosen: Set[int]) -> "SomeWhole":
         graph, in_rows = self.graph, self.cut - chosen
         step: list[int] = []
         members: list[list[int]] = []

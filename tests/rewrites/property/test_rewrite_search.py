@@ -23,8 +23,10 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.plan import rewrite_search
 from memopt.passes.plan.extract import extract
 from memopt.rewrites import RULES, named_rules, rule_of
+from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
 
 FULL = 13_000  # networks
@@ -194,3 +196,24 @@ def test_nor_does_a_rule_in_its_examples(inplace: str, rule: str) -> None:
 def test_what_never_raises_it_is_exact_to_the_bit() -> None:
     assert {rule_of(rule).exact for rule in CLAIMED} == {"bits"}
     assert set(named_rules(("safe",))) < set(CLAIMED) < set(named_rules(("all",)))
+
+
+def test_of_very_many_rows_all_sites_of_a_rule_are_tried_or_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A trial of them takes seconds."""
+    private: Any = rewrite_search
+    asked: list[int] = []
+
+    def higher(_: object, trial: dict[str, frozenset[int]]) -> Schedule:
+        asked.append(len(trial["rule"]))
+        return Schedule((0,), 9, 9, "flow")
+
+    monkeypatch.setattr(private._Search, "candidate", higher)
+    for count, sizes in ((10_000, [4, 2, 1, 1, 2, 1, 1]), (10_001, [4])):
+        asked.clear()
+        best = Schedule(tuple(range(count)), 5, 5, "flow")
+        taken = {"rule": frozenset[int]()}
+        search = private._Search(None, None, best, True, 5, {}, None, work=10**9, taken=taken)
+        search.change("rule", frozenset[int].union, range(4))
+        assert asked == sizes
