@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.analysis.function_memory import memory_of
 from memopt.analysis.storage_groups import BlockMemory, check_sum, overwritten
 from memopt.dialects.attributes.model import ModelAttr
-from memopt.dialects.memgraph.interface import OperatorMemory
+from memopt.dialects.memgraph.interface import SUCCEED, OperatorMemory
 from memopt.dialects.memgraph.plan import ALIAS, CHOSEN, FAST, OFFSET, ORDER, PARTITION, SCRATCH
 
 CHOICES = (ALIAS, SCRATCH, CHOSEN)
@@ -131,5 +131,5 @@ def rederived(memory: BlockMemory, before: Seen, now: Seen, func: FuncOp) -> Blo
 
 def _fixed(effect: OperatorMemory) -> OperatorMemory:
     """Return an effect without what may be chosen: scratch, and operands to lie on."""
-    tied = tuple([a for a in effect.aliases if a.kind != "inplace"])
+    tied = tuple([a for a in effect.aliases if a.kind not in SUCCEED])
     return replace(effect, aliases=tied, workspace=())

@@ -16,7 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind, read_values
-from memopt.dialects.memgraph.interface import Alias, OperatorMemory
+from memopt.dialects.memgraph.interface import SUCCEED, Alias, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.plan import ALIAS
 from memopt.dialects.memgraph.structure import ConstantOp, HyperNode
@@ -72,7 +72,7 @@ class Sum:
 class BlockMemory:
     """A block as its executing operations and its storage groups.
 
-    `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases as
+    `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases and moves as
     (operator, result group, operand group); `views` the operations that cost nothing; `virtual`
     the virtual tensors, with the values that are read instead; `sums` what is added up.
     """
@@ -213,7 +213,7 @@ class _Walk:
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
                 self.union.add(result, size, self._is_pinned(result))
-        free = [a for a in memory.aliases if a.kind != "inplace"] if memory.aliases else []
+        free = [a for a in memory.aliases if a.kind not in SUCCEED] if memory.aliases else []
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
@@ -460,7 +460,7 @@ def overwritten(answer: BlockMemory, index: int, op: Operation, memory: Operator
     """Add what an operation overwrites. Raises MemoptError for a place that is not its own."""
     for alias in memory.aliases:
         pair = op.results[alias.result], op.operands[alias.operand]
-        if alias.kind == "inplace":
+        if alias.kind in SUCCEED:
             for v in pair:
                 if v not in answer.of_value:
                     raise MemoptError(f"in place, but {name_of(v)} is no buffer", place_of(op))

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges, rounded
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
@@ -22,6 +23,7 @@ from memopt.dialects.memgraph.plan import (
     Place,
     arena_offset,
     bytes_offset,
+    is_move,
     memory_at,
     model_of,
     order_of,
@@ -134,6 +136,14 @@ def _node(op: Operation, names: dict[SSAValue, str], index: int) -> dict[str, ob
     return row
 
 
+def _refuse_moves(memory: BlockMemory) -> None:
+    """Raise MemoptError for a buffer that moves within its arena."""
+    for op in memory.operations:
+        if is_move(op):
+            text = f"minimalloc's CSV: {name_of(op.operands[0])} moves, and a row has one place"
+            raise MemoptError(text, place_of(op))
+
+
 def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
     """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
 
@@ -156,6 +166,7 @@ def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
         if g.piece is not None and g.in_arena:
             text = f"minimalloc's CSV: {g.name} is a part of a tensor, and dies alone"
             raise MemoptError(text, f"@{func.sym_name.data}")
+    _refuse_moves(memory)
     rows: list[Row] = []
     heirs = {
         operand: result

@@ -26,13 +26,16 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.analysis.liveness import levels, live_ranges, rounded
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.attributes.placement import ScratchAttr
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
+from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.plan import (
     MODEL,
     SCRATCH,
     bytes_offset,
     drop_plan,
     fast_form,
+    is_move,
     makes_virtual,
     mark_fast,
     model_of,
@@ -129,6 +132,10 @@ def _standing(planned: Planned, facts: Facts, wanted: Sequence["Choice"]) -> Pla
 
 def _placed(func: FuncOp) -> Planned | None:
     """The plan that a function carries, with its memories."""
+    moves = (op for op in func.body.block.ops if is_move(op))
+    if (op := next(moves, None)) is not None:
+        text = f"{name_of(op.operands[0])} moves within the arena; run memgraph-compact after it"
+        raise MemoptError(f"memgraph-kernels: {text}", place_of(op))
     planned, plan = read_plan(func), plan_of(func)
     if planned is None or planned.facts is None or plan is None:
         return None

@@ -17,7 +17,7 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, has_kind, read_values
-from memopt.dialects.memgraph.interface import Alias, OperatorMemory
+from memopt.dialects.memgraph.interface import SUCCEED, Alias, OperatorMemory
 from memopt.dialects.memgraph.names import name_of, place_of
 from memopt.dialects.memgraph.tensors import MAX_BYTES, bytes_of
 from memopt.dialects.operators.stateful import StatefulOp
@@ -70,9 +70,9 @@ class Reading:
     """A block: `walk` has all of its operations, each with its step, None if it does not execute;
     `memory` says what operation i does, and `reads` what values it reads; `of_value` is (group,
     bytes from its start); `overwrites` lists (step, group of the result, group of the operand) of
-    what is in place; `views` has the aliases of what costs nothing; `parts` says of each part that
-    comes or dies alone what it is a part of, and how many bytes from its start; `joined` are the
-    tensors of which parts come alone; `virtual` has the virtual tensors, each with its
+    what is in place, or moved; `views` has the aliases of what costs nothing; `parts` says of each
+    part that comes or dies alone what it is a part of, and how many bytes from its start; `joined`
+    are the tensors of which parts come alone; `virtual` has the virtual tensors, each with its
     operands. `reads` has the parts of these. `added` says which operation adds up a value that
     is written over others."""
 
@@ -213,7 +213,7 @@ class _Reader:
             self.pieces.heap(addends)
         for result, size in zip(op.results, memory.results, strict=True):
             self.declare(result, size)
-        free = tuple(a for a in memory.aliases if a.kind != "inplace") if memory.aliases else ()
+        free = tuple(a for a in memory.aliases if a.kind not in SUCCEED) if memory.aliases else ()
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
@@ -422,7 +422,7 @@ def _touch(found: Reading, step: int, op: Operation) -> None:
         if at is not None:
             groups[at[0]].touch(step, writes=True)
     for alias in found.memory[step].aliases:
-        if alias.kind != "inplace":
+        if alias.kind not in SUCCEED:
             continue
         result, operand = op.results[alias.result], op.operands[alias.operand]
         for v in (result, operand):

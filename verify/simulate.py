@@ -18,7 +18,7 @@ from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import read_values
 from memopt.dialects.memgraph.names import name_of, place_of
-from memopt.dialects.memgraph.plan import memory_at, scratch_list
+from memopt.dialects.memgraph.plan import is_move, memory_at, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.verify.groups import Reading
 from memopt.verify.memories import Where, check_memory, named_memories
@@ -255,8 +255,10 @@ def _overwritten(
     holds: dict[SSAValue, frozenset[SSAValue]],
     where: Where,
 ) -> tuple[SSAValue, ...]:
-    """Contents that `op` may write over: its in-place operands, which must be at the same place."""
+    """Contents that `op` may write over: its in-place operands, which must be at the same place
+    unless it moves them."""
     allowed: list[SSAValue] = []
+    moves = bool(overwrites) and is_move(op)
     for result, operand in overwrites:
         for r in op.results:
             for v in op.operands:
@@ -264,7 +266,7 @@ def _overwritten(
                 if groups[0] is None or groups[1] is None:
                     continue
                 if groups[0][0] == result and groups[1][0] == operand:
-                    if where.get(r) != where.get(v):
+                    if where.get(r) != where.get(v) and not moves:
                         raise MemoptError(
                             f"{name_of(r)} is in place of {name_of(v)} but lies elsewhere",
                             place_of(op),

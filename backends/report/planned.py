@@ -14,7 +14,7 @@ from memopt.backends.report.operators import in_rows
 from memopt.backends.report.timeline import INPUT, Lane, Rect, Step, Timeline, bytes_held
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.names import name_of, operator_kind
-from memopt.dialects.memgraph.plan import arena_offset, model_of, places_of, scratch_list
+from memopt.dialects.memgraph.plan import arena_offset, is_move, model_of, places_of, scratch_list
 
 
 def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
@@ -76,7 +76,11 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
     labels = _labels(memory)
     index: dict[int, int] = {}
     rects: list[Rect] = []
-    over = {result: operand for _, result, operand in memory.overwrites}
+    over = {
+        result: operand
+        for t, result, operand in memory.overwrites
+        if not is_move(memory.operations[t])
+    }
     for g, storage in enumerate(memory.groups):
         if not storage.in_arena:
             continue

@@ -17,7 +17,7 @@ from memopt.dialects.attributes.operators import RecordAttr, one_of
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.attributes.runtimes import scratch_words
 
-AliasKind = Literal["view", "inplace", "slice", "part", "join", "virtual"]
+AliasKind = Literal["view", "inplace", "slice", "part", "join", "virtual", "move"]
 IO_KINDS = ("arena", "kept", "caller")
 LINES = (8, 16, 32, 64)  # bytes of a line of a cache
 
@@ -28,7 +28,8 @@ class AliasAttr(RecordAttr):
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
     dies here. virtual: the result has no buffer; its readers read the operands where they lie (of a
-    slice the elements that it takes) and compute a function of an element themselves.
+    slice the elements that it takes) and compute a function of an element themselves. move: the
+    result of a copy lies anywhere, over the operand too, which dies here.
     `strides` (elements) when the slice is not contiguous: it then counts the whole group.
     """
 

@@ -28,6 +28,7 @@ from memopt.dialects.foreign import memory_described
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import (
     BARRIER,
+    SUCCEED,
     WORLD,
     Alias,
     MemoryInterface,
@@ -36,7 +37,7 @@ from memopt.dialects.memgraph.interface import (
     is_constant_value,
 )
 from memopt.dialects.memgraph.names import UNREGISTERED, full_name, name_of, place_of
-from memopt.dialects.memgraph.plan import ALIAS, SCRATCH, alias_lists, scratch_list
+from memopt.dialects.memgraph.plan import ALIAS, SCRATCH, alias_lists, is_move, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of, is_buffer, shape_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Concatenates, View
@@ -92,7 +93,7 @@ def _with_virtual(
 def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
     """Return whether the aliases leave nothing to do: every result and every buffer operand is in
     one."""
-    free = [a for a in aliases if a.kind != "inplace"]
+    free = [a for a in aliases if a.kind not in SUCCEED]
     operands = {
         i for i, v in enumerate(op.operands) if is_buffer(v.type) and not is_constant_value(v)
     }
@@ -262,6 +263,8 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
     match alias.kind:
         case "view":
             fits, fault = a == b, f"{a} B are no view of {b} B"
+        case "move":
+            fits, fault = a == b and is_move(op), f"{full_name(op)} does not move its operand"
         case "inplace":
             fits, fault = a <= b, f"{a} B do not fit in place of {b} B"
         case "virtual":
@@ -286,6 +289,8 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         runs = op.may_overwrite(alias.operand) or (op.has_trait(View) and same)
         return None if runs else f"{op.name} cannot run in place"
+    if alias.kind == "move":
+        return None
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
         return f"{op.name} is no contiguous slice"

@@ -28,6 +28,8 @@ WORLD = "world"  # the effect of an operation of which nothing is known
 
 BARRIER = "barrier"  # nothing may move across
 
+SUCCEED = ("inplace", "move")  # kinds of aliases whose operand dies as the result begins
+
 
 @dataclass(frozen=True)
 class Alias:

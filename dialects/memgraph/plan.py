@@ -34,6 +34,7 @@ SCRATCH_END = "memgraph.scratch_end"  # of a function: bytes of its arena, where
 
 OFF_CHIP = "memgraph.off_chip"
 
+COPY = "memgraph.copy"
 CHOSEN = "memgraph.chosen_inplace"  # on an operation whose in-place alias the scheduler wrote
 TURNS = "memgraph.turns"  # on an allocation: how many of it lie side by side, for its iterations
 
@@ -189,13 +190,33 @@ def arena_offset(place: Place | int | None, func: FuncOp) -> int | None:
     return offset
 
 
+def is_move(op: Operation) -> bool:
+    """Return whether an operation is a `memgraph.copy` by which a plan moves a buffer in its arena:
+    the operand dies, and the result lies anywhere, over it too."""
+    if op.name != COPY or ALIAS not in op.attributes:
+        return False
+    return [[a.kind.data for a in aliases] for aliases in alias_lists(op)] == [["move"]]
+
+
+def drop_places_moved(func: FuncOp) -> bool:
+    """Take out the moves within an arena; whoever read the copy reads what was moved. True if there
+    was one: then places and numbers of the others are no longer those of a plan."""
+    present = (op for block in func.body.blocks for op in block.ops)
+    moves = [op for op in present if op.name == COPY and is_move(op)]  # few are copies
+    for op in moves:
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.detach()
+        op.erase()
+    return bool(moves)
+
+
 def drop_plan(func: FuncOp) -> bool:
-    """Remove everything that passes decided: order, offsets, scratch offsets, plan, and the
+    """Remove everything that passes decided: order, offsets, scratch offsets, plan, moves, and the
     in-place aliases that the scheduler chose, but for those inside a hyper-node: its hill counts on
     them. Aliases that the model or its writer gave are no decision; they stay. True if
     aliases went, so that fewer buffers share an address.
     """
-    changed = False
+    changed = drop_places_moved(func)
     func.attributes.pop(PLAN, None)
     for name in (SCHEDULES_TRIED, OFF_CHIP, SCRATCH_END):
         func.attributes.pop(name, None)

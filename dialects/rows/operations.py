@@ -460,7 +460,7 @@ def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
 
 def _has_aliases(op: Operation) -> bool:
     """Return whether results are where operands are, unless they are in place."""
-    return any(a.kind.data != "inplace" for of in alias_lists(op) for a in of)
+    return any(a.kind.data not in ("inplace", "move") for of in alias_lists(op) for a in of)
 
 
 def _is_tied(value: SSAValue) -> bool:

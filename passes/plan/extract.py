@@ -21,7 +21,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, callee_scratch, read_values
 from memopt.dialects.memgraph.interface import BARRIER, WORLD
 from memopt.dialects.memgraph.names import name_of, operator_name, place_of
-from memopt.dialects.memgraph.plan import CHOSEN, PARTITION, model_of
+from memopt.dialects.memgraph.plan import CHOSEN, PARTITION, is_move, model_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of
@@ -266,6 +266,9 @@ def _forced(
     seen: set[int] = set()
     for v, result, operand in memory.overwrites:
         outer = memory.groups[operand]
+        if is_move(memory.operations[v]):
+            text = f"{outer.name} is moved by a plan that no longer holds; --place makes another"
+            raise MemoptError(text, place_of(memory.operations[v]))
         if operand in seen:
             raise MemoptError(f"{outer.name} is overwritten twice", place_of(memory.operations[v]))
         seen.add(operand)

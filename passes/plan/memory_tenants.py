@@ -188,6 +188,19 @@ def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> 
     return owner in whole and all(use.operation in whole for use in value.uses)
 
 
+def movable_values(extracted: Extracted) -> dict[int, SSAValue]:
+    """Return the groups of the graph that are one value of our own operations, none in place, with
+    that value."""
+    memory = extracted.memory
+    operations = {op for op in body_of(extracted.func).ops if _is_whole(op)}
+    tied = {g for _, *pair in memory.overwrites for g in pair}
+    return {
+        group: storage.members[0][0]
+        for k, (group, storage) in enumerate(zip(extracted.group_of, memory.groups, strict=True))
+        if group is not None and k not in tied and _can_move(extracted, storage, operations)
+    }
+
+
 def _is_whole(op: Operation) -> bool:
     if op.regions or isinstance(op, (RowOp, ReceiveOp)):
         return False

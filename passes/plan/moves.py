@@ -14,7 +14,13 @@ from memopt.analysis.function_memory import function_memory
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.interface import is_constant_value
 from memopt.dialects.memgraph.names import name_of
-from memopt.dialects.memgraph.plan import PARTITION, model_of, plan_of, set_order
+from memopt.dialects.memgraph.plan import (
+    PARTITION,
+    drop_places_moved,
+    model_of,
+    plan_of,
+    set_order,
+)
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.memory_tenants import Tenants, value_of
@@ -22,10 +28,14 @@ from memopt.solvers.memories import Assignment, Visit, moment, step_of, visit_of
 
 
 def drop_moves(func: FuncOp) -> bool:
-    """Take out the moves of a plan over several memories, every `memgraph.copy` of what is no
-    constant: whoever read the copy reads what was copied. Without such a plan a copy is the
-    network's own. True if there was a move; then the peak in the plan is another."""
+    """Take out the moves of a plan: those within its arena, or over several memories every
+    `memgraph.copy` of what is no constant. Whoever read the copy reads what was copied. Without
+    such a plan a copy is the network's own. True if there was a move; then the peak in the plan is
+    another."""
     plan = plan_of(func)
+    if drop_places_moved(func):
+        set_order(function_memory(func, model_of(func)).operations)
+        return True
     if plan is None or all(memory.kind.data != "bank" for memory in plan.memories):
         return False
     copies = [

@@ -33,6 +33,7 @@ from memopt.dialects.memgraph.plan import (
     Place,
     alias_lists,
     bytes_offset,
+    is_move,
     memory_at,
     model_of,
     places_of,
@@ -303,7 +304,7 @@ def _check_kernels_can(block: Block, memory: BlockMemory) -> None:
         computed = op.whole if isinstance(op, RowOp) else op
         declared = isinstance(op, OpaqueOp) and CUSTOM in op.attributes
         is_ours = declared or isinstance(computed, ComputeOp)  # others are refused by name
-        if is_ours and not _runs_in_place(computed):
+        if is_ours and not _runs_in_place(computed) and not is_move(op):
             raise refuse(op, "in place, which its kernel is not")
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):

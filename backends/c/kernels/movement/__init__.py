@@ -19,6 +19,7 @@ from memopt.backends.c.emit.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.emit.strided import strided_call
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.stored import need_same_numbers
+from memopt.dialects.memgraph.plan import is_move
 from memopt.dialects.memgraph.tensors import bytes_of, channels_of, elements_of, rows_of, shape_of
 from memopt.dialects.memgraph.variables import AssignVariableOp
 from memopt.dialects.operators.channel_permutation import ChannelPermutationOp
@@ -33,7 +34,8 @@ from memopt.dialects.operators.strided import StridedOp
 @kernel((ReshapeOp, CopyOp), ANY, rows=own_rows)
 def reshape(op: ReshapeOp | CopyOp, constants: Constants) -> KernelCall:
     """Row by row where rows stay rows, so that what is read can be made row by row."""
-    rows = rows_of(op.result) if rows_of(op.input) == rows_of(op.result) else None
+    alike = rows_of(op.input) == rows_of(op.result) and not is_move(op)  # over itself, at once
+    rows = rows_of(op.result) if alike else None
     size = (bytes_of(op.result.type) or 0) // (rows or 1)
     return copy_call(op.input, rows or 1, size, (size, size))
 

@@ -1,0 +1,230 @@
+"""Fewest bytes that moves of buffers copy so that all of them fit into an arena.
+
+`exact` searches arrangements by the bytes copied so far (Dijkstra). A solution in which every stay
+is pushed down until it touches another one or the bottom is as good, for no order of addresses
+changes; so places are sums of sizes, multiples of their greatest common divisor, and all of these
+are tried. `slide` decides step by step: what is made goes into holes, and where it does not fit,
+the blocks of fewest bytes between two holes slide together.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from heapq import heappop, heappush
+from math import gcd
+from typing import NamedTuple
+
+from memopt.solvers import clock
+from memopt.solvers.problems.compaction import Compaction, CompactionProblem, Move
+from memopt.solvers.problems.memory_graph import round_up
+
+PLACES = 48  # units of the arena up to which the search runs
+STATES = 4_000  # arrangements after which it gives up
+RULES = ("hint", "smallest", "lowest", "ends")
+Places = tuple[tuple[int, int], ...]  # (block, offset), ascending by block
+State = tuple[int, Places]  # in front of a step
+
+
+class _Edge(NamedTuple):
+    """How the search came to an arrangement: by a move, or through a step, with what it made."""
+
+    source: State
+    move: Move | None
+    made: Places = ()
+
+
+def compact(
+    problem: CompactionProblem, hint: Sequence[int], needed: bool, time_limit: float | None = None
+) -> Compaction | None:
+    """Return moves that copy few bytes, verified, with a bound; None if none were found.
+
+    `hint` are places of the blocks in a larger arena; `needed`: without a move they are proven not
+    to fit.
+    """
+    answer = exact(problem, clock.deadline(time_limit)) or slide(problem, hint)
+    if answer is None:
+        return None
+    least = min((b.size for b in problem.blocks if b.movable), default=0) if needed else 0
+    answer = replace(answer, lower_bound=max(least, answer.lower_bound))
+    answer.verify(problem)
+    return answer
+
+
+def exact(problem: CompactionProblem, deadline: float | None = None) -> Compaction | None:
+    """Return the moves that copy the fewest bytes; None where no moves help, and for problems that
+    are too large."""
+    unit = reduce(gcd, (n for b in problem.blocks for n in (b.size, b.alignment)), 0) or 1
+    if problem.arena > unit * PLACES:
+        return None
+    start: State = (0, ())
+    waiting: list[tuple[int, int, Places]] = [(0, 0, ())]  # bytes, minus the step, places
+    costs: dict[State, int] = {start: 0}
+    came, done = dict[State, _Edge](), set[State]()
+    while waiting and len(done) < STATES and not clock.late(deadline):
+        cost, later, places = heappop(waiting)
+        state = (-later, places)
+        if state in done:
+            continue
+        done.add(state)
+        if -later == problem.steps:
+            return _traced(problem, state, came, cost)
+        for after, edge in _next(problem, state, unit):
+            total = cost + (problem.blocks[edge.move.block].size if edge.move else 0)
+            if total < costs.get(after, total + 1):
+                costs[after], came[after] = total, edge
+                heappush(waiting, (total, -after[0], after[1]))
+    return None
+
+
+def _next(problem: CompactionProblem, state: State, unit: int) -> Iterator[tuple[State, _Edge]]:
+    """Yield arrangements of what lives across the front of a step after one more move, and those
+    of what lives across its end, with all places of what the step makes."""
+    step, places = state
+    blocks = problem.blocks
+    for k, offset in places if step else ():
+        others = [(j, at) for j, at in places if j != k]
+        for at in _free(problem, k, others, unit) if blocks[k].movable else ():
+            if at != offset:
+                after = tuple(sorted((*others, (k, at))))
+                yield (step, after), _Edge(state, Move(step, k, at))
+
+    def place(rest: Sequence[int], lying: Places) -> Iterator[Places]:
+        if not rest:
+            yield lying
+            return
+        for at in _free(problem, rest[0], lying, unit):
+            yield from place(rest[1:], (*lying, (rest[0], at)))
+
+    for lying in place(_made_in(problem, step), places):
+        lasting = tuple(sorted((k, at) for k, at in lying if blocks[k].upper > step + 1))
+        yield (step + 1, lasting), _Edge(state, None, lying[len(places) :])
+
+
+def _made_in(problem: CompactionProblem, step: int) -> list[int]:
+    return [k for k, b in enumerate(problem.blocks) if b.lower == step and b.size]
+
+
+def _free(
+    problem: CompactionProblem, k: int, others: Sequence[tuple[int, int]], unit: int
+) -> Iterator[int]:
+    """Yield the places where a block lies over none of the others."""
+    size = problem.blocks[k].size
+    for at in range(0, problem.arena - size + 1, max(unit, problem.blocks[k].alignment)):
+        if all(at >= o + problem.blocks[j].size or o >= at + size for j, o in others):
+            yield at
+
+
+def _traced(
+    problem: CompactionProblem, state: State, came: Mapping[State, _Edge], cost: int
+) -> Compaction:
+    offsets, moves = [0] * len(problem.blocks), list[Move]()
+    while state in came:
+        edge = came[state]
+        moves += [edge.move] if edge.move else []
+        for k, at in edge.made:
+            offsets[k] = at
+        state = edge.source
+    return Compaction(tuple(offsets), tuple(reversed(moves)), cost)
+
+
+def slide(problem: CompactionProblem, hint: Sequence[int] = ()) -> Compaction | None:
+    """Return the best of a few answers that are found step by step, None if there is none."""
+    rules = RULES if hint else RULES[1:]
+    answers = [a for rule in rules if (a := _step_by_step(problem, hint, rule)) is not None]
+    return min(answers, key=lambda a: a.moved(problem), default=None)
+
+
+def _step_by_step(problem: CompactionProblem, hint: Sequence[int], rule: str) -> Compaction | None:
+    blocks = problem.blocks
+    offsets, moves = [0] * len(blocks), list[Move]()
+    at: dict[int, int] = {}
+    for step in range(problem.steps):
+        at = {k: place for k, place in at.items() if blocks[k].upper > step}
+        fresh = sorted(_made_in(problem, step), key=lambda k: -blocks[k].size)
+        for slid in _slides(problem, at) if step else ({},):
+            placed = _into_holes(problem, {**at, **slid}, fresh, rule, hint)
+            if placed is not None:
+                break
+        else:
+            return None
+        moves += [Move(step, k, place) for k, place in slid.items()]
+        for k in fresh:
+            offsets[k] = placed[k]
+        at = placed
+    return Compaction(tuple(offsets), tuple(moves), 0)
+
+
+def _slides(problem: CompactionProblem, at: Mapping[int, int]) -> list[dict[int, int]]:
+    """Return sets of moves by which neighbours slide together, up or down, each in the order in
+    which none overwrites another, or one goes into a hole elsewhere; first none, then by bytes."""
+    blocks = problem.blocks
+    order = sorted(at, key=lambda k: (at[k], k))
+    sets: dict[Places, dict[int, int]] = {}
+    for k in order:
+        for low, _ in _holes(problem, {j: at[j] for j in at if j != k}, k):
+            if blocks[k].movable and low != at[k]:
+                sets[(k, low),] = {k: low}
+    for first in range(len(order)):
+        bottom = _end(problem, at, order[first - 1]) if first else 0
+        down: dict[int, int] = {}
+        for k in order[first:]:
+            place = round_up(bottom, blocks[k].alignment) if blocks[k].movable else at[k]
+            down |= {k: place} if place != at[k] else {}
+            bottom = place + blocks[k].size
+            sets.setdefault(tuple(down.items()), dict(down))
+        top = at[order[first + 1]] if first + 1 < len(order) else problem.arena
+        up: dict[int, int] = {}
+        for k in reversed(order[: first + 1]):
+            room = top - blocks[k].size
+            place = room - room % blocks[k].alignment if blocks[k].movable else at[k]
+            up |= {k: place} if place != at[k] else {}
+            top = place
+            sets.setdefault(tuple(up.items()), dict(up))
+    sets.setdefault((), {})
+    return sorted(sets.values(), key=lambda moves: sum(blocks[k].size for k in moves))
+
+
+def _end(problem: CompactionProblem, at: Mapping[int, int], k: int) -> int:
+    return at[k] + problem.blocks[k].size
+
+
+def _into_holes(
+    problem: CompactionProblem,
+    at: Mapping[int, int],
+    made: Sequence[int],
+    rule: str,
+    hint: Sequence[int],
+) -> dict[int, int] | None:
+    """Return where everything lies with the blocks `made` in holes, None if one finds none."""
+    placed = dict(at)
+    for k in made:
+        block = problem.blocks[k]
+        holes = _holes(problem, placed, k)
+        if not holes:
+            return None
+        lowest = rule in ("lowest", "ends")
+        placed[k] = (holes[0] if lowest else min(holes, key=_width))[0]
+        if rule == "ends" and block.upper - block.lower <= 2:  # short-lived ones at the other end
+            room = holes[-1][1] - block.size
+            placed[k] = room - room % block.alignment
+        if rule == "hint" and any(a <= hint[k] and hint[k] + block.size <= b for a, b in holes):
+            placed[k] = hint[k]
+    return placed
+
+
+def _holes(problem: CompactionProblem, at: Mapping[int, int], k: int) -> list[tuple[int, int]]:
+    """Return the stretches between what lies there that have room for block k, where it may begin,
+    ascending."""
+    block = problem.blocks[k]
+    bounds = sorted((place, _end(problem, at, j)) for j, place in at.items())
+    starts = [0, *(end for _, end in bounds)]
+    stops = [*(start for start, _ in bounds), problem.arena]
+    return [
+        (low, stop)
+        for start, stop in zip(starts, stops, strict=True)
+        if (low := round_up(start, block.alignment)) + block.size <= stop
+    ]
+
+
+def _width(hole: tuple[int, int]) -> int:
+    return hole[1] - hole[0]
