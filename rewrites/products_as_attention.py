@@ -40,11 +40,9 @@ then a score s is off by at most 2^-21 |s|, as each of three products is rounded
 
 Before:
     !x = tensor<2x1x12xf32>
-    !p = tensor<2x1x3x4xf32>
-    !t = tensor<3x1x2x4xf32>
-    !h = tensor<1x2x4xf32>
-    !k = tensor<1x4x2xf32>
-    !s = tensor<1x2x2xf32>
+    !p = tensor<2x2x3x2xf32>
+    !t = tensor<3x2x2x2xf32>
+    !h = tensor<2x2x2xf32>
     !i = tensor<i32>
     func.func @main(%x: !x) -> !h {
       %1 = memgraph.reshape %x : (!x) -> !p
@@ -57,22 +55,28 @@ Before:
       %4 = memgraph.gather_along %2, %b axis 0 : (!t, !i) -> !h
       %5 = memgraph.gather_along %2, %d axis 0 : (!t, !i) -> !h
       %6 = memgraph.mul %3, %c : (!h, tensor<f32>) -> !h
-      %7 = memgraph.transpose %4 permutation [0, 2, 1] : (!h) -> !k
-      %8 = memgraph.mul %7, %c : (!k, tensor<f32>) -> !k
-      %9 = memgraph.batch_matmul %6, %8 : (!h, !k) -> !s
-      %10 = memgraph.softmax %9 axis 2 beta 1.0 : (!s) -> !s
-      %11 = memgraph.batch_matmul %10, %5 : (!s, !h) -> !h
-      func.return %11 : !h
+      %7 = memgraph.transpose %4 permutation [0, 2, 1] : (!h) -> !h
+      %8 = memgraph.mul %7, %c : (!h, tensor<f32>) -> !h
+      %9 = memgraph.batch_matmul %6, %8 : (!h, !h) -> !h
+      %10 = memgraph.softmax %9 axis 2 beta 1.0 : (!h) -> !h
+      %11 = memgraph.batch_matmul %10, %5 : (!h, !h) -> !h
+      %12 = memgraph.transpose %11 permutation [1, 0, 2] : (!h) -> !h
+      func.return %12 : !h
     }
 After:
     !w = tensor<1x2x12xf32>
+    !y = tensor<1x2x4xf32>
     func.func @main(%x: !x) -> !h {
       %1 = memgraph.reshape %x : (!x) -> !w
-      %2 = memgraph.slice %1 starts [0, 0, 0] strides [1, 1, 1] : (!w) -> !h
-      %3 = memgraph.slice %1 starts [0, 0, 4] strides [1, 1, 1] : (!w) -> !h
-      %4 = memgraph.slice %1 starts [0, 0, 8] strides [1, 1, 1] : (!w) -> !h
-      %5 = memgraph.attention %2, %3, %4 heads 1 scale 0.25 : (!h, !h, !h) -> !h
-      func.return %5 : !h
+      %2 = memgraph.picked %1 shape [1, 2, 12] sizes [1, 2, 4] terms [0, 0, 1, 1, 2, 2]
+             numbers [0, 0, 1, 0, 1, 6, 7] : (!w) -> !y
+      %3 = memgraph.picked %1 shape [1, 2, 12] sizes [1, 2, 4] terms [0, 0, 1, 1, 2, 2]
+             numbers [0, 0, 1, 2, 3, 8, 9] : (!w) -> !y
+      %4 = memgraph.picked %1 shape [1, 2, 12] sizes [1, 2, 4] terms [0, 0, 1, 1, 2, 2]
+             numbers [0, 0, 1, 4, 5, 10, 11] : (!w) -> !y
+      %5 = memgraph.attention %2, %3, %4 heads 2 scale 0.25 : (!y, !y, !y) -> !y
+      %6 = memgraph.reshape %5 : (!y) -> !h
+      func.return %6 : !h
     }
 
 What is no such move, or not known before, comes before or after the attention.
@@ -157,7 +161,7 @@ are left alone, as is more in `tests/rewrites/unit/left_alone/products-as-attent
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import gcd, prod
 from typing import cast
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr, NoneAttr, TensorType, f32
@@ -167,6 +171,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from memopt.analysis.constants import Constants, constants_beside
+from memopt.analysis.moved_elements import moves, together
 from memopt.dialects.arithmetic.even_rounding import dequantized
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, is_stored
@@ -178,11 +183,10 @@ from memopt.dialects.operators.attention import AttentionOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MulOp
-from memopt.dialects.operators.gathering import GatherAlongOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.picked import PickedOp, picks_along
 from memopt.dialects.operators.slices import SliceOp
 from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.dialects.operators.traits import Moves
 from memopt.rewrites import FunctionRule, erase_unread
 from memopt.rewrites.mask_as_causal import masked_by
 
@@ -201,12 +205,12 @@ Scaling = Callable[[SSAValue, Constants], Source | None]
 
 @dataclass(frozen=True)
 class Heads:
-    """Numbers of heads as they lie in the value of a source, `width` for each place, from element
-    `first` on. `heads` of them in turn serve all."""
+    """Numbers of heads as they lie in the value of a source, `width` for each place: `channels` of
+    it, one head after the other. `heads` of them in turn serve all."""
 
     source: Source
     width: int
-    first: int
+    channels: tuple[int, ...]
     heads: int
 
 
@@ -267,12 +271,17 @@ class ProductsAsAttention(FunctionRule):
                 shaped[value] = inserted(ReshapeOp, [value], like(value, shape), {})
             return shaped[value]
 
-        def channels_of(part: Heads, count: int) -> SSAValue:
-            places = elements_of(part.source.value) // part.width
-            value = of_shape(part.source.value, 1, places, part.width)
-            if count < part.width:
-                properties = {"starts": numbers([0, 0, part.first]), "strides": numbers([1, 1, 1])}
-                value = inserted(SliceOp, [value], like(value, (1, places, count)), properties)
+        def channels_of(part: Heads) -> SSAValue:
+            width, channels = part.width, part.channels
+            places, first = elements_of(part.source.value) // width, channels[0]
+            value = of_shape(part.source.value, 1, places, width)
+            type_ = like(value, (1, places, len(channels)))
+            if channels != (*range(first, first + len(channels)),):
+                picks = picks_along((1, places, width), ([0], range(places), channels))
+                value = inserted(PickedOp, [value], type_, picks)
+            elif len(channels) < width:
+                properties = {"starts": numbers([0, 0, first]), "strides": numbers([1, 1, 1])}
+                value = inserted(SliceOp, [value], type_, properties)
             for step in part.source.steps:
                 read = [
                     value if known_number(v, constants) is None else of_shape(v, *shape_of(v)[:3])
@@ -295,12 +304,11 @@ class ProductsAsAttention(FunctionRule):
                 mask = inserted(TransposeOp, [of_shape(mask, heads, rows, keys)], type_, turned)
             return of_shape(mask, 1, rows, heads * keys)
 
-        _, k, v = parts.parts
-        count, queries, depth, width = parts.sizes
-        widths = count * depth, k.heads * depth, v.heads * width
-        operands = list(map(channels_of, parts.parts, widths))
+        q, k, v = parts.parts
+        count, queries = q.heads, elements_of(q.source.value) // q.width
+        operands = list(map(channels_of, parts.parts))
         operands += [mask_of(parts.masks)] if parts.masks else []
-        shape = (1, queries, count * width)
+        shape = (1, queries, len(v.channels) // v.heads * count)
         is_last = shape_of(parts.made) == shape
         properties = {**parts.more, "heads": number(count), "scale": FloatAttr(parts.factor, f32)}
         if k.heads < count:
@@ -318,14 +326,13 @@ class ProductsAsAttention(FunctionRule):
 @dataclass(frozen=True)
 class Parts:
     """Queries, keys and values; masks, and by how much scores are multiplied; more properties; the
-    value that is made. `sizes`: heads, queries, channels of a head of keys and of values."""
+    value that is made."""
 
     parts: tuple[Heads, Heads, Heads]
     masks: tuple[SSAValue, ...]
     factor: float
     more: Mapping[str, Attribute]
     made: SSAValue
-    sizes: tuple[int, int, int, int]
 
 
 def parts_of(scores: Scores, constants: Constants, scaled: Scaling) -> Parts | None:
@@ -352,7 +359,7 @@ def parts_of(scores: Scores, constants: Constants, scaled: Scaling) -> Parts | N
     if q.heads != count or k.heads != v.heads or v.source.factor != 1:
         return None
     factor = q.source.factor * k.source.factor * scores.factor
-    return Parts((q, k, v), scores.masks, factor, scores.more, end, (count, queries, depth, width))
+    return Parts((q, k, v), scores.masks, factor, scores.more, end)
 
 
 def scores_of(op: SoftmaxOp, constants: Constants) -> Scores | None:
@@ -458,39 +465,16 @@ def moved_from(
         yield source, places
 
 
-def moves(op: Operation) -> bool:
-    """Return whether elements of the results are elements of the first operand."""
-    return isinstance(op, GatherAlongOp) or (isinstance(op, ComputeOp) and op.has_trait(Moves))
-
-
-def lying(index: Array, elements: int) -> tuple[int, int, int] | None:
-    """Return the width of a place, the first element and how many heads there are, if [heads,
-    places, channels] lie place by place."""
-    count, places, channels = index.shape
-    width, first = elements // places, int(index[0, 0, 0])
-    for heads in range(count, 0, -1):
-        head, place, channel = np.ogrid[:heads, :places, :channels]
-        lies = first + place * width + head * channels + channel
-        if width * places == elements and np.array_equal(lies.repeat(count // heads, 0), index):
-            return width, first, heads
-    return None
-
-
-def together(value: SSAValue, count: int, places: int) -> SSAValue | None:
-    """Return the value into which a product is moved on, where its heads lie beside each other in
-    each place; as far on as possible."""
-    index = np.arange(elements_of(value)).reshape(shape_of(value))
-    wanted = index.reshape(count, places, -1).swapaxes(0, 1).reshape(-1)
-    last: SSAValue | None = None
-    while True:
-        if np.array_equal(index.reshape(-1), wanted):
-            last = value
-        reader = value.get_user_of_unique_use()
-        if not (
-            isinstance(reader, ComputeOp) and reader.has_trait(Moves) and len(reader.operands) == 1
-        ):
-            return last
-        index, value = reader.evaluate([index])[0], reader.results[0]
+def lying(index: Array, elements: int) -> tuple[int, tuple[int, ...], int] | None:
+    """Return the width of a place, the channels of its heads, one head after the other, and how
+    many heads there are, if [heads, places, channels] lie place by place."""
+    count, places, _ = index.shape
+    width, channels = elements // places, index[:, :1]
+    if width * places != elements or (index != channels + width * np.arange(places)[:, None]).any():
+        return None
+    others = np.flatnonzero((channels[1:] != channels[:-1]).any((1, 2))) + 1
+    times = gcd(count, *others.tolist())
+    return width, tuple(channels[::times].reshape(-1).tolist()), count // times
 
 
 def like(value: SSAValue, shape: Sequence[int]) -> AnyTensor:

@@ -192,6 +192,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         so. Weights lie as the trait says."""
         return self.properties if self.has_trait(Pointwise) or self.has_trait(Spatial) else None
 
+    @property
+    def along(self) -> Sequence[Sequence[int]] | None:
+        """The indices along each dimension of the first operand, of which the only result has the
+        elements; None where it is anything else."""
+        return None
+
     def over_vectors(self, rank: int) -> Mapping[str, Attribute] | None:
         """The properties of the operation where the vectors along the last dimension of operand 0
         and the results, of all operands if it is pointwise or joins them, stand in other

@@ -23,7 +23,9 @@ from memopt.dialects.arithmetic.stored import (
     element_of,
     is_stored,
     need_same_numbers,
+    numbers_of,
     per_tensor,
+    unknown,
 )
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.definition import operation_definition
@@ -164,8 +166,21 @@ class PickingOp(ComputeOp):
         self.require(len(same) == 1, "the result has other elements")
         self.require(self.fill is None or elements_of(self.fill) == 1, "a fill of one element")
 
+    def need_numbers(self) -> None:
+        """Raise MemoptError unless stored integers mean the same in all tensors; where each index
+        of a dimension has a scale, it goes with what is picked."""
+        (scales, zeros, axis), along = numbers_of(self.input), self.along
+        if axis < 0 or along is None or self.fill is not None:
+            need_same_numbers(self, *self.operands, self.result)
+        elif numbers_of(self.result) != (
+            tuple(scales[i] for i in along[axis]),
+            tuple(zeros[i] for i in along[axis]),
+            axis,
+        ):
+            raise unknown(self, "other scales than those of what is picked")
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        need_same_numbers(self, *self.operands, self.result)
+        self.need_numbers()
         ways, extents = self.ways, self.extents
         index = [np.zeros(ways, np.int64) for _ in extents]
         for term in self.added:
@@ -176,10 +191,10 @@ class PickingOp(ComputeOp):
             in_range &= (along_one >= 0) & (along_one < extent)
             at = at * extent + along_one
         source = operands[0].reshape(-1, self.run)
-        fill = self.zero() if self.fill is None else operands[1].reshape(())
         is_inside: Array = in_range.reshape(-1)
         elements: Array = source[np.where(is_inside, at.reshape(-1), 0)]
-        elements[~is_inside] = fill
+        if not is_inside.all():
+            elements[~is_inside] = self.zero() if self.fill is None else operands[1].reshape(())
         return [elements.reshape(shape_of(self.result))]
 
 

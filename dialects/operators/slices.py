@@ -293,13 +293,14 @@ class SliceOp(OfOneOp):
         row = int(self.starts.get_values()[1]) + r * int(self.strides.get_values()[1])
         return range(row, row + 1)
 
+    @property
+    def along(self) -> list[range]:
+        pairs = zip(self.starts.get_values(), self.strides.get_values(), strict=True)
+        counts = zip(pairs, shape_of(self.result), strict=True)
+        return [range(start, start + by * count, by) for (start, by), count in counts]
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        starts, strides = self.starts.get_values(), self.strides.get_values()
-        taken = [
-            start + stride * np.arange(count)
-            for start, stride, count in zip(starts, strides, shape_of(self.result), strict=True)
-        ]
-        return [operands[0][np.ix_(*taken)]]
+        return [operands[0][np.ix_(*self.along)]]
 
 
 def element_steps(value: SSAValue) -> tuple[int, ...]:

@@ -59,10 +59,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "rewrite_function: not powers": FASTER,
         "rewrite_function: is_constant_expression(op.rhs, GENERIC)": FASTER,
     },
-    "products-as-attention": {
-        "moves: isinstance(op, ComputeOp)": OURS,
-        "together: isinstance(reader, ComputeOp)": OURS,
-    },
     "stored-products-as-attention": {"parts: scores is None": NARROWS},
     "mask-as-causal": {
         "match_and_rewrite: op.mask is None": FASTER,

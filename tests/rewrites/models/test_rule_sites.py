@@ -60,6 +60,10 @@ ALONE = {
 }
 
 BEHIND = {
+    "channels-into-weights": (
+        *("constants-into-weights", "products-as-attention"),
+        "models/families/vit.onnx",
+    ),
     "stored-products-as-attention": ("qdq-fold", "models/families/kwt_q.onnx"),
     "transpose-of-transpose": ("channels-last", "models/families/crnn.onnx"),
     "vectors-as-rows": ("transpose-as-view", "models/families/vit.onnx"),
@@ -113,8 +117,8 @@ def test_rules_alone(rule: str, shared: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", BEHIND)
 def test_rules_behind_another(rule: str, shared: Path) -> None:
-    before, name = BEHIND[rule]
-    assert _fired(shared / name, (before, rule), 1, "on") == {before, rule}
+    *before, name = BEHIND[rule]
+    assert _fired(shared / name, (*before, rule), 1, "on") == {*before, rule}
 
 
 @pytest.mark.deep

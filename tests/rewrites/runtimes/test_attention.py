@@ -12,7 +12,10 @@ from qdq_pairs import results
 from memopt.dialects.operators.attention import AttentionOp
 
 FULL = 2000  # models
-RULES = ("choice-as-mask", "products-as-attention", "mask-as-causal")
+RULES = (
+    *("choice-as-mask", "products-as-attention", "mask-as-causal"),
+    *("constants-into-weights", "channels-into-weights"),
+)
 
 
 class Model(Drawn):
@@ -77,6 +80,18 @@ def joined(m: Model, product: str) -> list[str]:
     return [by_head(m, part, k == 1) for k, part in enumerate(parts)]
 
 
+def beside(m: Model, product: str) -> list[str]:
+    """Return three parts of a product that has those of each head beside each other, by head."""
+    parts = m.reshaped(product, 1, m.places, m.heads, 3, m.depth)
+    if m.rng.random() < 0.5:
+        names = [f"{parts}_{k}" for k in range(3)]
+        m.nodes.append(helper.make_node("Split", [parts, m.const([1] * 3)], names, axis=3))
+        return [by_head(m, name, k == 1) for k, name in enumerate(names)]
+    parts = m.add("Transpose", parts, perm=[3, 0, 2, 1, 4])
+    q, k, v = (m.add("Gather", parts, m.const(np.int64(i)), axis=0) for i in range(3))
+    return [q, m.add("Transpose", k, perm=[0, 1, 3, 2]), v]
+
+
 def masked(m: Model, scores: str) -> str:
     """Return scores with a mask of some shape: of keys, or of queries and keys, later ones far
     below; with a bias of each head before or behind it."""
@@ -124,8 +139,9 @@ def chosen(m: Model, scores: str) -> str:
 
 
 def attention(m: Model) -> bytes:
-    if m.rng.random() < 0.5:
-        q, k, v = joined(m, m.product("x", 3 * m.width))
+    if m.rng.random() < 0.6:
+        parts = joined if m.rng.random() < 0.6 else beside
+        q, k, v = parts(m, m.product("x", 3 * m.width))
     else:
         q, k, v = (by_head(m, m.product("x", m.width), part == 1) for part in range(3))
     factor, way = m.depth**-0.5, int(m.rng.integers(4))

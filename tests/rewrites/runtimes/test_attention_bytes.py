@@ -86,7 +86,11 @@ class Model:
         return self.add("Transpose", value, perm=[0, 1, 3, 2]) if turned else value
 
     def joined(self, value: str) -> list[str]:
-        """Return three parts of a value."""
+        """Return three parts of a value, or of each of its heads."""
+        if self.rng.random() < 0.4:
+            parts = self.reshaped(value, 1, self.places, self.heads, 3, self.depth)
+            parts = self.add("Transpose", parts, perm=[3, 0, 1, 2, 4])
+            return [self.add("Gather", parts, self.const(np.int64(k)), axis=0) for k in range(3)]
         parts = self.reshaped(value, 1, self.places, 3, self.width)
         parts = self.add("Transpose", parts, perm=[2, 0, 1, 3])
         return [self.add("Gather", parts, self.const(np.int64(k)), axis=0) for k in range(3)]
