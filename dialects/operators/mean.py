@@ -44,7 +44,7 @@ class MeanOp(OverAxesOp):
         return super().goes_in_turn and isinstance(element_of(self.input), AnyFloat)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
+        total = self.over_rows(operands) if self.accumulates else self.summed(operands[0])
         return self.finished(operands, total)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
@@ -53,11 +53,7 @@ class MeanOp(OverAxesOp):
             return super().extremes(least, most)
         return means_between(self, least[0], most[0], self.count)
 
-    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
-        total = self._sum(operands[0]).reshape(shape_of(self.result))
-        return total if before is None else before + total
-
-    def _sum(self, values: Array) -> Array:
+    def summed(self, values: Array) -> Array:
         """Over the axes, integers without their zero point left out."""
         axes, stored = self.numbers, is_stored(self.input) or is_stored(self.result)
         if not stored and values.dtype.kind != "f":

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def
 
-from memopt.dialects.arithmetic.stored import is_stored
+from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.tensors import channel_axis, channels_of, shape_of
@@ -69,6 +69,15 @@ class OverAxesOp(OfOneOp):
         if drops_images and not self.accumulates:
             return None
         return range(r, r + 1)
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        total = self.summed(operands[0]).reshape(shape_of(self.result))
+        return total if before is None else before + total
+
+    def summed(self, values: Array) -> Array:
+        """The sum over the axes, of those of which rows are summed. Raises MemoptError as
+        `evaluate`."""
+        raise unknown(self, "its rows are not summed")
 
     def reads_stack(self, operand: int, axis: int) -> bool:
         """Elements are taken together, wherever they lie."""

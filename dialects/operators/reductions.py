@@ -22,21 +22,24 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.memgraph.definition import operation_definition
-from memopt.dialects.memgraph.tensors import shape_of
+from memopt.dialects.memgraph.tensors import rows_of, shape_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, OfOneOp
 from memopt.dialects.operators.over_axes import OverAxesOp
 from memopt.dialects.operators.traits import Alike, Monotone, RealsOnly
 
 
 class ReductionOp(OverAxesOp):
-    """Base of these. Over rows they are computed as a whole."""
+    """Base of these. Over rows others than sums are computed as a whole."""
 
     traits = traits_def(Alike())
 
     def rows_read(self, operand: int, r: int) -> range | None:
-        return None if 1 in self.numbers else super().rows_read(operand, r)
+        is_whole = 1 in self.numbers and not self.accumulates
+        return None if is_whole else super().rows_read(operand, r)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        if self.accumulates:
+            return self.finished(operands, self.over_rows(operands))
         reduced = np.asarray(self.reduced(operands[0]))
         return [reduced.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
 
@@ -51,14 +54,29 @@ class ReduceSumOp(ReductionOp):
 
     name = "memgraph.reduce_sum"
 
+    @property
+    def accumulates(self) -> bool:
+        return 1 in self.numbers and rows_of(self.input) is not None
+
     def reduced(self, values: Array) -> Array:
+        return self._rounded(self.summed(values))
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
+        rounded = self._rounded(total)
+        return [rounded.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
+
+    def summed(self, values: Array) -> Array:
+        """Over the axes, stored integers without their zero point left out."""
         if not is_stored(self.input) and not is_stored(self.result):
             need_plain(self, values)
-            return values.astype(np.float64 if values.dtype.kind == "f" else np.int64).sum(
-                self.numbers
-            )
+        return values.astype(np.float64 if values.dtype.kind == "f" else np.int64).sum(self.numbers)
+
+    def _rounded(self, total: Array) -> Array:
+        """The sum as the result stores it."""
+        if not is_stored(self.input) and not is_stored(self.result):
+            return total
         (in_scale, in_zero) = per_tensor(self, self.input)
-        total = values.astype(np.int64).sum(self.numbers) - self.count * in_zero
+        total = total - self.count * in_zero
         if rounds_even(self):
             return quantized(self, total * in_scale, self.result)
         need_scales(self)

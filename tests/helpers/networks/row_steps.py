@@ -313,11 +313,11 @@ def cast(net: Text) -> None:
 
 
 def tail(net: Text) -> None:
-    """The mean over height and width, a layer of all of the image, or neither."""
+    """The mean or sum over height and width, a layer of all of the image, or neither."""
     name, (_, h, w, c) = net.last
-    kind: Any = net.pick("mean", "fully_connected", "")
-    if kind == "mean":
-        net.add(f"mean {name} axes [1, 2]{net.rounding}", [net.last], (1, c))
+    kind: Any = net.pick("mean", "reduce_sum", "fully_connected", "")
+    if kind in ("mean", "reduce_sum"):
+        net.add(f"{kind} {name} axes [1, 2]{net.rounding}", [net.last], (1, c))
     elif kind:
         count = h * w * c
         net.add(f"reshape {name}", [net.last], (1, count))

@@ -15,7 +15,7 @@ from memopt.backends.c.emit.even_sums import sum_fields
 from memopt.backends.c.emit.int8 import WIDE, even_steps
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.regrouped import copied_bytes, over_axes, regrouped
-from memopt.backends.c.rows.row_calls import own_rows
+from memopt.backends.c.rows.row_calls import own_rows, summed_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
 from memopt.dialects.arithmetic.stored import is_stored, limits_of, need_same_numbers
@@ -54,7 +54,7 @@ def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
     return regrouped(op, _call(op, f"extreme_{kind}", over_axes(op), least))
 
 
-@kernel((ReduceSumOp, ReduceProdOp), "f32, i32", workspace=copied_bytes, rows=own_rows)
+@kernel((ReduceSumOp, ReduceProdOp), "f32, i32", workspace=copied_bytes, rows=summed_rows)
 def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
     if is_stored(op.input) or is_stored(op.result):
@@ -63,8 +63,8 @@ def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
     return regrouped(op, _call(op, name, over_axes(op)))
 
 
-@kernel(ReduceSumOp, "s8", rounding=ROUNDINGS, workspace=copied_bytes, rows=own_rows)
-@kernel(ReduceSumOp, "u8, s16", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceSumOp, "s8", rounding=ROUNDINGS, workspace=copied_bytes, rows=summed_rows)
+@kernel(ReduceSumOp, "u8, s16", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
 def sum_of_stored(op: ReduceSumOp, constants: Constants) -> KernelCall:
     """A mean that is not divided."""
     even = rounds_even(op)
