@@ -7,6 +7,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.normalization import centred, inverse
+from memopt.frontends.onnx.expansions.quantizing import product, real
 from memopt.frontends.onnx.scope import FLOAT, INT32, Scope
 
 MOST = 16  # sequences, each of which is an operation
@@ -90,25 +91,43 @@ def attention(s: Scope) -> bool:
     if not s.is_float or s.get("do_rotary", 0) or any(s.has(i) for i in range(4, 8)):
         return s.lacks("a past, a bias of scores or rotated positions")
     sizes = s.get("qkv_hidden_sizes")
-    masked = s.has(3)
-    if (sizes and len(set(sizes)) > 1) or (masked and len(s.shape(3)) != 2):
+    if (sizes and len(set(sizes)) > 1) or not _is_of_keys(s, 3):
         return s.lacks("qkv_hidden_sizes, or a mask of another shape than [batch, length]")
-    length = s.shape()[1]
-    product = s.add("MatMul", s.x, s.input(1))
-    product = s.add("Add", product, s.input(2)) if s.has(2) else product
-    width = s.shape(1)[1] // 3
-    parts = [s.cut(product, k * width, (k + 1) * width, 2) for k in range(3)]
-    mask = _mask(s, 3) if masked else ""
-    return s.done("Identity", weighed(s, parts, (length, length), (width, width), mask))
+    projected = s.add("MatMul", s.x, s.input(1))
+    return _of_itself(s, s.add("Add", projected, s.input(2)) if s.has(2) else projected, 3)
+
+
+@expands("com.microsoft.QAttention")
+def attention_of_bytes(s: Scope) -> bool:
+    """Expand QAttention, the same with a product of bytes."""
+    if s.get("do_rotary", 0) or s.has(8) or s.element(3) != FLOAT:
+        return s.lacks("a past, rotated positions or scales of another type than float32")
+    if not _is_of_keys(s, 5):
+        return s.lacks("a mask of another shape than [batch, length]")
+    total = product(s, [s.x, s.input(1), *(s.input(i) if s.has(i) else "" for i in (6, 7))])
+    return _of_itself(s, real(s, total, s.add("Mul", s.input(3), s.input(4)), 2), 5)
+
+
+def _is_of_keys(s: Scope, index: int) -> bool:
+    """Return whether an operand is no mask, or one of [batch, length]."""
+    return not s.has(index) or len(s.shape(index)) == 2
+
+
+def _of_itself(s: Scope, projected: str, mask: int) -> bool:
+    """Let the node be the attention of queries, keys and values beside each other."""
+    length, width = s.shape()[1], s.shape(1)[1] // 3
+    parts = [s.cut(projected, k * width, (k + 1) * width, 2) for k in range(3)]
+    summand = _mask(s, mask) if s.has(mask) else ""
+    return s.done("Identity", weighed(s, parts, (length, length), (width, width), summand))
 
 
 @expands("com.microsoft.MultiHeadAttention")
 def multi_head_attention(s: Scope) -> bool:
     """Expand MultiHeadAttention on queries, keys and values, with or without a bias."""
-    if not s.is_float or not (s.has(1) and s.has(2)) or any(s.has(i) for i in range(4, 11)):
-        return s.lacks("operands other than queries, keys, values and their bias")
-    if any(len(s.shape(i)) != 3 for i in range(3)):
-        return s.lacks("keys or values of other than three dimensions")
+    if not s.is_float or not (s.has(1) and s.has(2)) or any(s.has(i) for i in range(5, 11)):
+        return s.lacks("operands other than queries, keys, values, their bias and a mask of keys")
+    if any(len(s.shape(i)) != 3 for i in range(3)) or not _is_of_keys(s, 4):
+        return s.lacks("keys or values of other than three dimensions, or a mask of other than two")
     parts = [s.input(i) for i in range(3)]
     if s.has(3):
         widths = [s.shape(i)[-1] for i in range(3)]
@@ -116,7 +135,8 @@ def multi_head_attention(s: Scope) -> bool:
             first = sum(widths[:k])
             parts[k] = s.add("Add", name, s.cut(s.input(3), first, first + widths[k], 0))
     lengths, sizes = (s.shape()[1], s.shape(1)[1]), (s.shape()[2], s.shape(2)[2])
-    return s.done("Identity", weighed(s, parts, lengths, sizes))
+    mask = _mask(s, 4) if s.has(4) else ""
+    return s.done("Identity", weighed(s, parts, lengths, sizes, mask))
 
 
 @expands("Attention", floats=True)

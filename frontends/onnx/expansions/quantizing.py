@@ -153,7 +153,7 @@ def _sums(s: Scope, name: str, axis: int) -> str:
 def matmul_integer_to_float(s: Scope) -> bool:
     """MatMulInteger times both scales, and a bias."""
     total = product(s, [s.input(i) if s.has(i) else "" for i in (0, 1, 4, 5)])
-    return _real(s, total, s.add("Mul", s.input(2), s.input(3)), 6)
+    return s.done("Identity", real(s, total, s.add("Mul", s.input(2), s.input(3)), 6))
 
 
 @expands("com.microsoft.DynamicQuantizeMatMul")
@@ -161,12 +161,13 @@ def dynamic_quantize_matmul(s: Scope) -> bool:
     """Multiply what DynamicQuantizeLinear makes of the first operand."""
     a, scale, zero = s.several("DynamicQuantizeLinear", 3, s.x)
     total = product(s, [a, s.input(1), zero, s.input(3) if s.has(3) else ""])
-    return _real(s, total, s.add("Mul", scale, s.input(2)), 4)
+    return s.done("Identity", real(s, total, s.add("Mul", scale, s.input(2)), 4))
 
 
-def _real(s: Scope, total: str, scale: str, bias: int) -> bool:
-    real = s.add("Mul", s.add("Cast", total, to=FLOAT), scale)
-    return s.done("Add", real, s.input(bias)) if s.has(bias) else s.done("Identity", real)
+def real(s: Scope, total: str, scale: str, bias: int) -> str:
+    """Return a product of integers times its scale, plus operand `bias`, if there is one."""
+    numbers = s.add("Mul", s.add("Cast", total, to=FLOAT), scale)
+    return s.add("Add", numbers, s.input(bias)) if s.has(bias) else numbers
 
 
 @expands("QLinearConv")
@@ -208,7 +209,7 @@ def qgemm(s: Scope) -> bool:
         else s.add("Mul", s.input(1), s.const(s.get("alpha")))
     )
     if not s.has(7):
-        return _real(s, total, s.add("Mul", first, s.input(4)), 9)
+        return s.done("Identity", real(s, total, s.add("Mul", first, s.input(4)), 9))
     return _stored(s, total, (first, s.input(4)), 7)
 
 

@@ -23,7 +23,8 @@ def saved(
     path: Path, node: Any, given: dict[str, Any], constants: dict[str, Any], opset: int = 23
 ) -> Path:
     inputs = [
-        helper.make_tensor_value_info(k, TensorProto.FLOAT, v.shape) for k, v in given.items()
+        helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
+        for k, v in given.items()
     ]
     ends = [helper.make_tensor_value_info(k, TensorProto.FLOAT, None) for k in node.output]
     tensors = [numpy_helper.from_array(v, k) for k, v in constants.items()]
@@ -105,13 +106,43 @@ def test_attention_of_onnxruntime(fuzz: float, tmp_path: Path) -> None:
             given = {"x": s.reals(s.count, s.queries, 5)}
             constants = {"w": s.reals(5, 3 * width), "b": s.reals(3 * width)}
             node = helper.make_node("Attention", [*given, *constants], ["y"], **more)
+        elif s.rng.random() < 0.5:
+            given, constants, operands = of_bytes(s, 3 * width)
+            node = helper.make_node("QAttention", operands, ["y"], **more)
         else:
             keys = s.queries if is_causal else s.keys
             given = {"q": s.reals(s.count, s.queries, width)}
             given |= {name: s.reals(s.count, keys, width) for name in "kv"}
             constants = bias
-            node = helper.make_node("MultiHeadAttention", [*given, *bias], ["y"], **more)
+            operands = [*given, *bias]
+            if s.rng.random() < 0.3 and not is_causal:
+                given["m"] = (s.rng.random((s.count, keys)) < 0.6).astype(np.int32)
+                given["m"][:, 0] = 1
+                operands = ["q", "k", "v", "b" if bias else "", "m"]
+            node = helper.make_node("MultiHeadAttention", operands, ["y"], **more)
         check(saved(tmp_path / "m.onnx", node, given, constants), given, s.count)
+
+
+def of_bytes(s: Sizes, columns: int) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Return the tensors, constants and operands of a QAttention: a scale of all weights, or one of
+    each column, zero points and a mask of keys where it has some."""
+    each = (columns,) if s.rng.random() < 0.5 else (1,)
+    element = np.int8 if s.rng.random() < 0.5 else np.uint8
+    given = {"x": s.rng.integers(0, 256, (s.count, s.queries, 5)).astype(np.uint8)}
+    constants: dict[str, Any] = {
+        "w": s.rng.integers(0, 256, (5, columns)).astype(element),
+        "b": s.reals(columns),
+        "xs": np.float32(0.02),
+        "ws": s.rng.uniform(0.005, 0.01, each).astype(np.float32),
+    }
+    operands = [*given, *constants, ""]
+    if s.rng.random() < 0.5:
+        given["m"] = (s.rng.random((s.count, s.queries)) < 0.6).astype(np.int32)
+        given["m"][:, 0] = 1
+        operands[-1] = "m"
+    zero = s.rng.integers(0, 256, each).astype(element)
+    constants |= {"xz": np.uint8(s.rng.integers(256)), "wz": zero}
+    return given, constants, [*operands, "xz", "wz"]
 
 
 KEPT: dict[str, tuple[dict[str, Any], dict[str, tuple[int, ...]], dict[str, Any]]] = {
