@@ -469,10 +469,13 @@ def lying(index: Array, elements: int) -> tuple[int, tuple[int, ...], int] | Non
     """Return the width of a place, the channels of its heads, one head after the other, and how
     many heads there are, if [heads, places, channels] lie place by place."""
     count, places, _ = index.shape
-    width, channels = elements // places, index[:, :1]
-    if width * places != elements or (index != channels + width * np.arange(places)[:, None]).any():
+    width, channels = elements // places, index[:, 0]
+    _, place, _ = np.ogrid[:count, :places, :1]
+    lies = channels[:, None] + width * place
+    if width * places != elements or not np.array_equal(index, lies):
         return None
-    others = np.flatnonzero((channels[1:] != channels[:-1]).any((1, 2))) + 1
+    differs: Array = channels[1:] != channels[:-1]
+    others = np.flatnonzero(differs.any(-1)) + 1
     times = gcd(count, *others.tolist())
     return width, tuple(channels[::times].reshape(-1).tolist()), count // times
 
