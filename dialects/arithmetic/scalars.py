@@ -65,11 +65,6 @@ def multiply(value: int, multiplier: int, shift: int) -> int:
     return round_shift(high_mul(value << max(shift, 0), multiplier), max(-shift, 0))
 
 
-def multiply_all(values: Iterable[int], multiplier: int, shift: int) -> list[int]:
-    """Return `multiply` of each."""
-    return [multiply(value, multiplier, shift) for value in values]
-
-
 def saturate(value: int, low: int = -128, high: int = 127) -> int:
     return max(low, min(high, value))
 

@@ -135,7 +135,7 @@ class Layout:
         """The shared objects, in the order of the plan; none if there is one arena."""
         return tuple(m for m in self.memories if m.kind == "object")
 
-    @property
+    @cached_property
     def received(self) -> SSAValue | None:
         """The input that the caller hands over row by row, if there is one."""
         return next((v for v in self.inputs if is_received(v)), None)

@@ -251,16 +251,15 @@ def check_project(
 def check_blocks(project: Path) -> None:
     """Kernels have code of what is rare if a table of the network needs it, and only then."""
     text = (project / "net.c").read_text()
+    arrays = dict(re.findall(r"(\w+)\[\d*\] = {(.*?)};", text, re.DOTALL))
     strips = re.findall(r"depthwise_strips_s8_params [^;]*\.kinds = (\w+),", text)
-    tables = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in strips]
     shifts = re.findall(r"\.shift = ([a-z]\w*),", text)
-    shifts = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in shifts]
     rare = {
         "COLUMNS": re.search(r"conv_2d_points|conv_2d\w+_params \w+ = {[^}]*\.out_w = 1,", text),
-        "LINES": any(re.search(r"\b9[6-9]\b", table.partition("=")[2]) for table in shifts),
+        "LINES": any(re.search(r"\b9[6-9]\b", arrays[name]) for name in shifts),
         "OTHER_BLOCKS": re.search(r"\.packed = {[^}]*\.kinds = [^N]", text),
         "WIDE_BLOCKS": re.search(r"blocks_s8_params [^;]*\.wide = [^N]", text),
-        "WIDE_STRIPS": any(re.search(r"\b2\b", table.partition("=")[2]) for table in tables),
+        "WIDE_STRIPS": any(re.search(r"\b2\b", arrays[name]) for name in strips),
     }
     for file in (project / "kernels").iterdir():
         for name, there in re.findall(r"\n#define MEMOPT_WITH_(\w+) (\d)\n", file.read_text()):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import NodeProto, helper, numpy_helper
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -60,7 +61,7 @@ def compare(
     session = ort.InferenceSession(str(path), settings)
     wanted: list[Any] = list(session.run(None, dict(given)))
     folder = path.parent / f"{path.stem}_c"
-    assert main(["compile", str(path), "--target=host", "-o", str(folder), *options]) == 0
+    assert main(["compile", str(path), "-o", str(folder), *QUICK, *options]) == 0
     run = lab.run_project(folder, [v[None] for v in given.values()], lab.SANITIZE, trace=False)
     assert run.code == 0, run.messages
     at = 0

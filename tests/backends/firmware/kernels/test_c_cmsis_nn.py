@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick_options import QUICK
 
 from memopt.backends.c.emit.source import emit_c
 from memopt.cli import main
@@ -26,7 +27,6 @@ FUNCTIONS = {
     "arm_softmax_s8",
 }
 OFF, ON = "", "CMSIS_NN=1"
-QUICK = ("--schedule=source", "--place=auto")
 CALLS = {"schedule": "source", "scratch": "cmsis-nn-calls"}
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-pedantic")
 

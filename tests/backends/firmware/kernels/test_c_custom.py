@@ -218,7 +218,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     model, file, out = tmp_path / "net.tflite", tmp_path / "c.json", tmp_path / "o"
     counted(model)
     file.write_text('{"my.count": {"state": 8, "scratch": 24}}')
-    command = ["compile", str(model), f"--custom={file}", "-o", str(out)]
+    command = ["compile", str(model), f"--custom={file}", "--place=auto", "-o", str(out)]
     assert main([*command, "--target=cortex-m4"]) == 0
     assert "custom operators are yours to write" in capsys.readouterr().out
     assert "#define NET_VARIABLE_BYTES 8u" in (out / "net.h").read_text()

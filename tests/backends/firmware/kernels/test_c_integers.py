@@ -9,6 +9,7 @@ import pytest
 from forge_model import BOOL, FLOAT32, INT8, INT16, INT32, INT64, UINT8, Forge, schema
 from forge_operators import random_shape
 from forge_truth import add, truths
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -107,7 +108,7 @@ def test_elements_of_64_bits_are_aligned(tmp_path: Path, lab: Any) -> None:
     small = forge.tensor([1, 5, 3, 1], INT8)
     add(forge, "Cast", [wide], small, inDataType=INT64, outDataType=INT8)
     path, out = forge.save(tmp_path / "net.tflite"), tmp_path / "c"
-    assert main(["compile", str(path), "-o", str(out)]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(out)]) == 0
     assert "ARENA_ALIGNMENT 8u" in (out / "net.h").read_text()
     x = np.arange(-7, 8, dtype=np.float32).reshape(1, 1, 5, 3, 1)
     run = lab.run_project(out, [x], lab.SANITIZE, trace=False)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from beside import evaluated
 from deep import deep_but
+from quick_options import QUICK
 from xdsl.context import Context
 
 from memopt.cli import main as memopt
@@ -167,4 +168,4 @@ def test_boards_compute_packed_ones(target: str, tmp_path: Path, lab: Any) -> No
 
 def test_the_model_of_a_report_compiles(shared: Path, tmp_path: Path) -> None:
     path = str(shared / "cases" / "kinds" / "fc_weight_zp.tflite")
-    assert memopt(["compile", path, "--target=cortex-m4", "-o", str(tmp_path / "out")]) == 0
+    assert memopt(["compile", path, "--target=cortex-m4", *QUICK, "-o", str(tmp_path / "out")]) == 0

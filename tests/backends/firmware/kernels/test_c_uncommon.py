@@ -9,6 +9,7 @@ import pytest
 from against_runtime import EVALUATE, compared
 from forge_model import INT16, INT32, INT64, Forge, schema
 from forge_uncommon import ADDED, BUILTIN, KINDS, add_landmarks, add_unpooling
+from quick_options import QUICK
 
 from memopt.cli import main as memopt
 from memopt.formats.tflite import read_model
@@ -69,7 +70,7 @@ def test_how_many_dimensions_there_are_is_known(tmp_path: Path, lab: Any) -> Non
     forge.graph.inputs.append(wide[0])
     forge.operator(BUILTIN.NEG, wide[:1], wide[1], schema.NegOptionsT(), KINDS.NegOptions)
     path = forge.save(tmp_path / "rank.tflite")
-    command = ["compile", str(path), "--target=host", "-o", str(tmp_path / "c")]
+    command = ["compile", str(path), *QUICK, "-o", str(tmp_path / "c")]
     assert memopt(command) == 0
     assert list((tmp_path / "c").rglob("memopt_neg_i64.c"))
 

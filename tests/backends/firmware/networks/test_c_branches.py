@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from forge_model import BOOL, FLOAT32, INT32, Forge, flatbuffer_utils, schema
+from quick_options import QUICK
 
 from memopt.cli import main
 from memopt.dialects.memgraph.errors import MemoptError
@@ -293,5 +294,5 @@ def test_what_never_ends_is_refused_by_name(name: str, tmp_path: Path, lab: Any)
 
 def test_the_command_takes_a_branch(tmp_path: Path) -> None:
     path = with_if(tmp_path / "if.tflite", None)
-    assert main(["compile", str(path), "--target=host", "-o", str(tmp_path / "out")]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out/if.c").exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -41,7 +42,7 @@ def compare(
     """A model with all rules, in some forms, and without any."""
     path = shared / "models" / f"{name}.tflite"
     inputs = lab.random_inputs(lab.read_model(path), runs, seed=12)
-    command = ["compile", str(path), "--target=host", "-o"]
+    command = ["compile", str(path), "--target=host", *QUICK, "-o"]
 
     def output(made: Path, *options: str) -> bytes:
         assert main([*command, str(made), *options]) == 0

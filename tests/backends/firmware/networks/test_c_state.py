@@ -285,14 +285,14 @@ def test_variables_found_by_name(fuzz: float, tmp_path: Path, lab: Any) -> None:
 
 @pytest.mark.deep
 def test_variables_of_compiled_models(tmp_path: Path, lab: Any) -> None:
-    """With rewriting, rows and a joint plan, on a board: the same bytes, counted as static RAM."""
+    """With rewriting and rows, on a board: the same bytes, counted as static RAM."""
     lab.need_tools("cortex-m4")
     path = streams(lab, 1).save(tmp_path / "wake.tflite")
     module = lab.plan(lab.read_model(path), schedule="source")
     inputs, tensors = lab.random_inputs(module, RUNS, 5), lab.tensors_of(module)
     want = lab.golden("tflm", path, inputs, tensors, tmp_path / "golden", stays=True)
     out = tmp_path / "out"
-    assert main(["compile", str(path), "--target=cortex-m4", "-o", str(out)]) == 0
+    assert main(["compile", str(path), "--target=cortex-m4", "--place=auto", "-o", str(out)]) == 0
     run = lab.run_project(out, inputs, trace=False)
     assert run.code == 0, run.messages
     returned = only_function(module).body.block.last_op

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick_options import QUICK
 from xdsl.parser import Parser
 
 from memopt.analysis.evaluation import State, evaluate
@@ -120,7 +121,7 @@ def test_runs_have_the_bits_of_copies(rows: str, tmp_path: Path, lab: Any, fuzz:
         path, out = tmp_path / f"{seed}.mlir", tmp_path / f"c{seed}"
         path.write_text(text)
         flags = ["--rewrite=variable-in-place", f"--rows={rows}", "--target=host"]
-        if main(["compile", str(path), "-o", str(out), *flags]):
+        if main(["compile", str(path), "-o", str(out), *QUICK, *flags]):
             assert rows == "all"  # of what has none
             continue
         in_place += "in_place" in (out / "plan.mlir").read_text()

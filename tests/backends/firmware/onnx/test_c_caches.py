@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from places import ROOT
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -95,7 +96,7 @@ def test_steps_are_those_of_onnxruntime(
     path.write_bytes(network(update))
     words = [f"--state={a}:{b}" for a, b in TIES.items()]
     words += [f"--rewrite={rewrite}"] if rewrite else []
-    assert main(["compile", str(path), "--target=host", "-o", str(out), *words]) == 0
+    assert main(["compile", str(path), "-o", str(out), *QUICK, *words]) == 0
     x = np.random.default_rng(3).normal(size=(STEPS, 1, WIDTH)).astype(np.float32)
     run = lab.run_project(out, [x], lab.SANITIZE, trace=False)
     assert run.code == 0, run.messages

@@ -10,6 +10,7 @@ import pytest
 from exported import Exported, compiled
 from onnx import helper
 from qdq_pairs import results
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -71,7 +72,7 @@ def test_a_board_computes_the_same(tmp_path: Path, lab: Any) -> None:
     data = e.model(decoder(e))
     path.write_bytes(data)
     x = e.rng.normal(size=e.shape).astype(np.float32)
-    words = ["compile", str(path), "--target=cortex-m4", "--rewrite=all"]
+    words = ["compile", str(path), "--target=cortex-m4", "--rewrite=all", *QUICK]
     assert main([*words, "-o", str(out)]) == 0
     done = lab.run_project(out, [x[None]], "-O2", trace=False)
     want = results(data, {"x": x}, fused=False).reshape(-1)

@@ -12,6 +12,7 @@ import pytest
 from exported import Exported, compiled
 from onnx import helper
 from qdq_pairs import results
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -242,6 +243,6 @@ func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
   func.return %y : tensor<1x2xf32>
 }
 """)
-    assert main(["compile", str(path), "--target=host", "-o", str(out)]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(out)]) == 0
     done = lab.run_project(out, [np.float32([[[1, 2]]])], lab.SANITIZE, trace=False)
     assert np.frombuffer(done.output, np.float32).tolist() == [2.5, 9.0]

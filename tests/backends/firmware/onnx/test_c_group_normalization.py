@@ -13,6 +13,7 @@ from deep import deep_but
 from onnx import helper
 from onnx_programs import compare, saved
 from published_networks import PUBLISHED
+from quick_options import QUICK
 from xdsl.dialects.builtin import Float32Type
 from xdsl.dialects.func import FuncOp
 
@@ -78,7 +79,8 @@ def check(seed: int, target: str, flags: str, folder: Path, lab: Any) -> None:
     inputs = [x + far if x.dtype == np.float32 else x for x in inputs]
     folder.mkdir()
     (folder / "net.mlir").write_text(program(seed))
-    options = [f"--target={target}", f"--rows={('none', 'all')[seed % 2]}", "-o", str(folder / "c")]
+    rows = f"--rows={('none', 'all')[seed % 2]}"
+    options = [f"--target={target}", rows, *QUICK, "-o", str(folder / "c")]
     assert main(["compile", str(folder / "net.mlir"), *options]) == 0
     run = lab.run_project(folder / "c", inputs, flags, trace=False)
     assert run.code == 0, run.messages

@@ -12,6 +12,7 @@ from normalized import Model
 from onnx_families import FAMILIES as NETWORKS
 from onnx_networks import SHAPE, Layers, images, network, quantised, random_network, saved
 from qdq_pairs import FAMILIES, Pairs, results
+from quick_options import QUICK
 from xdsl.context import Context
 
 from memopt.cli import main
@@ -152,7 +153,7 @@ def test_the_command_folds_batch_normalization(
     NORMALIZED["convolutions"][0](model)
     path, out = tmp_path / "n.onnx", tmp_path / "c"
     path.write_bytes(model.data())
-    command = ["compile", str(path), "--target=host", "-o", str(out)]
+    command = ["compile", str(path), "--target=host", *QUICK, "-o", str(out)]
     assert main([*command, "--rewrite=channels-last"]) == 1
     assert "no kernel for memgraph.batch_normalization" in capsys.readouterr().err
     assert main([*command, "--rewrite=all"]) == 0
@@ -197,7 +198,7 @@ def test_the_command_takes_images_as_cameras_give_them(tmp_path: Path, lab: Any)
     lab.need_tools("host")
     path = quantised(network(tmp_path / "f.onnx"), tmp_path / "q.onnx", False)
     flags = ("--rewrite=all", "--int8-io", "--nhwc-io", "--target=host")
-    assert main(["compile", str(path), *flags, "-o", str(tmp_path / "c")]) == 0
+    assert main(["compile", str(path), *QUICK, *flags, "-o", str(tmp_path / "c")]) == 0
     header = (tmp_path / "c" / "q.h").read_text()
     number = {k: float(v) for k, v in re.findall(r"#define Q_(\w+) \(?([-\d.]+)", header)}
     assert (number["INPUT_0_BYTES"], number["OUTPUT_0_BYTES"]) == (768, 10)

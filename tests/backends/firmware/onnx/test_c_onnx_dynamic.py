@@ -11,6 +11,7 @@ import pytest
 from onnx import helper, numpy_helper
 from onnx_programs import compare
 from onnx_programs import saved as saved_graph
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -139,7 +140,7 @@ def test_results_are_those_of_onnxruntime(name: str, tmp_path: Path, lab: Any) -
     asked = saved(tmp_path / "asked.onnx", nodes, unsigned(constants), (3, depth))
     session = ort.InferenceSession(str(asked), options)
     folder = tmp_path / "c"
-    assert main(["compile", str(path), "--target=host", "-o", str(folder)]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(folder)]) == 0
     for x in xs:
         (want,) = session.run(None, {"x": x})
         run = lab.run_project(folder, [x[None]], lab.SANITIZE, trace=False)
@@ -175,7 +176,7 @@ def test_qlinear_softmax_has_onnxruntimes_bytes(
     shape = (4, count) if opset == 13 else (4, count, 1)
     path = saved(tmp_path / "m.onnx", nodes, constants, shape)
     folder = tmp_path / "c"
-    assert main(["compile", str(path), "--target=host", "-o", str(folder)]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(folder)]) == 0
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     for spread in (0.1, 3, 12):
         x = (spread * RNG.normal(size=shape)).astype("f4")

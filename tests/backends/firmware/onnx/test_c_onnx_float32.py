@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -61,7 +62,7 @@ def network(element: int, dtype: Any, casts: bool) -> onnx.ModelProto:
 
 
 def computed(lab: Any, path: Path, folder: Path, x: Any) -> Any:
-    assert main(["compile", str(path), "--target=host", "-o", str(folder)]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(folder)]) == 0
     run = lab.run_project(folder, [x.astype("f4")[None]], lab.SANITIZE, trace=False)
     assert run.code == 0, run.messages
     return np.frombuffer(run.output, "f4")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, save, shape_inference
+from quick_options import QUICK
 
 from memopt.cli import main
 
@@ -55,7 +56,7 @@ def numbers(dtype: str, safe: bool) -> tuple[Any, Any]:
 
 def outputs(lab: Any, path: Path, folder: Path, given: tuple[Any, Any]) -> list[Any]:
     """What the compiled program returns, with sanitizers."""
-    assert main(["compile", str(path), "--target=host", "-o", str(folder)]) == 0
+    assert main(["compile", str(path), *QUICK, "-o", str(folder)]) == 0
     run = lab.run_project(folder, [x[None] for x in given], lab.SANITIZE, trace=False)
     assert run.code == 0, run.messages
     wide = given[0].dtype

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from onnx_networks import SHAPE, Layers, images, network, quantised, saved
 from qdq_pairs import results
+from quick_options import QUICK
 
 from memopt.backends.c.emit.int8 import EVEN, LINE
 from memopt.backends.c.kernels import Form, kernel_files, text_of
@@ -77,7 +78,7 @@ def test_every_sum_near_a_change_is_rounded_as_a_float(
 
 
 def compiled(path: Path, folder: Path, target: str, *options: str) -> Path:
-    words = ["compile", str(path), f"--target={target}", "-o", str(folder), *options]
+    words = ["compile", str(path), f"--target={target}", "-o", str(folder), *QUICK, *options]
     assert main(words) == 0
     return folder
 

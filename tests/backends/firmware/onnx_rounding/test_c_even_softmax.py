@@ -13,6 +13,7 @@ import pytest
 from beside import beside, evaluated
 from deep import deep_but
 from onnx import helper, numpy_helper
+from quick_options import QUICK
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
@@ -172,7 +173,7 @@ def test_without_an_fpu_no_floats_are_linked(target: str, tmp_path: Path, lab: A
     lab.need_tools(target)
     data, _ = between_pairs(np.random.default_rng(0))
     (tmp_path / "m.onnx").write_bytes(data)
-    words = ["compile", str(tmp_path / "m.onnx"), f"--target={target}", "--int8-io"]
+    words = ["compile", str(tmp_path / "m.onnx"), f"--target={target}", "--int8-io", *QUICK]
     assert main([*words, "-o", str(tmp_path / "out")]) == 0
     subprocess.run(["make", "-s", "-C", tmp_path / "out", "BUILD=b"], check=True)
     (image,) = (tmp_path / "out" / "b").glob("*.elf")

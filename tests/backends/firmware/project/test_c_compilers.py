@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from deep import deep_but
 from kernel_units import put_faults, write_units
+from quick_options import QUICK
 
 from memopt.backends.c.kernels import Form, kernel_files, needed_headers, text_of
 from memopt.cli import main as memopt
@@ -157,7 +158,7 @@ def test_clang_compiles_every_kernel(
     own = {unit for unit, names in units.items() if set(names) & set(with_own_code())}
     compile_for(target, clang, sorted(own), folder)
     if whole:
-        compile_for(target, clang, sorted(set(units) - own), folder, "-O1")
+        compile_for(target, clang, sorted(set(units) - own), folder, "-O0")
 
 
 @pytest.mark.deep
@@ -209,7 +210,7 @@ def test_firmware_of_clang_rounds_as_that_of_gcc(
     """A network by ONNX."""
     lab.need_tools(target)
     path, out = shared / "models/families/tcn_q.onnx", tmp_path / "c"
-    words = ["compile", str(path), f"--target={target}", "--int8-io", "-o", str(out)]
+    words = ["compile", str(path), f"--target={target}", "--int8-io", *QUICK, "-o", str(out)]
     assert memopt([*words, "--rewrite=all", "--rows=none"]) == 0
     header = (out / "tcn_q.h").read_text()
     size = re.findall(r"INPUT_BYTES (\d+)u", header)[0]
@@ -253,7 +254,7 @@ def test_a_single_file_is_c_and_cpp_without_a_warning(
     need(*CPP_COMPILERS)
     path = str(shared / "models" / f"{model}.tflite")
     how = [f"--target={target}", "--layout=single-file", "--schedule=rpo", "--place=greedy-by-size"]
-    assert memopt(["compile", path, *how, "-o", str(tmp_path / "one")]) == 0
+    assert memopt(["compile", path, *QUICK, *how, "-o", str(tmp_path / "one")]) == 0
     source = str(tmp_path / "one" / f"{model}.c")
     for name in ("clang", *CPP_COMPILERS):
         language = STRICT if name == "clang" else ("-x", "c++", *CPP)

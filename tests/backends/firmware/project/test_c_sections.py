@@ -40,7 +40,7 @@ def run(*command: str, cwd: Path) -> str:
 def compiled(shared: Path, out: Path, *flags: str, name: str = NETWORK) -> Path:
     model = out.parent / "net.tflite"
     shutil.copy(shared / "models" / f"{name}.tflite", model)
-    assert memopt(["compile", str(model), *flags, "-o", str(out)]) == 0
+    assert memopt(["compile", str(model), "--place=auto", *flags, "-o", str(out)]) == 0
     return out
 
 
@@ -213,7 +213,7 @@ def test_several_models_have_the_same_sections(shared: Path, tmp_path: Path, lab
     lab.need_tools("cortex-m4")
     models = [str(shared / "models" / f"{n}.tflite") for n in ("hello_world_int8", NETWORK)]
     out, flags = tmp_path / "out", ["--target=cortex-m4", ALL, "--share-arena"]
-    assert memopt(["compile", *models, *flags, "-o", str(out)]) == 0
+    assert memopt(["compile", *models, "--place=auto", *flags, "-o", str(out)]) == 0
     run("make", "-s", cwd=out)
     found = sections_of(out / "build" / "memopt_models.elf", "arm-none-eabi-objdump")
     assert found[".dtcm"] == {"ram"}

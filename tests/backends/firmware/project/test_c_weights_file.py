@@ -57,7 +57,7 @@ int main(int count, char **words) {
 def compiled(shared: Path, name: str, out: Path, *flags: str) -> Path:
     model = out.parent / "net.tflite"
     shutil.copy(shared / "models" / f"{name}.tflite", model)
-    assert memopt(["compile", str(model), *flags, "-o", str(out)]) == 0
+    assert memopt(["compile", str(model), "--place=auto", *flags, "-o", str(out)]) == 0
     return out
 
 

@@ -1,0 +1,3 @@
+"""Options of a compile of which the code is tested, and neither the plan nor the figures."""
+
+QUICK = ("--place=auto", "--measure=off")
