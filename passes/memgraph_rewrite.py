@@ -37,11 +37,10 @@ from memopt.rewrites import (
     SAFE,
     SEARCH,
     SETS,
-    FunctionRule,
     Sites,
     apply_rules,
+    facts_of,
     named_rules,
-    rule_of,
     unknown_rule,
 )
 from memopt.solvers import clock
@@ -73,7 +72,7 @@ class MemgraphRewritePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = named_rules(self.rules)
-        searched = [rule for rule in rules if rule_of(rule).applied == SEARCH]
+        searched = [rule for rule in rules if facts_of(rule).applied == SEARCH]
         deadline = clock.deadline(self.time_limit)
         for func in functions(op):
             did = apply_at_once(
@@ -96,9 +95,9 @@ def apply_at_once(func: FuncOp, rules: Sequence[str], channel_multiple: int) -> 
     again, known = True, None
     while again:
         claimed = has_claims(func)
-        legal = [rule for rule in rules if not claimed or rule_of(rule).keeps_claims]
-        of_name = {rule: rule_of(rule) for rule in legal}
-        function_rules = {n: r for n, r in of_name.items() if issubclass(r, FunctionRule)}
+        legal = [rule for rule in rules if not claimed or facts_of(rule).keeps_claims]
+        of_name = {rule: facts_of(rule) for rule in legal}
+        function_rules = {n: r for n, r in of_name.items() if r.of_function}
         others = [rule for rule in legal if rule not in function_rules]
         again = bool(others) and apply_rules(func, others, sites=sites)
         known = None if again else known

@@ -16,12 +16,14 @@ rule is taken away once: an example must tell (tests/rewrites/property/test_muta
 What would make the docstring long stands in `tests/rewrites/unit/left_alone/`.
 """
 
+import re
 from abc import ABC, abstractmethod
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -32,7 +34,7 @@ from xdsl.traits import OpTrait
 from memopt.dialects.attributes.rewrites import CHANGED
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import functions
-from memopt.modules import fault, load, modules_in
+from memopt.modules import OURS, fault, load, modules_in, text_of
 
 Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
@@ -151,12 +153,68 @@ RULES = modules_in(__name__)
 @cache
 def rule_of(name: str) -> type[Rule]:
     """The rule of that name. Raises ValueError that lists them, MemoptError for a broken plugin."""
-    if name not in RULES:
-        raise ValueError(f"{name!r} is no rule; there are: {', '.join(RULES)}")
-    for c in vars(load(RULES[name])).values():
-        if isinstance(c, type) and issubclass(c, Rule) and c.__module__ == RULES[name]:
+    for c in vars(load(_module_of(name))).values():
+        if isinstance(c, type) and Rule in c.__mro__ and c.__module__ == RULES[name]:
             return c
     raise fault(RULES[name], "has no class derived from Rule")
+
+
+def _module_of(name: str) -> str:
+    if name not in RULES:
+        raise ValueError(f"{name!r} is no rule; there are: {', '.join(RULES)}")
+    return RULES[name]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Constants of the class of a rule, see Rule; `of_function`: it is a FunctionRule.
+    `needs` are names of classes, None where only the class itself knows them."""
+
+    exact: Exact
+    applied: Applied
+    virtual: bool
+    claims: bool
+    keeps_claims: bool
+    only_lower: bool
+    waits: bool
+    of_function: bool
+    needs: frozenset[str] | None = None
+
+    def may_be_met(self, names: frozenset[str]) -> bool:
+        """Return whether operations of classes, bases and traits of these names may be any of those
+        that the rule needs."""
+        return self.needs is None or not self.needs.isdisjoint(names)
+
+
+_FACT = re.compile(
+    r"^    (\w+)(?:: ClassVar\[\w+\])? = (\"\w+\"|True|False)(?:  #.*)?$", re.MULTILINE
+)
+_BASE = re.compile(r"^class \w+\((?:\w+, )?(Function)?Rule\):$", re.MULTILINE)
+_NEEDS = re.compile(r"^    needs = \(((?:\w*[a-z]\w*,? ?)+)\)$", re.MULTILINE)
+_FACTS = tuple(each.name for each in fields(Facts) if each.name not in ("of_function", "needs"))
+
+
+@cache
+def facts_of(name: str) -> Facts:
+    """Return the facts of a rule. Of ours they are read from the file, which has a line for each
+    that is not the default, so that the rule is not loaded where it has nothing to do. Raises as
+    `rule_of` does."""
+    module = _module_of(name)
+    text = text_of(module) if module.startswith(OURS) else None
+    bases = [] if text is None else _BASE.findall(text)
+    if text is None or len(bases) != 1:
+        rule = rule_of(name)
+        is_whole, said, needs = FunctionRule in rule.__mro__, _constants(rule), None
+    else:
+        is_whole, named = bool(bases[0]), _NEEDS.search(text)
+        lines = {fact: literal_eval(value) for fact, value in _FACT.findall(text)}
+        said = _constants(FunctionRule) | {f: v for f, v in lines.items() if f in _FACTS}
+        needs = None if named is None else frozenset(re.findall(r"\w+", named[1]))
+    return Facts(**said, of_function=is_whole, needs=needs)
+
+
+def _constants(rule: type[Rule]) -> dict[str, Any]:
+    return {fact: getattr(rule, fact, False) for fact in _FACTS}
 
 
 def erase_unread(
@@ -184,7 +242,7 @@ def named_rules(wanted: Sequence[str]) -> tuple[str, ...]:
     if len(wanted) != 1 or wanted[0] not in SETS:
         return tuple(wanted)
     taken = {NO_RULES: (), SAFE: (SAFE,), ALL: (SAFE, KERNELS, SEARCH)}[wanted[0]]
-    return tuple(name for name in RULES if taken and rule_of(name).applied in taken)
+    return tuple(name for name in RULES if taken and facts_of(name).applied in taken)
 
 
 def unknown_rule(wanted: Sequence[str]) -> str | None:
@@ -208,21 +266,32 @@ def apply_rules(
     tensors that get narrower are a multiple of `channel_multiple`. Returns whether anything
     changed; raises ValueError for a name that is none. `sites` says where rules that are applied by
     search may be applied, and gets to know what was done."""
-    rules = [rule_of(name)(reading, channel_multiple, sites) for name in names]
-    patterns = [rule for rule in rules if not isinstance(rule, FunctionRule)]
-    function_rules = [rule for rule in rules if isinstance(rule, FunctionRule)]
+    patterns = [name for name in names if not facts_of(name).of_function]
+    function_rules = [name for name in names if facts_of(name).of_function]
     funcs = [root] if isinstance(root, FuncOp) else list(functions(root))
-    changed = False
+    changed, rules = False, dict[str, Any]()
+
+    def rule(name: str) -> Any:
+        if name not in rules:
+            rules[name] = rule_of(name)(reading, channel_multiple, sites)
+        return rules[name]
+
+    def met(given: Iterable[str], kinds: set[type[Operation]]) -> list[Any]:
+        called = names_of(kinds)
+        loaded = [rule(name) for name in given if facts_of(name).may_be_met(called)]
+        return [one for one in loaded if is_met(one, kinds)]
+
     while True:
         kinds = kinds_in(root)
-        first = _FirstThatFits([rule for rule in patterns if is_met(rule, kinds)], patterns)
+        first = _FirstThatFits(met(patterns, kinds), lambda: [rule(name) for name in patterns])
         again = bool(first.asked) and PatternRewriteWalker(first).rewrite_region(root.regions[0])
         kinds = kinds_in(root) if again else kinds
         for func in funcs:
             rewriter = PatternRewriter(func)
-            for rule in function_rules:
-                if is_met(rule, kinds) and rule.rewrite_function(func, rewriter):
-                    again, kinds = True, kinds_in(root)
+            for name in function_rules:
+                for one in met((name,), kinds):
+                    if one.rewrite_function(func, rewriter):
+                        again, kinds = True, kinds_in(root)
         changed = changed or again
         if not again or not function_rules or not patterns:
             return changed
@@ -234,19 +303,25 @@ class _FirstThatFits(RewritePattern):
     there may be other operations then. Dead operators stay: they still run."""
 
     asked: Sequence[Rule]
-    every: Sequence[Rule]
+    every: Callable[[], Sequence[Rule]]
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         for rule in self.asked:
             rule.match_and_rewrite(op, rewriter)
             if rewriter.has_done_action:
-                self.asked = self.every
+                self.asked = self.every()
                 return
 
 
 def kinds_in(root: Operation) -> set[type[Operation]]:
     """Return the classes of the operations inside `root`."""
     return {type(op) for op in root.walk()}
+
+
+def names_of(kinds: Iterable[type[Operation]]) -> frozenset[str]:
+    """Return the names of these classes of operations, of their bases and of their traits."""
+    classes = {c for kind in kinds for c in (kind, *map(type, kind.traits))}
+    return frozenset(base.__name__ for c in classes for base in c.__mro__)
 
 
 def is_met(rule: Rule | type[Rule], kinds: Iterable[type[Operation]]) -> bool:

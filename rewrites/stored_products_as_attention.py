@@ -181,6 +181,7 @@ from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.quantization import QuantizeOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.traits import Pointwise
+from memopt.rewrites import FunctionRule
 from memopt.rewrites.mask_as_causal import causal_of, is_mask, masked_by
 from memopt.rewrites.products_as_attention import (
     Heads,
@@ -197,11 +198,12 @@ from memopt.rewrites.products_as_attention import (
 from memopt.rewrites.qdq_fold import EVEN, per_tensor
 
 
-class StoredProductsAsAttention(ProductsAsAttention):
+class StoredProductsAsAttention(ProductsAsAttention, FunctionRule):
     """The rule above."""
 
     exact = "rounding"
     needs = (BatchMatmulOp,)
+    applied = "kernels"
 
     def parts(self, op: SoftmaxOp, constants: Constants) -> Parts | None:
         scores = stored_scores_of(op, constants)

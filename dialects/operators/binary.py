@@ -46,6 +46,11 @@ class BinaryOp(ComputeOp):
     ONNX: ClassVar[str] = ""
     """The operator of ONNX that is this function and has no attributes."""
 
+    REALS: ClassVar[bool | None] = None
+    """Whether it is of real numbers alone, and not of plain int32 and int64, too; None where there
+    is a form of stored integers."""
+    IS_TRUTH: ClassVar[bool] = False
+    """Whether results are true or false."""
     COMMUTES: ClassVar[bool] = True
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = None
     lhs = operand_def(AnyTensor)

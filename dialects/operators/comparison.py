@@ -34,6 +34,7 @@ BOOL = IntegerType(1)
 class TruthOp(BentOp):
     """Base of what is true or false of two elements, with numpy's broadcasting."""
 
+    IS_TRUTH: ClassVar[bool] = True
     traits = traits_def(RealsOnly())
 
     def verify_(self) -> None:

@@ -202,8 +202,9 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         for i in range(n):
             at = np.arange(places[i])[:, None] * stride[i] - pad[i]
             at = at + np.arange(kernel[i]) * dilation[i]
-            seen = np.unique((at >= 0) & (at < sizes[i]), axis=0)
-            taps = np.kron(taps, seen)
+            rows: list[list[bool]] = ((at >= 0) & (at < sizes[i])).tolist()
+            seen = sorted({tuple(row) for row in rows})  # numpy's way loads masked arrays
+            taps = np.kron(taps, np.array(seen))
         return taps
 
     def padded_taps(self) -> Array:

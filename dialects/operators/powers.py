@@ -17,7 +17,7 @@ class RealBentOp(BentOp):
 
     COMMUTES: ClassVar[bool] = False
     traits = traits_def(RealsOnly())
-    REALS: ClassVar[bool] = True  # alone, and not int32 and int64, too
+    REALS: ClassVar[bool | None] = True
 
     def of_reals(self, a: Array, b: Array) -> Array:
         if a.dtype.kind != "f" and (self.REALS or str(a.dtype) not in ("int32", "int64")):

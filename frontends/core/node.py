@@ -1,8 +1,8 @@
 """One operator on its way into the IR: what every format's entry asks of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any, Final
 
 from xdsl.dialects.builtin import TensorType
@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.operators import operations
+from memopt.dialects.operators import operations, operator_called, operator_named
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.operators.traits import KeepsDimensions, Moves, Pointwise, Spatial, Weights
@@ -72,33 +72,75 @@ def short_name(kind: type[Operation]) -> str:
     return kind.name.removeprefix("memgraph.")
 
 
-@cache
-def _kinds() -> Mapping[str, type[ComputeOp]]:
-    """Return the operations of `dialects/operators/` by short name."""
-    return {short_name(kind): kind for kind in operations() if issubclass(kind, ComputeOp)}
-
-
 class Entry:
     """Table entry of a format's operator: `build(node, *kinds)` makes one of the operations of
     these names.
 
-    So a table is all that knows both names; what is asked of the operator is asked of its kinds.
+    So a table is all that knows both names; what is asked of the operator is asked of its kinds,
+    which are loaded then.
     """
 
     def __init__(self, build: Callable[..., Operation], *names: str) -> None:
         self.build = build
-        self.kinds = kinds = tuple(_kinds()[name] for name in names)
-        self.is_spatial = any(k.has_trait(Spatial) for k in kinds)
-        self.keeps_dimensions = any(
-            k.has_trait(Pointwise) or k.has_trait(KeepsDimensions) for k in kinds
-        )
-        self.moves = any(k.has_trait(Moves) for k in kinds)
-        self.keeps_state = any(issubclass(k, StatefulOp) for k in kinds)
+        self.names = names
+
+    @cached_property
+    def kinds(self) -> tuple[type[ComputeOp], ...]:
+        kinds = [operator_named(f"memgraph.{name}") for name in self.names]
+        return tuple(kind for kind in kinds if kind is not None and issubclass(kind, ComputeOp))
+
+    @cached_property
+    def is_spatial(self) -> bool:
+        return any(k.has_trait(Spatial) for k in self.kinds)
+
+    @cached_property
+    def keeps_dimensions(self) -> bool:
+        return any(k.has_trait(Pointwise) or k.has_trait(KeepsDimensions) for k in self.kinds)
+
+    @cached_property
+    def moves(self) -> bool:
+        return any(k.has_trait(Moves) for k in self.kinds)
+
+    @cached_property
+    def keeps_state(self) -> bool:
+        return any(issubclass(k, StatefulOp) for k in self.kinds)
 
     def weights(self, layout: str) -> str | None:
         """Return how operand 1 is laid out beside images of that layout, None if not said."""
         layouts = (w.beside(layout) for k in self.kinds if (w := k.get_trait(Weights)))
         return next(filter(None, layouts), None)
+
+
+class Table(Mapping[str, Entry]):
+    """Operators of a format: those that are `written` here, and those that an operation names in
+    its `attribute`, of which `entry_of` makes the entry, None if it is none of the format's. The
+    families of operations are loaded for who asks for the operators that they have."""
+
+    def __init__(
+        self,
+        written: Mapping[str, Entry],
+        attribute: str,
+        entry_of: Callable[[type[Operation]], Entry | None],
+    ) -> None:
+        self._entries: dict[str, Entry | None] = {**written}
+        self._attribute, self._entry_of = attribute, entry_of
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries:
+            kind = operator_called(self._attribute, name)
+            self._entries[name] = None if kind is None else self._entry_of(kind)
+        entry = self._entries[name]
+        if entry is None:
+            raise KeyError(name)
+        return entry
+
+    def __iter__(self) -> Iterator[str]:
+        named = (getattr(kind, self._attribute, "") for kind in operations())
+        names = dict.fromkeys(name for name in (*self._entries, *named) if name)
+        return iter([name for name in names if name in self])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def typed(table: Mapping[str, Entry], node: Node) -> Operation | str:

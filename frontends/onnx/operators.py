@@ -6,7 +6,7 @@ stand for. What only moves elements is the same in both.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, StringAttr, UnitAttr
@@ -14,12 +14,10 @@ from xdsl.ir import Attribute, Operation
 
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.attributes.quick import number, numbers
-from memopt.dialects.operators import operations
 from memopt.dialects.operators.binary import BinaryOp, DivOp
-from memopt.dialects.operators.powers import RealBentOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.frontends.core.node import Entry, short_name
+from memopt.frontends.core.node import Entry, Table, short_name
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization
 from memopt.frontends.onnx import movement, windows
@@ -333,16 +331,18 @@ def arg(node: Node, kind: Kind) -> Operation:
 
 
 def _built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
-    if issubclass(kind, RealBentOp):
+    if kind.REALS is not None:
         return power
     return quotient if issubclass(kind, DivOp | PreluOp) else binary
 
 
-PAIRS = [op for op in operations() if issubclass(op, BinaryOp) and op.ONNX]
-FUNCTIONS = [op for op in operations() if issubclass(op, FunctionOp) and op.ONNX]
-OPERATORS: Final[Mapping[str, Entry]] = {
-    **{op.ONNX: Entry(function, short_name(op)) for op in FUNCTIONS},
-    **{op.ONNX: Entry(_built_by(op), short_name(op)) for op in PAIRS},
+def _entry_of(kind: type[Operation]) -> Entry | None:
+    if issubclass(kind, BinaryOp):
+        return Entry(_built_by(kind), short_name(kind))
+    return Entry(function, short_name(kind)) if issubclass(kind, FunctionOp) else None
+
+
+_WRITTEN = {
     "Abs": Entry(unary, "abs"),
     "ArgMax": Entry(arg, "arg_max"),
     "ArgMin": Entry(arg, "arg_min"),
@@ -411,4 +411,5 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "memopt.RnnLayer": Entry(recurrent_layer, "rnn_layer"),
     "memopt.TreeEnsemble": Entry(trees, "tree_ensemble"),
 }
+OPERATORS: Final = Table(_WRITTEN, "ONNX", _entry_of)
 """ONNX's operator -> what it becomes."""

@@ -7,11 +7,7 @@ from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import RoundingAttr
-from memopt.dialects.operators import operations
 from memopt.dialects.operators.binary import BinaryOp, DivOp
-from memopt.dialects.operators.comparison import TruthOp
-from memopt.dialects.operators.powers import RealBentOp
-from memopt.frontends.core.node import Entry, short_name
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding
@@ -63,18 +59,13 @@ def truth(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0), node.operand(1)), node.results, {"rounding": rule})
 
 
-def _built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
-    if issubclass(kind, RealBentOp):
+def built_by(kind: type[BinaryOp]) -> Callable[..., Operation]:
+    """Return what builds a function of two numbers that names its operator."""
+    if kind.REALS is not None:
         return power if kind.REALS else whole_quotient
-    if issubclass(kind, TruthOp):
+    if kind.IS_TRUTH:
         return truth
     return quotient if kind is DivOp else binary
-
-
-def entries() -> dict[str, Entry]:
-    """Return the operators that are a function of two numbers, by name."""
-    named = [op for op in operations() if issubclass(op, BinaryOp) and op.TFLITE]
-    return {op.TFLITE: Entry(_built_by(op), short_name(op)) for op in named}
 
 
 def plain(node: Node, kind: Kind) -> Operation:

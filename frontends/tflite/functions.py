@@ -6,11 +6,9 @@ from xdsl.dialects.builtin import Float32Type, IntegerType, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.quick import number
-from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import OfOneOp
-from memopt.dialects.operators.real_functions import RealFunctionOp
+from memopt.dialects.operators.traits import RealsOnly
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.frontends.core.node import Entry, short_name
 from memopt.frontends.core.typed import build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.tflite.node import Kind, Node, rounding
@@ -70,15 +68,10 @@ def negation(node: Node, kind: Kind) -> Operation:
     return (unary if wide else sign)(node, kind)
 
 
-def entries() -> dict[str, Entry]:
-    """Return the operators of one operand that their operations name."""
-    named = [op for op in operations() if issubclass(op, OfOneOp) and op.TFLITE]
-    return {op.TFLITE: Entry(_built_by(op), short_name(op)) for op in named}
-
-
-def _built_by(kind: type[OfOneOp]) -> Callable[..., Operation]:
+def built_by(kind: type[OfOneOp]) -> Callable[..., Operation]:
+    """Return what builds an operation of one operand that names its operator."""
     if issubclass(kind, FunctionOp):
-        return real_function if issubclass(kind, RealFunctionOp) else unary
+        return real_function if kind.has_trait(RealsOnly) else unary
     return of_options
 
 

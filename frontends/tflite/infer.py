@@ -176,7 +176,7 @@ class _Walk:
         try:
             if operator.name in CALLS:
                 return self._call(operator.name, op, options)
-            return {**CUSTOMS, **RULES}[operator.name](op)
+            return (CUSTOMS.get(operator.name) or RULES[operator.name])(op)
         except UNKNOWN:
             return None
 

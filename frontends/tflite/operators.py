@@ -4,15 +4,16 @@ Everything else becomes a `memgraph.opaque`. What a typed operation says in attr
 paddings, permutations) it takes from constant operands.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.quick import number, numbers
+from memopt.dialects.operators.base import OfOneOp
+from memopt.dialects.operators.binary import BinaryOp
 from memopt.frontends.core import walks
-from memopt.frontends.core.node import Entry
+from memopt.frontends.core.node import Entry, Table, short_name
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.tflite import (
     custom_ops,
@@ -25,7 +26,7 @@ from memopt.frontends.tflite import (
     signal_ops,
 )
 from memopt.frontends.tflite.functions import (
-    entries,
+    built_by,
     function,
     gelu,
     leaky_relu,
@@ -84,9 +85,13 @@ def over_axes(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-OPERATORS: Final[Mapping[str, Entry]] = {
-    **entries(),
-    **elementwise.entries(),
+def _entry_of(kind: type[Operation]) -> Entry | None:
+    if issubclass(kind, BinaryOp):
+        return Entry(elementwise.built_by(kind), short_name(kind))
+    return Entry(built_by(kind), short_name(kind)) if issubclass(kind, OfOneOp) else None
+
+
+_WRITTEN = {
     "ABS": Entry(magnitude, "abs"),
     "ADD_N": Entry(elementwise.plain, "add_n"),
     "ARG_MAX": Entry(arg, "arg_max"),
@@ -210,4 +215,5 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "UNSORTED_SEGMENT_SUM": Entry(rare.segments, "segment_sum"),
     "ZEROS_LIKE": Entry(picks.zeros, "picked"),
 }
+OPERATORS: Final = Table(_WRITTEN, "TFLITE", _entry_of)
 """LiteRT's operator -> what it becomes."""

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
-from memopt.frontends.tflite import elementwise
+from memopt.dialects.operators import operator_called
+from memopt.dialects.operators.binary import BinaryOp
 
 Shape = tuple[int, ...]
 
@@ -331,7 +332,17 @@ def _rules(names: str, rule: Rule) -> dict[str, Rule]:
     return dict.fromkeys(names.split(), rule)
 
 
-RULES: Final[Mapping[str, Rule]] = {
+class _Rules(dict[str, Rule]):
+    """Rules by operator. Functions of two numbers, which operations name, broadcast."""
+
+    def __missing__(self, name: str) -> Rule:
+        kind = operator_called("TFLITE", name)
+        if kind is None or not issubclass(kind, BinaryOp):
+            raise KeyError(name)
+        return _broadcast
+
+
+_WRITTEN: Mapping[str, Rule] = {
     **_rules(
         "ABS CAST CEIL COS CUMSUM DENSIFY DEQUANTIZE ELU EXP FAKE_QUANT FLOOR GELU HARD_SWISH"
         " L2_NORMALIZATION LEAKY_RELU LOCAL_RESPONSE_NORMALIZATION LOG LOGICAL_NOT LOGISTIC"
@@ -339,7 +350,7 @@ RULES: Final[Mapping[str, Rule]] = {
         " SIN SOFTMAX SQRT SQUARE TANH ZEROS_LIKE DYNAMIC_UPDATE_SLICE COMPLEX_ABS IMAG REAL",
         _same,
     ),
-    **dict.fromkeys(("ADD_N", "SELECT_V2", *elementwise.entries()), _broadcast),
+    **_rules("ADD_N SELECT_V2", _broadcast),
     **_rules("AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D", _pool),
     **_rules("MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM", _reduce),
     **_rules("ARG_MAX ARG_MIN", _arg),
@@ -388,3 +399,4 @@ RULES: Final[Mapping[str, Rule]] = {
     "UNPACK": _unpack,
     "UNSORTED_SEGMENT_SUM": _segments,
 }
+RULES: Final[Mapping[str, Rule]] = _Rules(_WRITTEN)

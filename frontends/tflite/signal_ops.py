@@ -1,17 +1,19 @@
 """Operators of the signal library of TensorFlow Lite for microcontrollers, which are custom ones in
 a file. What they keep from one run to the next, no tensor of the file says."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from memopt.dialects.attributes.quick import number
-from memopt.dialects.operators.signal_frames import SamplesOp
 from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.tflite.custom_ops import flexible_options
 from memopt.frontends.tflite.node import Kind, Node
+
+if TYPE_CHECKING:
+    from memopt.dialects.operators.signal_frames import SamplesOp
 
 INT16, INT32 = ELEMENTS["int16"], ELEMENTS["int32"]
 UINT32, UINT64, FLOAT32 = ELEMENTS["uint32"], ELEMENTS["uint64"], ELEMENTS["float32"]
@@ -122,7 +124,7 @@ def log(node: Node, kind: Kind) -> Operation:
 
 
 def _remembering(
-    node: Node, kind: type[SamplesOp], element: Attribute, properties: dict[str, Any]
+    node: Node, kind: "type[SamplesOp]", element: Attribute, properties: dict[str, Any]
 ) -> Operation:
     """Return an operation on samples with a variable of its own."""
     samples = node.operand(0)
@@ -137,7 +139,7 @@ def _remembering(
     return op
 
 
-def framer(node: Node, kind: type[SamplesOp]) -> Operation:
+def framer(node: Node, kind: "type[SamplesOp]") -> Operation:
     _need_types(node, [INT16], [INT16, TRUTH])
     o = _integers(node, "frame_size", "frame_step")
     size, step = (v.value.data for v in o.values())
@@ -147,7 +149,7 @@ def framer(node: Node, kind: type[SamplesOp]) -> Operation:
     return _remembering(node, kind, INT16, properties)
 
 
-def stacker(node: Node, kind: type[SamplesOp]) -> Operation:
+def stacker(node: Node, kind: "type[SamplesOp]") -> Operation:
     _need_types(node, [INT16], [INT16, TRUTH])
     channels = flexible_options(node.options)["num_channels"]
     need(node.shape(0) == (channels,), f"a vector of another size than {channels} channels")
@@ -157,13 +159,13 @@ def stacker(node: Node, kind: type[SamplesOp]) -> Operation:
     return _remembering(node, kind, INT16, {name: o[said] for name, said in names.items()})
 
 
-def delay(node: Node, kind: type[SamplesOp]) -> Operation:
+def delay(node: Node, kind: "type[SamplesOp]") -> Operation:
     _need_types(node, [INT16], [INT16])
     length = _integers(node, "delay_length")["delay_length"]
     return _remembering(node, kind, INT16, {"length": length})
 
 
-def overlap_add(node: Node, kind: type[SamplesOp]) -> Operation:
+def overlap_add(node: Node, kind: "type[SamplesOp]") -> Operation:
     type_ = _type_of(node, INT16, FLOAT32)
     _need_types(node, [type_], [type_])
     step = _integers(node, "frame_step")["frame_step"]

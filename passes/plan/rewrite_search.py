@@ -31,7 +31,7 @@ from memopt.passes.plan.extract import extract, grouped
 from memopt.passes.plan.scratch import ask_scratch, forget_scratch
 from memopt.passes.rows.expand import computing
 from memopt.passes.rows.numbers import CutCopy, cut_copy, hand_over, text_of
-from memopt.rewrites import Sites, apply_rules, rule_of
+from memopt.rewrites import Sites, apply_rules, facts_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
@@ -84,7 +84,7 @@ class _Search:
         before, limit = self.best, self.most
         self.taken[rule] = frozenset()
         self.change(rule, frozenset[int].union, sorted(legal))
-        only_lower = rule_of(rule).only_lower
+        only_lower = facts_of(rule).only_lower
         if only_lower and self.best.peak == before.peak:  # nothing is won with any of them
             self.best, self.most, self.taken[rule] = before, limit, frozenset()
         elif only_lower:
@@ -209,7 +209,7 @@ def _together(
     if best.peak > lower:
         return None
     search = _Search(func, half, best, rows, best.peak, asked, copies, taken=dict(taken))
-    costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
+    costly = [rule for rule in reversed(taken) if facts_of(rule).only_lower]
     for rule in costly:
         search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
     for rule in costly:

@@ -18,7 +18,7 @@ from memopt.solvers import clock
 from memopt.solvers.placement import coarse
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
-from memopt.solvers.programs.cp_solver import Limit
+from memopt.solvers.programs.limit import Limit
 
 STRIDE = 32  # steps; a window is two of them, one further than the last one
 FAR = 256  # steps that a window goes back where nobody knows whether it fits

@@ -13,6 +13,7 @@ That finds, and proves nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import accumulate
 from math import gcd, lcm
 from typing import Any
@@ -20,8 +21,7 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
-from memopt.solvers.programs.cp_solver import Limit, solve
-from memopt.solvers.programs.or_tools import cp_model
+from memopt.solvers.programs.limit import Limit
 
 SMALL = 0.01  # of the byte-steps: what may be rounded up
 MOST = 5_000  # rectangles
@@ -145,20 +145,22 @@ def ask(
     pinned: Mapping[int, int] = ANYWHERE,
 ) -> Answer:
     """Offsets of these items, multiples of `unit`, below `capacity` bytes; `pinned` are known."""
-    top = capacity // unit
-    model: Any = cp_model.CpModel()
+    top, known, room = capacity // unit, list[Rectangles](), list[int]()
+    for item in items:
+        known.append(rectangles_of(item, unit))
+        # there has to be room for pieces of other steps, too, where only some are asked about: what
+        # is pinned there next would else be moved
+        ends = [at + size for _, _, at, size in known[-1]]
+        room.append(top - max(-(-item.size // unit), *ends))
+        if room[-1] < 0:
+            return Answer(fits=False)
+    cp: Any = import_module("memopt.solvers.programs.cp_solver")  # loads OR-Tools
+    model: Any = cp.cp_model.CpModel()
     times: list[Any] = []
     addresses: list[Any] = []
     heights: list[int] = []
     offsets: list[Any] = []
-    for item in items:
-        rectangles = rectangles_of(item, unit)
-        # there has to be room for pieces of other steps, too, where only some are asked about: what
-        # is pinned there next would else be moved
-        ends = [at + size for _, _, at, size in rectangles]
-        highest = top - max(-(-item.size // unit), *ends)
-        if highest < 0:
-            return Answer(fits=False)
+    for item, rectangles, highest in zip(items, known, room, strict=True):
         fixed = pinned.get(item.index, item.fixed)
         stride = _stride(item, unit)
         if fixed is None:
@@ -172,7 +174,7 @@ def ask(
             heights.append(size)
     model.add_no_overlap_2d(times, addresses)
     model.add_cumulative(times, heights, top)
-    answer = solve(model, limit)
+    answer = cp.solve(model, limit)
     if answer.found:
         return Answer(True, tuple([answer.value(o) * unit for o in offsets]), answer.work)
     return Answer(False if answer.infeasible else None, work=answer.work)

@@ -33,8 +33,9 @@ class LiveStretches:
     """Nothing is taken yet. Every span that is added or asked for is one of `spans`."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        lower, upper = np.array(spans or [(0, 1)], np.int64).T
-        starts = np.unique(lower)
+        given = spans or [(0, 1)]
+        lower, upper = np.array(given, np.int64).T
+        starts = np.array(sorted({start for start, _ in given}), np.int64)
         self._starts: list[int] = starts.tolist()
         self._leaves = 1 << max(0, len(starts) - 1).bit_length()
         low = np.array(np.searchsorted(starts, lower), np.int64) + self._leaves

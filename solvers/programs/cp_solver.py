@@ -18,20 +18,11 @@ from ortools.sat.python import cp_model_helper
 from memopt.solvers import clock
 from memopt.solvers.programs import worker
 from memopt.solvers.programs.hints import fulfils
+from memopt.solvers.programs.limit import Limit
 from memopt.solvers.programs.or_tools import cp_model
 
 helper: Any = cp_model_helper  # its types leave most open
 Hint = Iterable[tuple[Any, int]]
-
-
-@dataclass(frozen=True)
-class Limit:
-    """How long to solve: `seconds`, else (None) `work` in CP-SAT's deterministic unit, about a
-    second each, else until it is done. With `always` the work is a limit beside seconds too."""
-
-    seconds: float | None = None
-    work: float | None = None
-    always: bool = False
 
 
 @dataclass(frozen=True)

@@ -96,19 +96,43 @@ def _files(packages: Iterable[str]) -> Iterator[tuple[str, ModuleInfo]]:
 
 @cache
 def _sources(package: str) -> dict[str, str | None]:
-    """Module -> text of every file of a package, None of those that are there without it."""
+    """Module -> text of every module of a package, None of those that are there without it."""
     texts: dict[str, str | None] = {}
     for module, info in _files((package,)):
-        path = Path(getattr(info.module_finder, "path", ""), f"{info.name}.py")
-        texts[module] = path.read_text(encoding="utf-8") if path.is_file() else None
+        path = Path(getattr(info.module_finder, "path", ""), info.name)
+        files = sorted(path.glob("*.py")) if info.ispkg else [path.with_suffix(".py")]
+        is_written = bool(files) and all(file.is_file() for file in files)
+        text = "\n".join(file.read_text(encoding="utf-8") for file in files) if is_written else None
+        texts[module] = text
     return texts
 
 
-def mentioning(word: str, package: str) -> tuple[str, ...]:
-    """Return the modules of a package in whose files a word stands, those without a source too:
-    they may define what it names, and are not loaded for that."""
-    texts = _sources(package)
-    return tuple(module for module, text in texts.items() if text is None or word in text)
+def text_of(module: str) -> str | None:
+    """Return the text of a module of a registry, None if it is there without it."""
+    return _sources(module.rpartition(".")[0])[module]
+
+
+def mentioning(words: Iterable[str], package: str) -> tuple[str, ...]:
+    """Return the modules of a package in whose files one of these words stands, not as a part of
+    another, those without a source too: they may define what it names, and are not loaded for that.
+    A module that is a package itself has the files of its folder."""
+    names, texts = tuple(words), _sources(package)
+    return tuple(
+        module
+        for module, text in texts.items()
+        if text is None or any(_stands_in(text, name) for name in names)
+    )
+
+
+def _stands_in(text: str, word: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        around = text[at - 1 : at] + text[end : end + 1]
+        if not word.isidentifier() or not any(c.isalnum() or c == "_" for c in around):
+            return True
+        at = text.find(word, end)
+    return False
 
 
 @cache

@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 from memopt.backends.c.emit.call import refuse
 from memopt.backends.c.emit.layout import Layout
-from memopt.backends.c.kernels import kernel_files
+from memopt.backends.c.kernels import kernel_file
 from memopt.dialects.memgraph.custom import CUSTOM, has_state, name_of_custom, scratch_of
 
 HEADER = "memopt_custom.h"
@@ -43,4 +43,4 @@ def custom_declarations(layout: Layout) -> str:
 
 def custom_types() -> str:
     """The types that these declarations take."""
-    return kernel_files()[HEADER].text
+    return kernel_file(HEADER).text

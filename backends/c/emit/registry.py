@@ -11,7 +11,7 @@ What has no kernel is refused by name, with its place and with what would match.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import product
+from itertools import chain, product, starmap
 from typing import Any
 
 from xdsl.ir import Operation
@@ -32,12 +32,13 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import FAST, FORMS, fast_form, makes_virtual, reads_virtual
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import is_buffer
+from memopt.dialects.operators import operations
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Pointwise
 from memopt.dialects.rows.operations import RowOp
 from memopt.formats.accelerators import npu_of
-from memopt.modules import load, modules_in
+from memopt.modules import load, mentioning, modules_in
 
 ANY = "any"  # a kernel that moves bytes of any type
 ROUNDINGS = ("tflm_double", "onnx_even")  # of kernels that round as the operation says
@@ -96,12 +97,14 @@ class Kernel:
         return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
 
 
+KERNELS = "memopt.backends.c.kernels"
 _REGISTERED: list[Kernel] = []
+_OF_CLASS: list[tuple[type[Operation], Callable[[type[Any]], str], Callable[..., Kernel]]] = []
 
 
 def kernel(
     ops: type[Operation] | tuple[type[Operation], ...],
-    types: str,
+    types: str | Callable[[type[Any]], str],
     layout: str = "",
     rounding: str | tuple[str, ...] = (),
     isa: str | tuple[str, ...] = "c",
@@ -115,40 +118,61 @@ def kernel(
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers each of `ops` to a kernel for each of `types`,
     which are separated by commas, see Kernel; to several, if its C has a form for each instruction
-    set `isa`."""
+    set `isa`. `types` may be what returns them for each operation derived from `ops`, "" for none.
+
+    A family is loaded for the operations whose classes, or bases of these, its files name.
+    """
     roundings = (rounding,) if isinstance(rounding, str) else rounding
     given_ops = ops if isinstance(ops, tuple) else (ops,)
     isas = (isa,) if isinstance(isa, str) else isa
+    if not {ComputeOp, *ComputeOp.__mro__}.isdisjoint(given_ops):
+        raise TypeError("a kernel is for classes that say which operations, and not for all")
     options = workspace, rows, sums, fast, where, stays, by_row
 
     def register(lower: Lower) -> Lower:
-        _REGISTERED.extend(
-            Kernel(op, each, lower, layout, roundings, one, *options)
-            for op, each, one in product(given_ops, types.split(", "), isas)
-        )
+        def made(op: type[Operation], each: str, one: str) -> Kernel:
+            return Kernel(op, each, lower, layout, roundings, one, *options)
+
+        if callable(types):
+            _OF_CLASS.extend(
+                (op, types, partial(made, one=one)) for op, one in product(given_ops, isas)
+            )
+        else:
+            _REGISTERED.extend(starmap(made, product(given_ops, types.split(", "), isas)))
         kernels_of.cache_clear()
         return lower
 
     return register
 
 
-@cache
-def _load() -> None:
-    for family in modules_in("memopt.backends.c.kernels").values():
+def _load(families: Iterable[str]) -> None:
+    for family in families:
         load(family)
 
 
 def all_kernels() -> tuple[Kernel, ...]:
     """Every kernel that there is."""
-    _load()
-    return tuple(_REGISTERED)
+    _load(modules_in(KERNELS).values())
+    return (*_REGISTERED, *chain.from_iterable(map(_of_class, operations())))
+
+
+def _of_class(op: type[Operation]) -> list[Kernel]:
+    """Return the kernels whose types the class of an operation says."""
+    return [
+        one(op, each)
+        for base, types_of, one in _OF_CLASS
+        if issubclass(op, base)
+        for each in types_of(op).split(", ")
+        if each
+    ]
 
 
 @cache
 def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
     """The kernels for an operation, those for all of its kind included."""
     kinds = set(op.__mro__)
-    return tuple([k for k in all_kernels() if k.op in kinds])
+    _load(mentioning([kind.__name__ for kind in kinds.difference(ComputeOp.__mro__)], KERNELS))
+    return (*[k for k in _REGISTERED if k.op in kinds], *_of_class(op))
 
 
 def _types(op: Operation) -> str:
@@ -202,9 +226,14 @@ def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
     return scratch_of_form
 
 
+@cache
 def any_fast(isa: tuple[str, ...]) -> bool:
     """Return whether kernels take scratch to be faster."""
-    return any(k.fast is not None and k.isa in isa for k in all_kernels())
+    for family in mentioning(("fast",), KERNELS):
+        load(family)
+        if any(k.fast is not None and k.isa in isa for k in _REGISTERED):
+            return True
+    return False
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:

@@ -32,7 +32,7 @@ from textwrap import fill
 from xdsl.ir import Operation
 
 from memopt.backends.c.emit.call import C_TYPES
-from memopt.dialects.operators import operations
+from memopt.dialects.operators import operations, operator_named
 from memopt.dialects.operators.binary import BinaryOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.modules import fault, folders_of
@@ -129,29 +129,35 @@ def _head(kernel: str, unused: str) -> str:
     return "\n".join(lines).replace("\0", " ")
 
 
-def sources_of(path: Path) -> list[Source]:
-    """Return the kernels that a file is the source of."""
-    if not re.search("[A-Z]", path.name):
+def sources_of(path: Path, name: str | None = None) -> list[Source]:
+    """Return the kernels that a file is the source of, of functions perhaps only that of `name`."""
+    pattern = _of_words(path.name)
+    if pattern is None:
         return [Source(path)]
-    table = _TABLE.match(path.read_text())
-    assert table is not None, path
-    words, *rows = ([c.strip() for c in re.split("  +", row)] for row in _ROW.findall(table[0]))
-    if not rows and "KIND" in words:
-        pairs = [(_kernel(f), kind, c) for f in functions_of_two() for kind, c in f.C.items()]
-        rows = [[name, kind, C_TYPES[kind], c] for name, kind, c in pairs]
-    elif not rows:
-        rows = [[_kernel(f), f.C] for f in functions_in_c()]
+    words, *rows = _table(path)
+    if not rows:
+        match = None if name is None else pattern.fullmatch(name)
+        one = None if match is None else operator_named(f"memgraph.{match[1]}", in_any=False)
+        functions = operations() if name is None else (one,)
+        rows = [row for f in functions for row in _rows(f, "KIND" in words)]
     return [Source(path, tuple(zip(words, row, strict=True))) for row in rows]
 
 
-def functions_in_c() -> list[type[FunctionOp]]:
-    """Return the functions of one number that say their C expression."""
-    return [op for op in operations() if issubclass(op, FunctionOp) and op.C]
+@cache
+def _table(path: Path) -> list[list[str]]:
+    """Return the words of a file and what stands for them, line by line."""
+    table = _TABLE.match(path.read_text())
+    assert table is not None, path
+    return [[c.strip() for c in re.split("  +", row)] for row in _ROW.findall(table[0])]
 
 
-def functions_of_two() -> list[type[BinaryOp]]:
-    """Return the functions of two numbers that say their C expressions."""
-    return [op for op in operations() if issubclass(op, BinaryOp) and op.C]
+def _rows(function: type[Operation] | None, of_two: bool) -> list[list[str]]:
+    """Return what stands for the words of a table in the kernels of a function."""
+    if of_two and function is not None and issubclass(function, BinaryOp):
+        return [[_kernel(function), kind, C_TYPES[kind], c] for kind, c in function.C.items()]
+    if not of_two and function is not None and issubclass(function, FunctionOp) and function.C:
+        return [[_kernel(function), function.C]]
+    return []
 
 
 def _kernel(function: type[Operation]) -> str:
@@ -159,16 +165,49 @@ def _kernel(function: type[Operation]) -> str:
 
 
 @cache
+def _of_words(name: str) -> re.Pattern[str] | None:
+    """Return what matches the names of the kernels that are written in one file, None for a file
+    that is one kernel."""
+    pattern, words = _WORD.subn(r"(\\w+)", name.replace(".", r"\."))
+    return re.compile(pattern) if words else None
+
+
+@cache
+def _paths() -> tuple[tuple[str, Path], ...]:
+    """Return the package and path of every file of kernels."""
+    return tuple(
+        (package, path)
+        for package, folders in folders_of(__name__).items()
+        for path in sorted(p for folder in folders for p in Path(folder).rglob("memopt_*.[ch]"))
+    )
+
+
+@cache
+def kernel_file(name: str) -> Source:
+    """Return the source of a kernel or header; what none of its name can be is not read. Raises
+    KeyError if there is none."""
+    by_name: dict[str, Source] = {}
+    for package, path in _paths():
+        pattern = _of_words(path.name)
+        if path.name == name or (pattern is not None and pattern.fullmatch(name)):
+            _add(by_name, package, sources_of(path, name))
+    return by_name[name]
+
+
+@cache
 def kernel_files() -> dict[str, Source]:
     """Name -> source of every kernel and header."""
     by_name: dict[str, Source] = {}
-    for package, folders in folders_of(__name__).items():
-        for path in sorted(p for folder in folders for p in Path(folder).rglob("memopt_*.[ch]")):
-            for source in sources_of(path):
-                if source.name in by_name:
-                    raise fault(package, f"has {source.name}, as {by_name[source.name].path}")
-                by_name[source.name] = source
+    for package, path in _paths():
+        _add(by_name, package, sources_of(path))
     return by_name
+
+
+def _add(by_name: dict[str, Source], package: str, sources: Iterable[Source]) -> None:
+    for source in sources:
+        if source.name in by_name:
+            raise fault(package, f"has {source.name}, as {by_name[source.name].path}")
+        by_name[source.name] = source
 
 
 @cache
@@ -179,7 +218,7 @@ def _included(text: str) -> list[str]:
 def needed_headers(file: str) -> list[str]:
     """The project headers that a kernel file includes, innermost first, each once."""
     headers: list[str] = []
-    for name in _included(kernel_files()[file].text):
+    for name in _included(kernel_file(file).text):
         for inner in [*needed_headers(name), name]:
             if inner not in headers:
                 headers.append(inner)
@@ -194,7 +233,7 @@ def needed_files(kernels: Iterable[str]) -> list[Source]:
         source = f"memopt_{kernel}.c"
         headers += [h for h in needed_headers(source) if h not in headers]
         sources.append(source)
-    return [kernel_files()[name] for name in headers + sources]
+    return [kernel_file(name) for name in headers + sources]
 
 
 def text_of(file: Source, form: Form, names: str = "") -> str:
@@ -229,7 +268,7 @@ def inlined(kernels: Iterable[str], form: Form) -> str:
 def parameters_of(kernel: str) -> str:
     """The definition of the type of a kernel's parameters, as it stands in the kernel's file."""
     name = f"memopt_{kernel}"
-    text = kernel_files()[f"{name}.c"].text
+    text = kernel_file(f"{name}.c").text
     end = f"}} {name}_params;\n"
     return text[text.index("typedef struct {\n") : text.index(end)] + end
 
@@ -238,7 +277,7 @@ def field_order(kernel: str) -> dict[str, int]:
     """Place of each field of a kernel's parameters as declared; "packed.taps" are those of a field
     that is a struct. C++ takes initialisers in this order alone."""
     file = f"memopt_{kernel}.c"
-    return _order_in(kernel, *[kernel_files()[h].text for h in [*needed_headers(file), file]])
+    return _order_in(kernel, *[kernel_file(h).text for h in [*needed_headers(file), file]])
 
 
 @cache
@@ -271,4 +310,4 @@ def declarations(kernels: Iterable[str], folder: str = "") -> str:
 
 
 def _defines(header: str, type_: str) -> bool:
-    return f"}} {type_};\n" in kernel_files()[header].text
+    return f"}} {type_};\n" in kernel_file(header).text

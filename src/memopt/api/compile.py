@@ -14,10 +14,10 @@ from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.compile.driver import FILES
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
-from memopt.compile.profile import hertz
 from memopt.compile.request import FULL, MEASURES, Building, Request
 from memopt.compile.run_passes import Seconds
 from memopt.compile.stages import check, compiled, write
+from memopt.text.format import hertz
 from memopt.text.usage import UsageError
 
 

@@ -8,10 +8,11 @@ from memopt.api.plans import PlanKeywords, check_words, imported_of
 from memopt.api.sources import Source, prepared, told, weights_at_hand
 from memopt.backends.report.records import Record, records_html
 from memopt.backends.report.wording import xml
-from memopt.compile.profile import check_profiled, entries_of, hertz, profile_of, total_of
+from memopt.compile.profile import check_profiled, entries_of, profile_of, total_of
 from memopt.compile.request import Request
 from memopt.compile.run_passes import Seconds
 from memopt.compile.stages import check, final_build
+from memopt.text.format import hertz
 
 
 @dataclass(frozen=True)

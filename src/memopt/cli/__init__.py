@@ -13,7 +13,14 @@ from typing import cast
 
 from memopt.modules import load, modules_in
 from memopt.text.diagnostics import diagnosed
-from memopt.text.usage import Parser, answering, check_time_limit, collect_rarely, version_line
+from memopt.text.usage import (
+    Parser,
+    answering,
+    check_time_limit,
+    collect_rarely,
+    staying,
+    version_line,
+)
 
 COMMANDS = modules_in("memopt.cli.commands")  # name -> module
 
@@ -55,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 done, 1 wrong input, 2 wrong usage."""
     collect_rarely()
     given = sys.argv[1:] if arguments is None else list(arguments)
-    # the others are not loaded for the one that is asked for
-    parser = build_parser(given[:1] if given and given[0] in COMMANDS else COMMANDS)
+    with staying():  # the others are not loaded for the one that is asked for
+        parser = build_parser(given[:1] if given and given[0] in COMMANDS else COMMANDS)
     args = parser.parse_args(given)
     args.words = given
     if args.version:

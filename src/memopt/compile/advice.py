@@ -49,7 +49,7 @@ from memopt.passes.plan.words import ALL, AUTO, BALANCED, NONE, RAM, SPEED
 from memopt.passes.rows.expand import computing, cut, expand
 from memopt.passes.rows.stream_input import close_stream, receive_rows
 from memopt.rewrites import ALL as ALL_RULES
-from memopt.rewrites import NO_RULES, SAFE, SEARCH, named_rules, rule_of
+from memopt.rewrites import NO_RULES, SAFE, SEARCH, facts_of, named_rules
 from memopt.solvers import clock
 from memopt.solvers.placement import at_first_sight
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
@@ -230,12 +230,12 @@ def _rewritten(planned: Advised, most: int, work: Work) -> Advice | None:
     usual = _rules(settled(planned.request, task.ready, planned.frontend))
     more = set(every).difference(usual)
     wanted = more.union(_rules(task.options))
-    at_once = [r for r in every if r in wanted and rule_of(r).applied != SEARCH]
+    at_once = [r for r in every if r in wanted and facts_of(r).applied != SEARCH]
     options = replace(task.options, rewrite=",".join(at_once) or NO_RULES)
     network = before_rows(planned.context, task.ready, options)
     func = only_function(network)
     did = {done.rule.data for done in rewrites_of(func) if done.sites.data}
-    searched = [r for r in every if r in more and rule_of(r).applied == SEARCH]
+    searched = [r for r in every if r in more and facts_of(r).applied == SEARCH]
     if not apply_everywhere(func, searched) and not did & more:
         return None
     return _estimated(planned, network, options, most, work)

@@ -89,6 +89,9 @@ class C:
         return facts_without_a_build(planned.after, target, arena)
 
 
+RUNTIME = C()
+
+
 def origin_of(module: ModuleOp) -> str:
     """Return what says of which network a project is: the hashes of its files, or its own text."""
     return ",".join(sorted(files_of(module))) or hashlib.sha256(str(module).encode()).hexdigest()

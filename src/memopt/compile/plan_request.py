@@ -23,7 +23,7 @@ from memopt.frontends.tflite.branches import without_branches
 from memopt.frontends.tflite.float32 import in_float32
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.plan.words import ALL, AUTO, BALANCED, NONE
-from memopt.rewrites import KERNELS, NO_RULES, RULES, SAFE, named_rules, rule_of, unknown_rule
+from memopt.rewrites import KERNELS, NO_RULES, RULES, SAFE, facts_of, named_rules, unknown_rule
 from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError
 
@@ -75,7 +75,7 @@ def _default_rules(request: PlanOptions, module: ModuleOp, frontend: Frontend | 
     if request.target not in target_names("c") or in_rows:
         return NO_RULES
     free = _rounds_freely(frontend)
-    rules = {name: rule_of(name) for name in RULES}
+    rules = {name: facts_of(name) for name in RULES}
     wanted = [name for name in RULES if rules[name].applied in (SAFE, KERNELS)]
     return ",".join(name for name in wanted if free or rules[name].exact == "bits")
 
@@ -106,6 +106,6 @@ def _default_rows(
     able = any(steps_of(op) is not None for op in operations)
     if request.rewrite is not None or _rounds_freely(frontend):  # after which there may be rows
         able = able or any(
-            rule_of(rule).applied == KERNELS for rule in named_rules(rewrite.split(","))
+            facts_of(rule).applied == KERNELS for rule in named_rules(rewrite.split(","))
         )
     return AUTO if able and family_of(operations) != "rows" else NONE

@@ -1,6 +1,5 @@
 """Instructions, cycles and milliseconds of each operator of a model on a board."""
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +19,6 @@ from memopt.dialects.memgraph.names import operator_kind
 from memopt.dialects.memgraph.plan import model_of
 from memopt.targets.core.target import target_named
 from memopt.text.usage import UsageError
-
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 @dataclass(frozen=True)
@@ -82,15 +79,6 @@ def check_profiled(target: str) -> None:
     if board.output != "c":
         raise UsageError("profile is of C targets: TFLM is not built here")
     check_board(board)
-
-
-def hertz(text: str) -> int:
-    """Return a clock in Hz: `84M`, `84000000`. Raises UsageError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)(?:Hz)?", text)
-    clock = 0 if match is None else round(float(match[1]) * UNITS[match[2]])
-    if not clock:
-        raise UsageError(f"--clock={text}: Hz, such as 84M")
-    return clock
 
 
 def entries_of(lines: Sequence[Line], clock: int | None) -> list[dict[str, Any]]:

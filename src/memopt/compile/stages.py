@@ -12,13 +12,12 @@ a matter of the runtime: C, which a compiler takes, or TensorFlow Lite Micro.
 """
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from memopt.backends.c.emit.sections import ARENA
 from memopt.backends.c.project.layouts import WITH_FILES, WITH_STARTUP
-from memopt.backends.c.project.write import write_texts
-from memopt.compile.c import C
 from memopt.compile.driver import model_files, relative_files
 from memopt.compile.files.folder import publish
 from memopt.compile.files.staging import staging
@@ -28,7 +27,6 @@ from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported, read
 from memopt.compile.report import Report, report
 from memopt.compile.request import OFF, Request
-from memopt.compile.tflm import Tflm
 from memopt.targets.core.target import target_named
 from memopt.text.diagnostics import write_file
 from memopt.text.ir_text import module_text
@@ -72,11 +70,14 @@ class Runtime(Protocol):
         ...
 
 
-RUNTIMES: dict[str, Runtime] = {"c": C(), "tflite": Tflm()}  # by what is written for a target
+RUNTIMES = {"c": "memopt.compile.c", "tflite": "memopt.compile.tflm"}
+"""What is written for a target -> module of its runtime, loaded for who plans for it."""
 
 
 def _runtime(request: Request) -> Runtime:
-    return RUNTIMES[target_named(request.options.target, *RUNTIMES).output]
+    output = target_named(request.options.target, *RUNTIMES).output
+    runtime: Runtime = import_module(RUNTIMES[output]).RUNTIME
+    return runtime
 
 
 def _has_script(request: Request) -> bool:
@@ -155,9 +156,11 @@ def write(report: Report, force: bool) -> None:
     assert measured.built is not None
     with staging(folder) as staged:
         files = measured.built.files
+        texts = {n: text for n, text in files.items() if isinstance(text, str)}
         project = measured.built.project
-        large = None if project is None else project.emitted.large
-        write_texts({n: text for n, text in files.items() if isinstance(text, str)}, staged, large)
+        if project is not None:  # which C alone has
+            writer: Any = import_module("memopt.backends.c.project.write")
+            writer.write_texts(texts, staged, project.emitted.large)
         for name, data in files.items():
             if isinstance(data, bytes):
                 write_file(staged / name, data)

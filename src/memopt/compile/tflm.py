@@ -113,6 +113,9 @@ class Tflm:
         return tflm_facts_without_a_file(planned.after, planned.known.plan.arena)
 
 
+RUNTIME = Tflm()
+
+
 def rewritten_name(request: Request) -> str:
     """Return what the file of a narrower network is called."""
     return f"{request.path.stem}.narrowed.tflite"

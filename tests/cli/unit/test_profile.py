@@ -15,9 +15,9 @@ from pooled import NETWORK
 from memopt.backends.c.project.cycles.blocks import blocks_by
 from memopt.cli import main
 from memopt.cli.commands import profile
-from memopt.compile.profile import hertz
 from memopt.compile.target_facts import empty_facts, target_lines, timed
 from memopt.text.diagnostics import write_output
+from memopt.text.format import hertz
 from memopt.text.usage import UsageError
 
 

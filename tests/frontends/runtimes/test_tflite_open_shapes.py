@@ -215,7 +215,7 @@ def not_inferred(data: bytes) -> list[str]:
 
 
 def test_every_operator_has_a_rule() -> None:
-    assert {name for name in OPERATORS if not name.startswith("CUSTOM:")} <= set(RULES)
+    assert all(RULES[name] for name in OPERATORS if not name.startswith("CUSTOM:"))
 
 
 @pytest.mark.parametrize("name", [*KERNELS, *MODELS])

@@ -19,7 +19,6 @@ from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
-from memopt.backends.c.kernels import functions_of_two
 from memopt.backends.c.kernels.binary.even_lines import (
     product_fields,
     sum_fields,
@@ -225,6 +224,7 @@ def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> 
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
+@kernel(BinaryOp, lambda op: ", ".join(op.C), rows=own_rows)
 @kernel(DivOp, "i64", rows=own_rows)
 @kernel(FloorDivOp, "i32", rows=own_rows)
 @kernel(FloorModOp, "f32, i32, i64", rows=own_rows)
@@ -237,10 +237,6 @@ def function_of_two(op: BinaryOp, constants: Constants) -> KernelCall:
     elif activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
         raise refuse(op, "a fused activation, or quantized int32")
     return binary_call(op, constants, _kernel_of(op), ())
-
-
-for _function in functions_of_two():
-    kernel(_function, ", ".join(_function.C), rows=own_rows)(function_of_two)
 
 
 @kernel(ComparisonOp, "f32 to bool, i32 to bool, i64 to bool, bool, s16 to bool", rows=own_rows)

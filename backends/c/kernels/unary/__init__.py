@@ -12,7 +12,6 @@ from memopt.backends.c.emit.int8 import WIDE
 from memopt.backends.c.emit.int16 import sigmoids
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import lookup, rowwise
-from memopt.backends.c.kernels import functions_in_c
 from memopt.backends.c.rows.row_calls import own_rows
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.scalars import FLOAT32_MAX, quantize_multiplier, quantized_range
@@ -124,13 +123,10 @@ def formula_f32(op: FormulaOp, constants: Constants) -> KernelCall:
     return rowwise(op, "formula_f32", fields)
 
 
+@kernel(FunctionOp, lambda op: "f32" if op.C else "", rows=own_rows)
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
     """Return the call of the kernel that the operation's C expression makes."""
     return rowwise(op, f"{op.name.removeprefix('memgraph.')}_f32")
-
-
-for _function in functions_in_c():
-    kernel(_function, "f32", rows=own_rows)(function_f32)
 
 
 @kernel((AbsOp, NegOp), "i32, i64", rows=own_rows)

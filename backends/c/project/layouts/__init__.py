@@ -6,10 +6,13 @@ from `backends/c/project/example.py`; a layout only arranges, for the build that
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from memopt.backends.c.project.project_files import Files, Project
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.modules import load, modules_in
+
+if TYPE_CHECKING:
+    from memopt.backends.c.project.project_files import Files, Project
 
 MAKE = "make"  # the default, and the one that is measured
 WITH_STARTUP = (MAKE, "cmake")  # that may have a program around the model
@@ -22,7 +25,7 @@ def layout_names() -> tuple[str, ...]:
     return tuple(_FOUND)
 
 
-def layout_named(name: str) -> Callable[[Project], Files]:
+def layout_named(name: str) -> "Callable[[Project], Files]":
     """Return the function that makes the files of that layout. Raises MemoptError."""
     if name not in _FOUND:
         raise MemoptError(f"layout {name!r} is not one of: {', '.join(_FOUND)}")

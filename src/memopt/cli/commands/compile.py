@@ -11,16 +11,14 @@ from memopt.backends.c.emit.sections import storage_of
 from memopt.backends.c.project.layouts import layout_names
 from memopt.backends.c.weights.storage import ArrayStorage
 from memopt.cli.arguments import add_planning_arguments, request_of
-from memopt.cli.several_models import compile_several
 from memopt.cli.summary import summary
 from memopt.compile.driver import IR
 from memopt.compile.files.folder import check_folder
 from memopt.compile.files.staging import remove_leftovers
-from memopt.compile.profile import hertz
 from memopt.compile.request import FULL, MEASURES, Building, Request
 from memopt.compile.stages import check, compiled, read, write
 from memopt.frontends.core.registry import listed
-from memopt.text.format import bytes_of_text, stem_of
+from memopt.text.format import bytes_of_text, hertz, stem_of
 from memopt.text.usage import STDOUT, UsageError, folder_text, path_text
 
 
@@ -145,7 +143,8 @@ def run(args: argparse.Namespace) -> None:
         (args.model,) = args.model
         _one(args, requests[0])
     else:
-        compile_several(args, requests, folder)
+        several: Any = import_module("memopt.cli.several_models")  # for the few who have them
+        several.compile_several(args, requests, folder)
 
 
 def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:

@@ -86,8 +86,9 @@ def maximum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     source = tmp_path / "memopt_maximum_s8.c"
     source.write_text(KERNEL)
     files = {**kernels.kernel_files(), source.name: kernels.Source(source)}
-    monkeypatch.setattr(kernels, "kernel_files", lambda: files)
-    before = all_kernels()
+    monkeypatch.setattr(kernels, "kernel_file", files.__getitem__)
+    all_kernels()
+    before = tuple(registry._REGISTERED)  # pyright: ignore[reportPrivateUsage]
     others = [k for k in before if k.op is not MaximumOp]
     registry._REGISTERED[:] = others  # pyright: ignore[reportPrivateUsage]
     kernel(MaximumOp, "s8", workspace=workspace)(lower)

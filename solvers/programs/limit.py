@@ -1,0 +1,13 @@
+"""The limit of a question to CP-SAT, for who asks perhaps: OR-Tools is loaded with the first."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How long to solve: `seconds`, else (None) `work` in CP-SAT's deterministic unit, about a
+    second each, else until it is done. With `always` the work is a limit beside seconds too."""
+
+    seconds: float | None = None
+    work: float | None = None
+    always: bool = False
