@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Operation
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.placement import ScratchAttr
@@ -21,13 +21,13 @@ from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.dialects.memgraph.functions import (
     body_of,
     callee_scratch,
+    check_definitions,
     has_kind,
     reached_by,
-    read_values,
     run_by,
     runs_of,
 )
-from memopt.dialects.memgraph.names import name_of, operator_kind, operator_name, place_of
+from memopt.dialects.memgraph.names import operator_kind, operator_name, place_of
 from memopt.dialects.memgraph.old_forms import BANKS, OldMemoriesAttr, old_form
 from memopt.dialects.memgraph.plan import (
     OFFSET,
@@ -126,19 +126,6 @@ def check_form(func: FuncOp) -> None:
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
     if has_kind(block.ops, CUT):
         check_rows(block)
-
-
-def check_definitions(block: Block) -> None:
-    """Raise MemoptError if a value is used before it is made (xDSL does not look)."""
-    defined: set[SSAValue] = set(block.args)
-    for op in block.ops:
-        for v in read_values(op):
-            if v in defined:  # as all should be
-                continue
-            inside = isinstance(v, OpResult) and v.op.parent is block
-            if inside or isinstance(v, BlockArgument):
-                raise MemoptError(f"{name_of(v)} is used before it is made", place_of(op))
-        defined.update(op.results)
 
 
 def _check_order(memory: Reading) -> None:

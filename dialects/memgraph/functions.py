@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from memopt.dialects.attributes.operators import SourceAttr
 from memopt.dialects.memgraph.errors import MemoptError
+from memopt.dialects.memgraph.names import name_of, place_of
 
 # Options that name what an operator runs: IF, WHILE, and CALL_ONCE, which does so in its first run.
 SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body", "init"))
@@ -261,3 +262,16 @@ def set_argument_attributes(func: FuncOp, attributes: Sequence[Mapping[str, Attr
         func.arg_attrs = ArrayAttr([DictionaryAttr(dict(a)) for a in attributes])
     else:
         func.arg_attrs = None
+
+
+def check_definitions(block: Block) -> None:
+    """Raise MemoptError if a value is used before it is made (xDSL does not look)."""
+    defined: set[SSAValue] = set(block.args)
+    for op in block.ops:
+        for v in read_values(op):
+            if v in defined:  # as all should be
+                continue
+            inside = isinstance(v, OpResult) and v.op.parent is block
+            if inside or isinstance(v, BlockArgument):
+                raise MemoptError(f"{name_of(v)} is used before it is made", place_of(op))
+        defined.update(op.results)

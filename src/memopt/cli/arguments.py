@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memopt.compile.options import (
     GROUPS,
@@ -18,12 +18,14 @@ from memopt.compile.options import (
     described,
     flag_of,
 )
-from memopt.compile.request import Reading, Request
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import BATCH, Fixed, Shapes
 from memopt.passes.memgraph_input_range import NUMBER, parse_ranges
 from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError, path_text
+
+if TYPE_CHECKING:
+    from memopt.compile.request import Request
 
 # Passes that memopt-opt has shorthands of and a plan no option, and what their help says.
 OTHER_SHORTHANDS = {
@@ -274,8 +276,10 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def request_of(args: argparse.Namespace, path: Path, **more: Any) -> Request:
+def request_of(args: argparse.Namespace, path: Path, **more: Any) -> "Request":
     """Return what a command line asks for of the model at `path`. Raises UsageError."""
+    from memopt.compile.request import Reading, Request  # which memopt-opt has not
+
     reading = Reading(
         shapes=parse_shapes(args.shape, args.batch),
         fixed=parse_fixed(args.fix),

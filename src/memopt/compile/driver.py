@@ -26,7 +26,7 @@ from memopt.compile.dropped import Decisions
 from memopt.dialects.attributes.channels import has_claims
 from memopt.dialects.foreign.context import ForeignContext
 from memopt.dialects.memgraph.errors import MemoptError, nearest
-from memopt.dialects.memgraph.functions import functions
+from memopt.dialects.memgraph.functions import check_definitions, functions
 from memopt.dialects.memgraph.parts import NAME as MEMGRAPH
 from memopt.dialects.memgraph.parts import PARTS
 from memopt.dialects.memgraph.plan import OFF_CHIP, PLAN, plan_of
@@ -40,7 +40,6 @@ from memopt.text.distributions import declaring
 from memopt.text.ir_text import module_text, parse_module
 from memopt.text.progress import Spinner
 from memopt.text.usage import UsageError
-from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec

@@ -15,12 +15,13 @@ from typing import Any
 
 from memopt.dialects.attributes.model import LINES
 from memopt.formats.sizes import parse_size
+from memopt.modules import modules_in
 from memopt.passes.plan.words import ALL, AUTO, HOW
-from memopt.rewrites import RULES
 from memopt.solvers.methods import SCHEDULES, SHARED_OBJECTS, STRATEGIES
 from memopt.targets.core.target import target_names
 from memopt.text.usage import UsageError
 
+RULES = modules_in("memopt.rewrites")  # by name, none of which is loaded for that
 BUDGET = "budget"
 ROWS = "rows and streams"
 REWRITING = "rewriting and kernels"

@@ -97,7 +97,7 @@ def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptEr
     more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
     return MemoptError(
         f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
-        f"missing; the peak is at {short(step.name, NAME)} with {named}{more}"
+        f"missing; the peak is at {wording.short(step.name, NAME)} with {named}{more}"
         + fitting_text(advice, ram)
     )
 

@@ -158,9 +158,9 @@ def write(report: Report, force: bool) -> None:
         files = measured.built.files
         texts = {n: text for n, text in files.items() if isinstance(text, str)}
         project = measured.built.project
-        if project is not None:  # which C alone has
+        if texts:  # which C alone has
             writer: Any = import_module("memopt.backends.c.project.write")
-            writer.write_texts(texts, staged, project.emitted.large)
+            writer.write_texts(texts, staged, None if project is None else project.emitted.large)
         for name, data in files.items():
             if isinstance(data, bytes):
                 write_file(staged / name, data)
