@@ -93,7 +93,8 @@ def only_function(module: Operation) -> FuncOp:
     candidates = [func for func in functions(module) if UNRUN not in func.attributes]
     if len(candidates) == 1:
         return candidates[0]
-    run = {func for caller in candidates for op in caller.walk() for func in run_by(op)}
+    table = _numbered(module)
+    run = {func for caller in candidates for op in caller.walk() for func in run_by(op, table)}
     roots = [func for func in candidates if func not in run]
     if len(roots) != 1:
         names = ", ".join("@" + f.sym_name.data for f in candidates) or "none"
@@ -101,8 +102,15 @@ def only_function(module: Operation) -> FuncOp:
     return roots[0]
 
 
-def run_by(op: Operation) -> tuple[FuncOp, ...]:
-    """Return the functions that an operator runs: those of the subgraphs that its options name."""
+def _numbered(op: Operation) -> dict[int, FuncOp]:
+    """Return the functions of the module of `op` by the numbers of their subgraphs."""
+    module = _module_of(op)
+    return {} if module is None else {subgraph_of(func): func for func in functions(module)}
+
+
+def run_by(op: Operation, table: Mapping[int, FuncOp] | None = None) -> tuple[FuncOp, ...]:
+    """Return the functions that an operator runs: those of the subgraphs that its options name.
+    `table` has those of its module by number, for who asks of many operators."""
     options = op.properties.get("options")
     if not isinstance(options, DictionaryAttr):
         return ()
@@ -113,8 +121,7 @@ def run_by(op: Operation) -> tuple[FuncOp, ...]:
     ]
     if not numbers:
         return ()
-    module = _module_of(op)
-    by_number = {} if module is None else {subgraph_of(f): f for f in functions(module)}
+    by_number = _numbered(op) if table is None else table
     return tuple(by_number[number] for number in dict.fromkeys(numbers) if number in by_number)
 
 
@@ -167,10 +174,10 @@ def shared_functions(op: Operation) -> list[FuncOp]:
     present = [] if module is None else list(functions(module))
     if len(present) < 2:
         return []
-    counts: dict[FuncOp, int] = {}
+    table, counts = _numbered(op), dict[FuncOp, int]()
     for caller in present:
         for each in caller.walk():
-            for func in run_by(each):
+            for func in run_by(each, table):
                 counts[func] = counts.get(func, 0) + 1
     return [func for func in present if counts.get(func, 0) > 1]
 
@@ -178,10 +185,10 @@ def shared_functions(op: Operation) -> list[FuncOp]:
 def reached_by(op: Operation) -> set[FuncOp]:
     """Return the functions that run while an operation does, or that a function leads to."""
     reached: set[FuncOp] = set()
-    waiting = [op]
+    waiting, table = [op], _numbered(op)
     while waiting:
         for inner in waiting.pop().walk():
-            fresh = [func for func in run_by(inner) if func not in reached]
+            fresh = [func for func in run_by(inner, table) if func not in reached]
             reached.update(fresh)
             waiting += fresh
     return reached
@@ -202,7 +209,8 @@ def is_run(func: FuncOp) -> bool:
     """Return whether an operator of the module runs `func`."""
     module = _module_of(func)
     present = [] if module is None else list(functions(module))
-    return len(present) > 1 and any(func in run_by(op) for f in present for op in f.walk())
+    table = _numbered(func) if len(present) > 1 else {}
+    return bool(table) and any(func in run_by(op, table) for f in present for op in f.walk())
 
 
 def _function_of(op: Operation) -> FuncOp:
@@ -222,7 +230,8 @@ def _module_of(op: Operation) -> ModuleOp | None:
 
 def runs_of(func: FuncOp) -> dict[Operation, tuple[FuncOp, ...]]:
     """Return the operators of a function that run others, with these."""
-    return {op: callees for op in func.body.walk() if (callees := run_by(op))}
+    table = _numbered(func)
+    return {op: callees for op in func.body.walk() if (callees := run_by(op, table))}
 
 
 def depth_of(func: FuncOp) -> int:
