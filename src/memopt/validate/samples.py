@@ -8,10 +8,12 @@ their names: arrays of numpy, or .csv where it has none of these. The file of la
 
 import csv
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
@@ -72,12 +74,12 @@ def _load(path: Path) -> Mapping[str, Array]:
     """Return the arrays of a file by their names; that of a .npy has none."""
     try:
         content = np.load(path, allow_pickle=False)
-    except ValueError as error:
+        if isinstance(content, np.ndarray):
+            return {"": content}
+        with content:
+            return {name: content[name] for name in content.files}
+    except (ValueError, EOFError, BadZipFile, zlib.error) as error:
         raise MemoptError(f"no arrays of numpy: {error}", str(path)) from None
-    if isinstance(content, np.ndarray):
-        return {"": content}
-    with content:
-        return {name: content[name] for name in content.files}
 
 
 def _file(path: Path, inputs: Sequence[Input], labels: str | None) -> Mapping[str, Array]:

@@ -149,6 +149,21 @@ def test_a_fast_runtime_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys:
     assert content["agree"] == ["litert-reference", "evaluate", "tflm"]
 
 
+def test_differing_kernels_of_a_reference_are_told(
+    shared: Path, tmp_path: Path, capsys: Any
+) -> None:
+    """LiteRT's reference rounds a sum of hello_world otherwise than TFLM, ours is TFLM's."""
+    np.save(tmp_path / "x.npy", np.linspace(0, 6, 8, dtype=np.float32).reshape(8, 1))
+    model = str(shared / "models" / "hello_world_int8.tflite")
+    words = [model, f"--data={tmp_path / 'x.npy'}", "--rows=none", "--rewrite=none", "--layers"]
+    content = answer(capsys, *words)
+    if not content["outputs"][0]["different"]:
+        pytest.skip("on this processor LiteRT's reference rounds as TFLM does")
+    assert content["agree"] == ["evaluate", "tflm"] and content["first_difference"] is not None
+    content = answer(capsys, *words, "--against=tflm")
+    assert content["outputs"][0]["different"] == 0 and content["agree"] == []
+
+
 def test_what_is_wrong_has_one_line(dscnn: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
     model, data = dscnn
     for code, *arguments in (
@@ -204,6 +219,14 @@ def test_samples_of_files(tmp_path: Path) -> None:
     for inputs, name in (([one], "named.npz"), ([two, two], "numbered.npz")):
         with pytest.raises(MemoptError):
             read_samples(tmp_path / name, [Input("c", (7,)), *inputs])
+    np.savez(tmp_path / "objects.npz", np.array([{}], dtype=object))
+    broken = bytearray((tmp_path / "named.npz").read_bytes())
+    broken[200] ^= 1
+    (tmp_path / "broken.npz").write_bytes(broken)
+    (tmp_path / "cut.npz").write_bytes(broken[:300])
+    for name in ("objects.npz", "broken.npz", "cut.npz"):
+        with pytest.raises(MemoptError, match="no arrays of numpy"):
+            read_samples(tmp_path / name, [two])
     with pytest.raises(MemoptError, match="different numbers of samples"):
         read_samples(folder, [one], str(_saved(tmp_path / "y.npy", np.zeros(2))))
 

@@ -67,6 +67,8 @@ def _content(args: argparse.Namespace, path: Path) -> dict[str, Any]:
     where nothing else is measured. Raises MemoptError, OSError."""
     if path.is_dir():
         path = path / REPORT
+    if not path.exists():
+        raise MemoptError("No such file or directory", str(path))
     if (content := _report_in(path)) is not None:
         return content
     target = target_named(args.target)
