@@ -16,15 +16,15 @@ from memopt.text.distributions import version_of
 from memopt.text.usage import STDOUT, UsageError
 
 
-def check_page(file: str | None, sources: Iterable[Path] = ()) -> None:
-    """Raise UsageError for a page that cannot be written, and MemoptError for one of `sources`,
-    which are read, before what takes long."""
+def check_page(file: str | None, sources: Iterable[Path] = (), flag: str = "--html") -> None:
+    """Raise UsageError for the file of a flag that cannot be written, and MemoptError for one of
+    `sources`, which are read, before what takes long."""
     if not file:
         return
     if file == STDOUT or Path(file).is_dir():
-        raise UsageError(f"--html={file}: expected a file")
+        raise UsageError(f"{flag}={file}: expected a file")
     if not Path(file).parent.is_dir():
-        raise UsageError(f"--html={file}: its folder does not exist")
+        raise UsageError(f"{flag}={file}: its folder does not exist")
     check_output(file, sources)
 
 

@@ -19,6 +19,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 
+NUMBERS = "biuf"  # kinds of numpy
 LABELS = "y"  # array of a .npz, or column of a .csv, that has the labels, unless it is an input
 ARRAYS = ".npz", ".npy"
 KINDS = *ARRAYS, ".csv"
@@ -61,12 +62,15 @@ def read_samples(path: Path, inputs: Sequence[Input], labels: str | None = None)
         _shaped(_named(arrays, unlabelled, k, inputs, path), one, path)
         for k, one in enumerate(inputs)
     )
-    counts = {len(array) for array in (*given, *(() if expected is None else (expected,)))}
+    every = (*given, *(() if expected is None else (np.atleast_1d(expected),)))
+    counts = {len(array) for array in every}
     if len(counts) > 1:
         numbers = ", ".join(map(str, sorted(counts)))
         raise MemoptError(f"arrays of different numbers of samples: {numbers}", str(path))
     if 0 in counts:
         raise MemoptError("no samples", str(path))
+    if wrong := [str(array.dtype) for array in every if array.dtype.kind not in NUMBERS]:
+        raise MemoptError(f"samples and labels are real numbers, not {wrong[0]}", str(path))
     return Samples(given, expected)
 
 

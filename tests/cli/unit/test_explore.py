@@ -73,6 +73,14 @@ def test_a_command_reads_the_file_as_it_was_read() -> None:
     assert request_of(args, Path(*args.model)) == request
 
 
+def test_a_picture_that_cannot_be_written_is_refused_first(tmp_path: Path, capsys: Any) -> None:
+    model = tmp_path / "net.mlir"
+    model.write_text(NETWORK)
+    assert main(["explore", str(model), f"--plot={tmp_path / 'none' / 'net.svg'}"]) == 2
+    assert "--plot=" in (error := capsys.readouterr().err) and "folder does not exist" in error
+    assert main(["explore", str(model), f"--plot={model}"]) == 1 and model.read_text() == NETWORK
+
+
 def test_what_is_beaten_is_not_in_front() -> None:
     a = pointed("a", arena=10, ram=20, flash=30, cycles=40)
     worse = pointed("worse", arena=10, ram=20, flash=31, cycles=40)

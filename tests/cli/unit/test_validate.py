@@ -227,6 +227,10 @@ def test_samples_of_files(tmp_path: Path) -> None:
     for name in ("objects.npz", "broken.npz", "cut.npz"):
         with pytest.raises(MemoptError, match="no arrays of numpy"):
             read_samples(tmp_path / name, [two])
+    for x, y in ((np.array([["x", "y"]]), np.ones(1)), (np.ones((1, 2)), np.array(["cat"]))):
+        np.savez(tmp_path / "words.npz", a=x, y=y)
+        with pytest.raises(MemoptError, match="real numbers, not <U"):
+            read_samples(tmp_path / "words.npz", [one])
     with pytest.raises(MemoptError, match="different numbers of samples"):
         read_samples(folder, [one], str(_saved(tmp_path / "y.npy", np.zeros(2))))
 

@@ -10,6 +10,7 @@ from memopt.backends.report.pareto import Point as Dot
 from memopt.backends.report.pareto import pareto_svg
 from memopt.backends.report.table import aligned, counted
 from memopt.cli.arguments import add_planning_arguments, request_of
+from memopt.cli.page import check_page
 from memopt.compile.explore import Point, distinct, front, point, trials
 from memopt.compile.stages import check
 from memopt.dialects.memgraph.errors import MemoptError, printable
@@ -43,6 +44,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the table. Raises MemoptError if no option gives a plan."""
     request = request_of(args, Path(args.model), is_built=True)
     check(request)
+    check_page(args.plot, (request.path,), "--plot")
     tried = trials(request)
     points: list[Point] = []
     for number, trial in enumerate(tried, 1):
