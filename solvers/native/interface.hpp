@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 6;
+constexpr std::int32_t MEMOPT_INTERFACE = 7;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -77,6 +77,25 @@ MEMOPT_API std::int32_t memopt_ejections_advance(void* search, std::int64_t work
 MEMOPT_API void memopt_ejections_offsets(const void* search, std::int64_t* offsets);
 
 MEMOPT_API void memopt_ejections_destroy(void* search);
+
+// The beam of skylines of solvers/placement/skyline_beam.py; skyline_beam.cpp describes the stream.
+// Null as above.
+MEMOPT_API void* memopt_beam_create(const std::int64_t* numbers, std::int64_t count);
+
+// Begin with nothing placed: the states of each level, and by section the bits of a double, what a
+// byte that is lost is rated. Return 0, or 1 where memory ran out.
+MEMOPT_API std::int32_t memopt_beam_begin(void* search, std::int64_t width,
+                                          const std::int64_t* weights);
+
+// Go on until `work` states were looked at in all. `outcome`: states; 0 paused, 1 solved, 2 nothing
+// found. Return 0, or 1 where memory ran out, after which it can only be destroyed.
+MEMOPT_API std::int32_t memopt_beam_advance(void* search, std::int64_t work,
+                                            std::int64_t* outcome);
+
+// Write the offset of each item.
+MEMOPT_API void memopt_beam_offsets(const void* search, std::int64_t* offsets);
+
+MEMOPT_API void memopt_beam_destroy(void* search);
 
 // Solve JSON graphs, those of src/memopt/api/plain_graphs.py, as src/memopt/api/peaks.py does. Graph
 // i is the text from ends[i - 1], or 0, to ends[i]; `settings` and `elements` are as small_graphs.py

@@ -8,8 +8,9 @@ The question is always whether all items fit below a given height; the first hei
 bound rises to the next sum of sizes, since every arena in which nothing can sink is one. If it is
 not settled, the last quarter of the work goes into heights between the bound and the best answer.
 
-`strips.py` takes the problem apart, `skyline_corners.py` answers for rectangles. Shapes (items
-whose height changes), fixed offsets and alignments that do not divide all sizes go to
+`strips.py` takes the problem apart, `skyline_corners.py` answers for rectangles, and where it does
+not, beams (`skyline_beam.py`) find lower arenas, wider from round to round. Shapes (items whose
+height changes), fixed offsets and alignments that do not divide all sizes go to
 `left_justified.py`, which finds and proves the same by a slower rule. What is in parts that die
 alone is put to either end of the arena, and rectangles beside it (`staircase.py`): that finds, and
 proves nothing. Work is counted in nodes, so without a time limit the same problem has the same
@@ -46,6 +47,10 @@ AT_GOAL = 0.75  # share of the work, if there is little, for the question whethe
 ROUND = 4_000  # nodes of each height in the first round
 HEIGHTS = 6  # above the goal, in each round
 PATIENCE = 60_000  # nodes at the goal, before anything above it is tried
+WIDTH = 32  # states of a beam in the first round
+STATES = 8  # of a beam that take as long as a node
+WIDER = 2  # times as many in each further round
+GAPS = (2, 2, 4)  # the bytes between the bound and the best answer, by which a beam asks for less
 SUMS = 1 << 22  # units up to which sums of sizes are listed; above, any number may be one
 
 # called with the best arena and the bound in bytes, and the nodes looked at
@@ -170,6 +175,7 @@ class _Task:
         self.floor = bound
         self.nodes = self.before = 0
         self.turn = 0.0
+        self.beams = 0  # asked so far, each in another variation
         self.leaves: list[_Leaf] = []
         self.offsets = [0] * len(items)
         for block in blocks_of(items, deadline) if is_plain(items) else ():
@@ -224,7 +230,7 @@ class _Task:
         self.by_orders(nodes // 4, deadline)
 
     def _fits_beside(
-        self, beside: Beside, height: int, nodes: int, deadline: float | None
+        self, beside: Beside, height: int, nodes: int, deadline: float | None, width: int
     ) -> bool | None:
         """Answer `fits` for rectangles beside staircases: True, or None, never a proof that nothing
         fits."""
@@ -234,11 +240,10 @@ class _Task:
             search = previous or beside.search(height, ends, self.rules)
             if height == self.goal:
                 self.kept[ends] = search
-            already = search.nodes
+            already = self.nodes
             share = nodes // (len(choices) - turn)
-            offsets_found = search.run(share, deadline)
-            self.nodes += search.nodes - already
-            nodes -= search.nodes - already
+            offsets_found = self._run(search, share, deadline, width)
+            nodes -= self.nodes - already
             self._tell(0)
             if offsets_found or not beside.rest:
                 search.found = offsets_found
@@ -248,17 +253,46 @@ class _Task:
         self.nodes = max(self.nodes, before + QUESTION)
         return None
 
+    def _run(
+        self, search: CornerSearch, nodes: int, deadline: float | None, width: int
+    ) -> tuple[int, ...] | None:
+        """Run a search, or a beam in its place; None if that settles nothing."""
+        if width:
+            from memopt.solvers.placement import skyline_beam  # few problems come here
+
+            states = nodes * STATES
+            offsets, work = skyline_beam.run(search, width, self.beams, states, deadline)
+            self.beams += 1
+            self.nodes += 1 + work // STATES
+            return offsets or None
+        already = search.nodes
+        offsets_or_none = search.run(nodes, deadline)
+        self.nodes += search.nodes - already
+        return offsets_or_none
+
+    def _by_beams(self, width: int, nodes: int, deadline: float | None) -> None:
+        """Ask beams for heights closer to the bound, by smaller steps after each failure."""
+        turn = 0
+        while turn < len(GAPS) and self._open(nodes, deadline):
+            gap = self.best.arena - max(self.goal, self.bound)
+            height = self.best.arena - max(min(self.unit, gap), gap // GAPS[turn])
+            is_answer = self.fits(height, nodes - self.nodes, deadline, width)
+            turn = 0 if is_answer else turn + 1
+
     def by_heights(self, nodes: int, deadline: float | None) -> None:
         """Rectangles: first the goal; then rounds of more and more work, at heights all over the
         gap between the goal and the best answer, and at the goal again."""
         first = clock.deadline(clock.left(deadline, 0.5))
         self._at_goal(min(PATIENCE, int(nodes * AT_GOAL)), first)
-        share = ROUND
+        share, width = ROUND, WIDTH
         more = 3 * HEIGHTS if self.goal > self.floor else HEIGHTS // 3  # a capacity is asked for
         while self._open(nodes, deadline):
             self._descend(share, nodes, deadline)
+            at_most = self.nodes + (nodes - self.nodes) // 2
+            if at_most - self.nodes > width * len(self.items):
+                self._by_beams(width, at_most, deadline)
             self._at_goal(min(more * share, nodes - self.nodes), deadline)
-            share *= 2
+            share, width = 2 * share, WIDER * width
 
     def _open(self, nodes: int, deadline: float | None) -> bool:
         goal = max(self.goal, self.bound)
@@ -296,12 +330,12 @@ class _Task:
             else:
                 step = max(self.unit, step // 2)
 
-    def fits(self, height: int, nodes: int, deadline: float | None) -> bool | None:
+    def fits(self, height: int, nodes: int, deadline: float | None, width: int = 0) -> bool | None:
         """Decide whether everything fits below `height`: take the answer, or raise the bound above
-        it. None if that is not settled within `nodes`."""
+        it. None if that is not settled within `nodes`; with a `width`, by beams."""
         goal = max(self.goal, self.bound)
         if self.beside is not None:
-            return self._fits_beside(self.beside, height, nodes, deadline)
+            return self._fits_beside(self.beside, height, nodes, deadline, width)
         self.leaves.sort(key=lambda e: height - e.block.base - max(e.strip.loads) * e.strip.unit)
         for leaf in self.leaves:
             strip = leaf.strip
@@ -312,9 +346,8 @@ class _Task:
                 search = leaf.search(top, height == goal, self.rules, self._tell)
                 already = search.nodes
                 self.before = self.nodes - already
-                offsets = search.run(nodes, deadline)
-                self.nodes += search.nodes - already
-                nodes -= search.nodes - already
+                offsets = self._run(search, nodes, deadline, width)
+                nodes -= self.nodes - self.before - already
                 if offsets is None:
                     return None
                 if offsets:

@@ -118,6 +118,24 @@ bool search_ejections(const Numbers& numbers, Random& random, bool hostile) {
     return true;
 }
 
+bool search_beam(const Numbers& numbers, Random& random, bool hostile) {
+    void* search =
+        memopt_beam_create(numbers.data(), static_cast<std::int64_t>(numbers.size()));
+    if (search == nullptr) return false;
+    std::int64_t outcome[2] = {};
+    Numbers weights(static_cast<std::size_t>(numbers[1])),
+        offsets(static_cast<std::size_t>(numbers[0]));
+    for (int turn = 0; turn < 3; ++turn) {
+        for (auto& weight : weights) weight = hostile ? odd(random) & (INT64_MAX >> 2) : 0;
+        const auto width = hostile ? odd(random) % 16 : 4;
+        if (memopt_beam_begin(search, width, weights.data())) break;
+        if (memopt_beam_advance(search, outcome[0] + 500, outcome)) break;
+        memopt_beam_offsets(search, offsets.data());
+    }
+    memopt_beam_destroy(search);
+    return true;
+}
+
 std::string broken_text(std::string text, Random& random) {
     static const char* const parts[] = {"\"", "{", "}", "[", "]", ",", ":", "\\", "-", "0",
                                         "99999999999999999999", "1e9", "null", "true", "\x7f",
@@ -167,6 +185,7 @@ bool write_array(const Numbers& numbers, Random& random) {
 bool search(const Numbers& numbers, Random& random, std::int64_t kind, bool hostile) {
     if (kind == 4) return write_array(numbers, random) || !hostile;
     if (kind == 3) return solve_graphs(numbers, random, hostile);
+    if (kind == 5) return search_beam(numbers, random, hostile);
     if (kind == 2) return search_ejections(numbers, random, hostile);
     return kind ? search_corners(numbers, random, hostile)
                 : search_downsets(numbers, random, hostile);

@@ -14,7 +14,7 @@ from oracles import random_graph, random_order
 from placed_parts import random_parts
 from random_placements import random_problem
 
-from memopt.solvers.placement import native_ejections
+from memopt.solvers.placement import native_ejections, skyline_beam
 from memopt.solvers.placement.native_corners import problem_of
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.skyline_corners import CornerSearch
@@ -29,7 +29,7 @@ DRIVER = Path(__file__).with_name("native_driver.cpp")
 FLAGS = ("-std=c++20", "-g1", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
 MUTATIONS = 20_000
-DOWNSETS, CORNERS, EJECTIONS, JSON, ARRAY = 0, 1, 2, 3, 4
+DOWNSETS, CORNERS, EJECTIONS, JSON, ARRAY, BEAMS = 0, 1, 2, 3, 4, 5
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,15 @@ def corners() -> list["array[int]"]:
     return streams
 
 
+def beams() -> list["array[int]"]:
+    """Strips of 1 to 130 items, some with bytes to waste."""
+    rng, streams = random.Random(4), list["array[int]"]()
+    for items, sections in ((1, 5), (8, 5), (30, 20), (130, 30)):
+        search = CornerSearch(random_strip(rng, items, sections), 1 << 20)
+        streams.append(skyline_beam.problem_of(search.strip, search.skyline, search.budget))
+    return streams
+
+
 def boxes() -> list["array[int]"]:
     """Problems of 2 to 60 buffers, with parts and what is fixed."""
     rng = random.Random(3)
@@ -92,6 +101,7 @@ def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) ->
             (EJECTIONS, boxes()),
             (JSON, json_graphs()),
             (ARRAY, [array("q", (rng.getrandbits(63) for _ in range(40)))]),
+            (BEAMS, beams()),
         )
         for stream in streams
     )
