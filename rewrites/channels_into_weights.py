@@ -138,7 +138,8 @@ from memopt.dialects.memgraph.tensors import shape_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.movement import ReshapeOp
-from memopt.dialects.operators.picked import PickedOp, picks_along
+from memopt.dialects.operators.picked import PickedOp, PickingOp, picks_along
+from memopt.dialects.operators.slices import SliceOp
 from memopt.rewrites import Rule, erase_unread
 from memopt.rewrites.constant_channels import slim_type
 
@@ -147,7 +148,7 @@ class ChannelsIntoWeights(Rule):
     """The rule above."""
 
     exact = "bits"
-    needs = (FullyConnectedOp,)
+    needs = (PickingOp, SliceOp)
     applied = "kernels"
     keeps_claims = False
 
