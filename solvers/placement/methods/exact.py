@@ -23,6 +23,7 @@ from math import gcd
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.placement import skyline_beam
 from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.first_answer import first_answer
 from memopt.solvers.placement.left_justified import OrderSearch
@@ -258,8 +259,6 @@ class _Task:
     ) -> tuple[int, ...] | None:
         """Run a search, or a beam in its place; None if that settles nothing."""
         if width:
-            from memopt.solvers.placement import skyline_beam  # few problems come here
-
             states = nodes * STATES
             offsets, work = skyline_beam.run(search, width, self.beams, states, deadline)
             self.beams += 1
