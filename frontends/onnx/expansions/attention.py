@@ -77,12 +77,12 @@ def _shared(s: Scope, parts: list[str], count: int) -> list[str]:
 
 
 def _mask(s: Scope, index: int) -> str:
-    """Return the summand of the scores for a mask of [batch, length], of 1 where a key counts."""
+    """Return what is added to scores for a mask of [batch, length], above 0 where a key counts."""
     batch, length = s.shape(index)
-    counts = s.add("Cast", s.input(index), to=FLOAT)
-    other = s.add("Sub", s.const(1.0), counts)
-    other = s.add("Mul", other, s.const(s.get("mask_filter_value", -10000.0)))
-    return s.reshaped(other, (batch, 1, 1, length))
+    counts = s.add("Greater", s.input(index), s.const(0, s.element(index)))
+    filter_value = s.const(s.get("mask_filter_value", -10000.0))
+    summand = s.add("Where", counts, s.const(0.0), filter_value)
+    return s.reshaped(summand, (batch, 1, 1, length))
 
 
 @expands("com.microsoft.Attention")

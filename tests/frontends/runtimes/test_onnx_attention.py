@@ -65,6 +65,12 @@ class Sizes:
         shape = (heads, places, each) if by_head else (places, heads * each)
         return self.reals(self.count, *shape)
 
+    def counts(self, keys: int) -> Any:
+        """Return a mask of keys: any number above 0 counts alike, and the first key does."""
+        mask = self.rng.integers(-1, 4, (self.count, keys)).astype(np.int32)
+        mask[:, 0] = 1
+        return mask
+
 
 def test_attention_of_onnx(fuzz: float, tmp_path: Path) -> None:
     for seed in range(max(20, int(FULL * fuzz))):
@@ -116,8 +122,7 @@ def test_attention_of_onnxruntime(fuzz: float, tmp_path: Path) -> None:
             constants = bias
             operands = [*given, *bias]
             if s.rng.random() < 0.3 and not is_causal:
-                given["m"] = (s.rng.random((s.count, keys)) < 0.6).astype(np.int32)
-                given["m"][:, 0] = 1
+                given["m"] = s.counts(keys)
                 operands = ["q", "k", "v", "b" if bias else "", "m"]
             node = helper.make_node("MultiHeadAttention", operands, ["y"], **more)
         check(saved(tmp_path / "m.onnx", node, given, constants), given, s.count)
@@ -137,8 +142,7 @@ def of_bytes(s: Sizes, columns: int) -> tuple[dict[str, Any], dict[str, Any], li
     }
     operands = [*given, *constants, ""]
     if s.rng.random() < 0.5:
-        given["m"] = (s.rng.random((s.count, s.queries)) < 0.6).astype(np.int32)
-        given["m"][:, 0] = 1
+        given["m"] = s.counts(s.queries)
         operands[-1] = "m"
     zero = s.rng.integers(0, 256, each).astype(element)
     constants |= {"xz": np.uint8(s.rng.integers(256)), "wz": zero}
