@@ -36,7 +36,7 @@ class MeanOp(OverAxesOp):
 
     @property
     def accumulates(self) -> bool:
-        return 1 in self.axes.get_values() and rows_of(self.input) is not None
+        return 1 in self.axes.get_values() and bool(rows_of(self.input))
 
     @property
     def goes_in_turn(self) -> bool:
@@ -58,6 +58,8 @@ class MeanOp(OverAxesOp):
         axes, stored = self.numbers, is_stored(self.input) or is_stored(self.result)
         if not stored and values.dtype.kind != "f":
             raise unknown(self, f"a mean of {values.dtype}")
+        if self.count == 0:
+            raise unknown(self, "of no numbers")
         return values.astype(np.int64 if stored else np.float64).sum(axes)
 
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:

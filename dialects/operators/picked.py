@@ -172,9 +172,11 @@ class PickingOp(ComputeOp):
         (scales, zeros, axis), along = numbers_of(self.input), self.along
         if axis < 0 or along is None or self.fill is not None:
             need_same_numbers(self, *self.operands, self.result)
-        elif numbers_of(self.result) != (
-            tuple(scales[i] for i in along[axis]),
-            tuple(zeros[i] for i in along[axis]),
+            return
+        picked, inside = along[axis], range(len(scales))
+        if any(i not in inside for i in picked) or numbers_of(self.result) != (
+            tuple(scales[i] for i in picked),
+            tuple(zeros[i] for i in picked),
             axis,
         ):
             raise unknown(self, "other scales than those of what is picked")

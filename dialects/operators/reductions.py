@@ -56,7 +56,7 @@ class ReduceSumOp(ReductionOp):
 
     @property
     def accumulates(self) -> bool:
-        return 1 in self.numbers and rows_of(self.input) is not None
+        return 1 in self.numbers and bool(rows_of(self.input))
 
     def reduced(self, values: Array) -> Array:
         return self._rounded(self.summed(values))

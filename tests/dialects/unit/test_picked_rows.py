@@ -1,10 +1,12 @@
-"""Picked stretches that have rows, and the nearest that have none."""
+"""Picked stretches that have rows, the nearest that have none, and scales that go with indices."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 
 from memopt.compile.driver import load_text, new_context
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
 from memopt.dialects.operators.picked import PickingOp
 from memopt.verify.windows import windows_of
@@ -24,9 +26,9 @@ CASES = {
 }
 
 
-def picked(shapes: Sequence[str], attributes: str) -> PickingOp:
+def picked(shapes: Sequence[str], attributes: str, encoding: str = "nhwc") -> PickingOp:
     """Return the operator between images of these shapes."""
-    x, y = (f"tensor<{shape}xi8, #memgraph.encoding<nhwc>>" for shape in shapes)
+    x, y = (f"tensor<{shape}xi8, #memgraph.encoding<{encoding}>>" for shape in shapes)
     text = (
         f"func.func @main(%x: {x}) -> {y} {{\n"
         f"  %y = memgraph.picked %x {attributes} : ({x}) -> {y}\n"
@@ -58,3 +60,12 @@ def test_rows(name: str) -> None:
     assert op.rows_mode == (None if rows is None else "fresh")
     needed = None if rows is None else [range(r, r + 1) for r in rows]
     assert needed is None or [op.rows_needed(0, r) for r in range(3)] == needed
+
+
+@pytest.mark.parametrize("index", [-1, 1, 2])
+def test_an_index_without_a_scale_is_refused(index: int) -> None:
+    encoding = "scale = [1.0, 2.0], zero_point = [0, 0], axis = 0"
+    numbers = f"shape [2] sizes [2] terms [0, 0] numbers [0, {index}]"
+    op = picked(["2x3", "2x3"], numbers, encoding)
+    with nullcontext() if index == 1 else pytest.raises(MemoptError, match="other scales"):
+        op.need_numbers()

@@ -170,6 +170,7 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
     "softmax last": ("Softmax", (3, 5), [], {}, "softmax"),
     "mean": ("ReduceMean", X, [i64(-1, 2)], {"keepdims": 0}, "mean"),
     "mean all": ("ReduceMean", X, [], {}, "mean"),
+    "sum of no rows": ("ReduceSum", (1, 0, 3), [i64(1)], {}, "reduce_sum"),
     "concat": ("Concat", X, [f32(1, 2, 9, 8)], {"axis": -3}, "concat"),
     "slice": ("Slice", X, [i64(-3, 1), i64(100, 7), i64(3, -2), i64(1, 2)], {}, "slice"),
     "slice back": ("Slice", X, [i64(-1), i64(-100), i64(2), i64(-2)], {}, "slice"),
@@ -288,6 +289,12 @@ def test_one_operator(name: str, tmp_path: Path) -> None:
     found, names = run(data, tmp_path / "m.onnx", feeds)
     assert case[4] in names
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-5, atol=1e-5)
+
+
+def test_a_mean_of_no_numbers_is_refused(tmp_path: Path) -> None:
+    data = model_of(("ReduceMean", (1, 0, 3), [i64(1)], {}, "mean"), 18).SerializeToString()
+    with pytest.raises(MemoptError, match="mean cannot be evaluated: of no numbers"):
+        run(data, tmp_path / "m.onnx", {"x": f32(1, 0, 3)})
 
 
 FUNCTIONS = [
