@@ -68,7 +68,8 @@ After:
 
 Exact: each element is the same sum of the same products. Somebody reads the products themselves;
 more channels are picked than there are; what is picked is no channel, or filled; weights that
-others read too, or that are not known; a bias that is not; another quantization:
+others read too, or that are not known; a bias that is not; another quantization. More stands in
+`tests/rewrites/unit/left_alone/channels-into-weights.txt`.
 
 Left alone:
     !x = tensor<1x3x2xf32>
@@ -128,7 +129,7 @@ Left alone:
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -154,17 +155,18 @@ class ChannelsIntoWeights(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: FullyConnectedOp, rewriter: PatternRewriter) -> None:
-        bias = op.bias
-        known = is_constant_expression(op.weights, GENERIC) and op.weights.has_one_use()
-        if not known or (bias is not None and not is_constant_expression(bias, GENERIC)):
+        bias, width = op.bias, shape_of(op.weights)[0]
+        is_own = is_constant_expression(op.weights, GENERIC) and op.weights.has_one_use()
+        if not is_own or shape_of(op.result)[-1:] != (width,):
             return
-        readers = list(readers_of(op.result))
-        channels = [channels_of(reader) for reader in readers]
-        width = shape_of(op.weights)[0]
-        if sum(width + 1 if c is None else len(c) for c in channels) > width:
+        if bias is not None and not is_vector(bias):
             return
-        for reader, picked in zip(readers, channels, strict=True):
-            assert picked is not None
+        uses = list(uses_of(op.result))
+        channels = [channels_of(use) for use in uses]
+        if not all(channels) or sum(map(len, channels)) > width:
+            return
+        for use, picked in zip(uses, channels, strict=True):
+            reader = use.operation
             parts = [of_constant(v, picked, reader, rewriter) for v in op.operands[1:]]
             part = FullyConnectedOp.create(
                 operands=[op.input, *parts],
@@ -178,30 +180,37 @@ class ChannelsIntoWeights(Rule):
             erase_unread(before, rewriter.erase)
 
 
-def readers_of(products: SSAValue) -> Iterator[Operation]:
-    """Yield what reads products, behind reshapes that leave the channels of each beside each
-    other."""
+def is_vector(bias: SSAValue) -> bool:
+    """Return whether a bias is a constant of one dimension."""
+    return is_constant_expression(bias, GENERIC) and len(shape_of(bias)) == 1
+
+
+def uses_of(products: SSAValue) -> Iterator[Use]:
+    """Yield the uses of products, behind reshapes that somebody reads and that leave the channels
+    of each beside each other."""
     for use in products.uses:
         reader = use.operation
-        keeps = (
-            isinstance(reader, ReshapeOp)
-            and shape_of(reader.result)[-1:] == (shape_of(products)[-1:])
-        )
-        if keeps:
-            yield from readers_of(reader.results[0])
+        if isinstance(reader, ReshapeOp) and reader.result.uses and is_by_channel(reader):
+            yield from uses_of(reader.result)
         else:
-            yield reader
+            yield use
 
 
-def channels_of(op: Operation) -> Sequence[int] | None:
-    """Return the channels of all vectors that an operation picks, None where it does more."""
-    along = op.along if isinstance(op, ComputeOp) else None
+def is_by_channel(op: ReshapeOp) -> bool:
+    """Return whether the last dimension stays as it is."""
+    return shape_of(op.result)[-1:] == shape_of(op.operands[0])[-1:]
+
+
+def channels_of(use: Use) -> Sequence[int]:
+    """Return the channels of all vectors that an operation picks, none where it does more."""
+    op = use.operation
+    along = op.along if isinstance(op, ComputeOp) and use.index == 0 else None
     if along is None or numbers_of(op.operands[0]) != numbers_of(op.results[0]):
-        return None
+        return ()
     *before, width = shape_of(op.operands[0])
     *others, channels = along
     is_of_all = all(list(v) == list(range(n)) for v, n in zip(others, before, strict=True))
-    return channels if is_of_all and set(channels) <= set(range(width)) else None
+    return channels if is_of_all and set(channels) <= set(range(width)) else ()
 
 
 def of_constant(
