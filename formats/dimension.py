@@ -18,7 +18,9 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import LARGEST, Row, read_rows
 
 HEADER = re.compile(r"size\(([a-zA-Z]\w*)<=(\d{1,18})\)", re.ASCII)
-LINE = re.compile(r"(?:([+-]?\d{1,18})\*)?([a-zA-Z]\w*)([+-]\d{1,18})?|([+-]?\d{1,18})", re.ASCII)
+LINE = re.compile(
+    r"(?:([+-]?\d{1,18})\*|([+-]))?([a-zA-Z]\w*)([+-]\d{1,18})?|([+-]?\d{1,18})", re.ASCII
+)
 
 Line = tuple[int, int]
 """(a, b) of a*n+b."""
@@ -32,12 +34,13 @@ def at(line: Line, n: int) -> int:
 @dataclass(frozen=True)
 class Family:
     """The lines of a file, of which the header says `name` and the `most` of the dimension; `size`
-    is the column with it. `file` is where it stands."""
+    is the column with it. `file` is where it stands, behind `blank` lines."""
 
     file: str
     name: str
     most: int
     size: int
+    blank: int
     table: tuple[tuple[str, ...], ...]
 
     def rows(self, n: int) -> tuple[Row, ...]:
@@ -47,9 +50,10 @@ class Family:
         columns[self.size] = "size"
         text = StringIO()
         writer = csv.writer(text, lineterminator="\n")
+        text.write("\n" * self.blank)
         writer.writerow(columns)
         lines_of = {i for i, c in enumerate(columns) if c in ("size", "offset")}
-        for number, cells in enumerate(lines, 2):
+        for number, cells in enumerate(lines, self.blank + 2):
             where = f"{self.file}:{number}"
             values = [
                 self._value(c, columns[i], n, where) if i in lines_of and c.strip() else c
@@ -61,11 +65,11 @@ class Family:
     def _value(self, text: str, what: str, n: int, where: str) -> str:
         """Return a cell at `n`. Raises MemoptError for one that is no line."""
         match = LINE.fullmatch(text.strip())
-        if match is None or match[2] not in (None, self.name):
+        if match is None or match[3] not in (None, self.name):
             raise MemoptError(f"{what} {text.strip()!r} is no a*{self.name}+b", where)
-        if match[4] is not None:
-            return match[4]
-        return str(at((int(match[1] or 1), int(match[3] or 0)), n))
+        if match[5] is not None:
+            return match[5]
+        return str(at((int(match[1] or f"{match[2] or ''}1"), int(match[4] or 0)), n))
 
     def placed(self, offsets: Sequence[Line]) -> str:
         """Return the file with these offsets."""
@@ -90,16 +94,20 @@ class Family:
 def read_family(data: bytes, file: str) -> Family | None:
     """Return the family of a file, None where its header has no dimension. Raises MemoptError."""
     try:
-        table = tuple(tuple(row) for row in csv.reader(StringIO(data.decode("utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error):
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
         return None  # as `read_rows` says in its words
-    if not table:
-        return None
-    heads = [(i, HEADER.fullmatch(c.strip())) for i, c in enumerate(table[0])]
-    for column, head in heads:
-        if head is not None:
-            largest = int(head[2])
-            if not 2 <= largest <= LARGEST:
-                raise MemoptError(f"{head[0]}: a dimension goes to 2 or more", file)
-            return Family(file, head[1], largest, column, table)
+    lines = csv.reader(StringIO(text, newline=""), strict=True)
+    try:
+        header = next((cells for cells in lines if any(c.strip() for c in cells)), list[str]())
+        blank = lines.line_num - 1
+        for column, cell in enumerate(header):
+            if head := HEADER.fullmatch(cell.strip()):
+                largest = int(head[2])
+                if not 2 <= largest <= LARGEST:
+                    raise MemoptError(f"{head[0]}: a dimension goes to 2 or more", file)
+                table = (tuple(header), *map(tuple, lines))
+                return Family(file, head[1], largest, column, blank, table)
+    except csv.Error as error:
+        raise MemoptError(str(error), f"{file}:{lines.line_num}") from None
     return None

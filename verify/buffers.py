@@ -2,12 +2,14 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.dimension import Family
 from memopt.formats.minimalloc import Row
 
 Span = tuple[int, int, int]  # steps [lower, upper), bytes held
+Sides = tuple[int, int, int, int, int]  # start and end at 1, start and end at the most, row
 
 
 def verify_rows(rows: Sequence[Row]) -> int:
@@ -43,33 +45,31 @@ def verify_family(family: Family) -> tuple[int, int]:
     `verify_rows`, and for two buffers of which not the same is below at both ends.
 
     Bytes and offsets are lines, so where the end of one is not above the start of the other at both
-    ends of the dimension it is not in between; offsets that are aligned at 1 and 2 always are.
+    ends of the dimension it is not in between; offsets that are aligned at 1 and 2 always are. Who
+    is below whom is transitive, so of all that is live in a step only neighbours are compared.
     """
     ends = family.rows(1), family.rows(family.most)
     arenas = [verify_rows(rows) for rows in (ends[0], family.rows(2), ends[1])]
-    pieces = [
-        [(i, *stretch, row.offset or 0) for i, row in enumerate(rows) for stretch in stretches(row)]
-        for rows in ends
-    ]
-    starting = sorted(range(len(pieces[0])), key=lambda p: pieces[0][p][1])
-    live: list[int] = []
-    for p in starting:
-        i, lower = pieces[0][p][:2]
-        live = [q for q in live if pieces[0][q][2] > lower]
-        for q in live:
-            if pieces[0][q][0] != i and not (_is_below(pieces, p, q) or _is_below(pieces, q, p)):
-                names = " and ".join(repr(ends[0][pieces[0][k][0]].name) for k in (q, p))
+    events: list[tuple[int, bool, Sides]] = []  # step, starts, what
+    for index, (one, other) in enumerate(zip(*ends, strict=True)):
+        low, high = one.offset or 0, other.offset or 0
+        for (lower, upper, p), (*_, q) in zip(stretches(one), stretches(other), strict=True):
+            if p or q:  # else it is in nobody's way
+                sides = low, low + p, high, high + q, index
+                events += [(lower, True, sides), (upper, False, sides)]
+    live: list[Sides] = []  # each below the next, so ascending
+    for _, starts, sides in sorted(events):
+        at = bisect_left(live, sides)
+        if not starts:
+            del live[at]
+            continue
+        live.insert(at, sides)
+        for below, above in pairwise(live[max(0, at - 1) : at + 2]):
+            if below[1] > above[0] or below[3] > above[2]:
+                neighbour = above if below is sides else below
+                names = " and ".join(repr(ends[0][s[4]].name) for s in (neighbour, sides))
                 raise MemoptError(f"buffers {names} change sides, or overlap")
-        live.append(p)
     return arenas[0], arenas[2]
-
-
-def _is_below(pieces: Sequence[Sequence[tuple[int, int, int, int, int]]], p: int, q: int) -> bool:
-    """Return whether piece `p` ends where `q` starts or before, at both ends of the dimension; what
-    holds nothing at both is in nobody's way."""
-    if not any(end[p][3] for end in pieces) or not any(end[q][3] for end in pieces):
-        return True
-    return all(end[p][4] + end[p][3] <= end[q][4] for end in pieces)
 
 
 def spans(row: Row) -> Iterator[Span]:

@@ -7,10 +7,12 @@ convex, so that the line through the ends is above it. Its slope is a whole mult
 alignment; where it has to be rounded it is exact at N, where the arena is largest.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.live_bits import nodes_between
 from memopt.solvers.problems.placement import round_up
 
 Line = tuple[int, int]
@@ -39,42 +41,59 @@ def grown(buffers: Sequence[Growing], most: int, orders: Sequence[Sequence[int]]
     """
     if most < 2 or not orders:
         raise ProblemError(f"a dimension up to {most} with {len(orders)} orders")
-    beside = _needs(buffers)
-    answers = [_lowest(buffers, most, order, beside) for order in orders]
+    answers = [_lowest(buffers, most, order) for order in orders]
     return min(answers, key=lambda a: (a.arena[1], a.arena[0]))
 
 
-def _needs(buffers: Sequence[Growing]) -> list[dict[int, Line]]:
-    """Return for each buffer those that are live with it, with the bytes that these hold then, at
-    1 and at N."""
-    result: list[dict[int, Line]] = [{} for _ in buffers]
-    events = sorted((p[0], p[1], i, p[2], p[3]) for i, b in enumerate(buffers) for p in b.pieces)
-    live: list[tuple[int, int, int, int]] = []  # one after the last step, buffer, bytes
-    for lower, upper, i, first, last in events:
-        live = [entry for entry in live if entry[0] > lower]
-        for _, j, *held in live:
-            if i != j and (first or last) and any(held):
-                for one, other, size in ((i, j, held), (j, i, (first, last))):
-                    known = result[one].get(other, (0, 0))
-                    result[one][other] = max(known[0], size[0]), max(known[1], size[1])
-        live.append((upper, i, first, last))
-    return result
+class _Tops:
+    """Where the highest of what is placed ends in each step, at 1 and at N.
+
+    In a binary tree over time: `_all` is below the end of all steps of a node, `_some` the highest
+    end of any of them.
+    """
+
+    def __init__(self, buffers: Sequence[Growing]) -> None:
+        self._starts = sorted({piece[0] for buffer in buffers for piece in buffer.pieces})
+        self._leaves = 1 << max(0, len(self._starts) - 1).bit_length()
+        self._all = [[0, 0] for _ in range(2 * self._leaves)]
+        self._some = [[0, 0] for _ in range(2 * self._leaves)]
+
+    def _nodes(self, lower: int, upper: int) -> tuple[list[int], set[int]]:
+        """The nodes that have these steps, and all above the first and the last."""
+        low, high = (bisect_left(self._starts, step) + self._leaves for step in (lower, upper))
+        ends = low, high - 1
+        above = {leaf >> k for leaf in ends for k in range(self._leaves.bit_length())}
+        return nodes_between(low, high), above
+
+    def above(self, lower: int, upper: int) -> Line:
+        """Return the highest ends in steps [lower, upper)."""
+        nodes, above = self._nodes(lower, upper)
+        tops = [self._some[n] for n in nodes] + [self._all[n] for n in above]
+        return max(top[0] for top in tops), max(top[1] for top in tops)
+
+    def add(self, lower: int, upper: int, ends: Line) -> None:
+        """Let what is in steps [lower, upper) end there, or higher."""
+        nodes, above = self._nodes(lower, upper)
+        tops = [self._some[n] for n in (*nodes, *above)] + [self._all[n] for n in nodes]
+        for top in tops:
+            top[:] = max(top[0], ends[0]), max(top[1], ends[1])
 
 
-def _lowest(
-    buffers: Sequence[Growing], most: int, order: Sequence[int], beside: Sequence[dict[int, Line]]
-) -> Growth:
+def _lowest(buffers: Sequence[Growing], most: int, order: Sequence[int]) -> Growth:
     offsets: dict[int, Line] = {}
     ends = [0, 0]
+    tops = _Tops(buffers)
     for i in order:
-        below = [(offsets[j], need) for j, need in beside[i].items() if j in offsets]
-        first = max((a + b + need[0] for (a, b), need in below), default=0)
-        last = max((a * most + b + need[1] for (a, b), need in below), default=0)
+        pieces = [piece for piece in buffers[i].pieces if piece[2] or piece[3]]
+        below = [tops.above(lower, upper) for lower, upper, *_ in pieces]
+        first = max((top[0] for top in below), default=0)
         alignment = buffers[i].alignment
-        last = round_up(last, alignment)
+        last = round_up(max((top[1] for top in below), default=0), alignment)
         slope = (last - first) // (most - 1) // alignment * alignment
         offsets[i] = slope, last - slope * most
-        held = [max((p[k] for p in buffers[i].pieces), default=0) for k in (2, 3)]
         places = slope + offsets[i][1], last
+        for lower, upper, *held in pieces:
+            tops.add(lower, upper, (places[0] + held[0], places[1] + held[1]))
+        held = [max((p[k] for p in buffers[i].pieces), default=0) for k in (2, 3)]
         ends = [max(e, o + h) if h else e for e, o, h in zip(ends, places, held, strict=True)]
     return Growth(tuple(offsets[i] for i in range(len(buffers))), (ends[0], ends[1]))

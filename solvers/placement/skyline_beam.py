@@ -9,7 +9,8 @@ Branches are those of `skyline_corners.py`: an item on the floor of a corner, or
 Here a state has all items of its first `CHOICES` corners, one after the other raised, and the best
 `width` of all states go on to the next item. A byte is rated the higher the less its section can
 waste at all: it counts when it is lost, or will be lost, since nothing that is left fills a step of
-the skyline exactly. That finds where the other search has long lost its way, and proves nothing.
+the skyline exactly. Two states of one 64-bit hash are taken as one. That finds where the other
+search has long lost its way, and proves nothing.
 """
 
 from array import array
@@ -30,7 +31,8 @@ PAUSED, SOLVED, FAILED = range(3)
 CHOICES = 8  # corners of a state at which there is something to choose
 FEW = 6  # items whose sums are all looked at
 POWERS = (2.0, 1.5)  # of what a section can waste, by which bytes are rated
-TABLES = 1 << 24  # sections times states that are kept at once
+MEMORY = 240_000_000  # bytes of all states, as of those that a `CornerSearch` remembers
+OBJECTS, ITEM, TRIED = 200, 60, 300  # bytes of a stage beside its numbers, a record, an item tried
 
 State = tuple[list[int], list[int], int, int]  # skyline, budget, mask of items left, record
 
@@ -38,6 +40,16 @@ State = tuple[list[int], list[int], int, int]  # skyline, budget, mask of items 
 def weights_of(budget: Sequence[int], power: float) -> list[float]:
     """Return what a byte is rated in each section."""
     return [1 / float(b + 1) ** power for b in budget]
+
+
+def widest(strip: Strip) -> int:
+    """Return how many states a beam may have, in Python or not, so that all that it keeps is within
+    `MEMORY`: the states before and after an item with a stage at each corner that they chose at, a
+    record of each item, and what was tried at those corners."""
+    stage = 2 * 8 * strip.sections + len(strip.sizes) // 8 + OBJECTS
+    tried = max(map(len, (*strip.starts, *strip.ends)), default=0)
+    state = (2 + CHOICES) * stage + len(strip.sizes) * ITEM + CHOICES * tried * TRIED
+    return max(1, MEMORY // state)
 
 
 class SkylineBeam:
@@ -64,7 +76,7 @@ class SkylineBeam:
         self.position = 0
         # rating, number, skyline and budget before, items left, record before, item, offset
         self.candidates: list[tuple[float, int, list[int], list[int], int, int, int, int]] = []
-        self.seen = set[tuple[int, tuple[int, ...]]]()
+        self.seen = set[int]()
 
     def advance(self, pause: int) -> int:
         """Go on until `work` is `pause`, or a little more."""
@@ -109,7 +121,7 @@ class SkylineBeam:
                 first, last, rest = s.first[i], s.last[i], left ^ 1 << i
                 skyline[first:last] = [level + s.sizes[i]] * (last - first)
                 self.work += 1
-                key = (rest, tuple(skyline))
+                key = hash((rest.to_bytes(len(s.sizes) // 8 + 1), tuple(skyline)))
                 if key not in self.seen:
                     self.seen.add(key)
                     rating = self._rating(skyline, budget, rest)
@@ -198,10 +210,8 @@ def filled(sizes: Sequence[int], room: int) -> int:
 
 
 class NativeBeam:
-    """A beam in the library, with the interface of `SkylineBeam`.
-
-    The same states in the same order, but that two of the same 64-bit hash are taken as one.
-    """
+    """A beam in the library, with the interface of `SkylineBeam`: the same states in the same
+    order."""
 
     slice = 2_000_000
 
@@ -276,10 +286,7 @@ def run(
         strip = Strip(strip.unit, strip.sections, first, last, strip.sizes)
         skyline, budget = skyline[::-1], budget[::-1]
     beam = beam_of(strip, skyline, budget)
-    beam.begin(
-        max(1, min(width, TABLES // (strip.sections + 1))),
-        weights_of(budget, POWERS[turn // 2 % len(POWERS)]),
-    )
+    beam.begin(min(width, widest(strip)), weights_of(budget, POWERS[turn // 2 % len(POWERS)]))
     interval, status = max(1, beam.slice // (strip.sections + 16)), PAUSED
     while status == PAUSED and beam.work < nodes and not clock.late(deadline):
         status = beam.advance(min(nodes, beam.work + interval))

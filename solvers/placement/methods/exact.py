@@ -247,7 +247,7 @@ class _Task:
             nodes -= self.nodes - already
             self._tell(0)
             if offsets_found or not beside.rest:
-                search.found = offsets_found
+                search.found = offsets_found or ()  # nothing is beside them
                 offsets = beside.offsets_of(search, height)
                 self.best = placement_of(self.problem, self.items, offsets)
                 return True

@@ -35,7 +35,7 @@ from memopt.solvers.placement.methods import greedy_by_size
 from memopt.solvers.placement.rectangles import fixed_first, placement_of
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
 from memopt.solvers.problems.placement import Placement, PlacementProblem
-from memopt.solvers.programs.mathopt import new_model
+from memopt.solvers.programs.mathopt import check_solver, new_model
 from memopt.solvers.published.scheduling.ilp_olla import Program
 from memopt.solvers.theory.ideals import ancestors
 
@@ -201,8 +201,10 @@ def solve(
 
     `bound` (bytes) is proven for the peak of every order. Without a time limit it runs until it has
     proven its answer. `pruning` off leaves out spans and what section 4.2 says of pairs. Raises
-    ProblemError for parts that lie in one tensor, and for a program that is too large.
+    ProblemError for another solver, for parts that lie in one tensor, and for a program that is too
+    large.
     """
+    check_solver(solver)
     if graph.has_parts:
         raise ProblemError("joint-olla: parts of one tensor that die alone are not in its program")
     deadline = clock.deadline(time_limit)
@@ -243,6 +245,6 @@ def solve(
         placed.verify(ranges)
         if placed.arena < start.arena:
             best = Joint(solved, placed, lower, 2, ())
-        if answer.optimal:
+        if answer.optimal and best.placement.arena == answer.value(arena) * program.unit:
             lower = best.placement.arena
     return Joint(best.order, best.placement, min(lower, best.placement.arena), best.schedules, ())

@@ -11,8 +11,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from textwrap import indent, wrap
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
+from memopt.api.sources import whole
 from memopt.compile.options import described
 from memopt.dialects.memgraph.errors import nearest
 from memopt.text.usage import UsageError
@@ -39,7 +40,7 @@ def with_keywords(
             for name in keywords.keys() - known.keys():
                 text = f"{function.__name__}() has no option {name!r}{nearest(name, list(known))}"
                 raise TypeError(text)
-            keywords.update({name: _read(name, value) for name, value in keywords.items()})
+            keywords.update({n: _read(n, v, known[n].annotation) for n, v in keywords.items()})
             return function(given, fields(*args, **keywords))
 
         own = inspect.signature(function)
@@ -52,12 +53,15 @@ def with_keywords(
     return decorate
 
 
-def _read(name: str, value: object) -> object:
-    """Return the value of a keyword: of a text such as "64K" what the flag means by it. Raises
-    ValueError."""
+def _read(name: str, value: object, kind: Any) -> object:
+    """Return the value of a keyword of some `kind`: of a text such as "64K" what the flag means by
+    it, of what counts an int. Raises ValueError, TypeError."""
     entry = next((entry for known, _, entry in described() if known == name), None)
-    with in_keywords():
-        return entry.read(name, value) if entry and isinstance(value, str) else value
+    kinds = get_args(kind)
+    if isinstance(value, str) and (entry or str in kinds):
+        with in_keywords():
+            return entry.read(name, value) if entry else value
+    return value if value is None or int not in kinds else whole(name, value)
 
 
 @contextmanager

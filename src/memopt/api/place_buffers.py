@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from memopt.api.place_csv import STRATEGIES, placed
-from memopt.api.sources import chosen, seconds, told
+from memopt.api.sources import chosen, seconds, told, whole
 from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.formats.sizes import parse_size
 
@@ -68,8 +68,7 @@ def place(
     chosen("strategy", strategy, STRATEGIES)
     seconds(time_limit)
     limit = parse_size(capacity) if isinstance(capacity, str) else capacity
-    if limit is not None and limit < 0:
-        raise ValueError(f"capacity={capacity}: bytes, 0 or more")
+    limit = None if limit is None else whole("capacity", limit)
     if isinstance(buffers, str | os.PathLike):
         name = os.fspath(buffers)
         rows = read_rows(Path(name).read_bytes(), name)

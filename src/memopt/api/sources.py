@@ -12,9 +12,10 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import index
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -197,6 +198,19 @@ def seconds(time_limit: float | None) -> float | None:
     if not good:
         raise ValueError(f"time_limit={time_limit!r}: seconds, more than 0")
     return time_limit
+
+
+def whole(name: str, value: object) -> int:
+    """Return a number of bytes, rows or samples. Raises ValueError, TypeError."""
+    try:
+        number = None if isinstance(value, bool) else index(cast("SupportsIndex", value))
+    except TypeError:
+        number = None
+    if number is None:
+        raise TypeError(f"{name}={value!r}: a whole number")
+    if number < 0:
+        raise ValueError(f"{name}={value!r}: 0 or more")
+    return number
 
 
 def chosen(name: str, value: str, known: Sequence[str]) -> str:

@@ -61,7 +61,8 @@ class Spinner:
         if self._over.wait(self._delay):
             return
         from rich.console import Console
+        from rich.text import Text  # of a plain string what is in brackets is markup
 
-        with Console(stderr=True).status(self.line()) as status:
+        with Console(stderr=True).status(Text(self.line())) as status:
             while not self._over.wait(0.5):
-                status.update(self.line())
+                status.update(Text(self.line()))

@@ -7,6 +7,7 @@ their names: arrays of numpy, or .csv where it has none of these. The file of la
 """
 
 import csv
+import lzma
 import math
 import zlib
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ LABELS = "y"  # array of a .npz, or column of a .csv, that has the labels, unles
 ARRAYS = ".npz", ".npy"
 KINDS = *ARRAYS, ".csv"
 LABEL_FILES = ".npy", ".csv", ".txt"
+# an archive that is encrypted, or compressed in a way that is not known, is a RuntimeError
+BROKEN = ValueError, EOFError, RuntimeError, BadZipFile, zlib.error, lzma.LZMAError
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,14 @@ def read_samples(path: Path, inputs: Sequence[Input], labels: str | None = None)
     inputs, OSError."""
     is_folder = path.is_dir()
     arrays = _folder(path, inputs, labels) if is_folder else _file(path, inputs, labels)
-    expected = _labels(path, arrays, inputs, labels)
+    stored = _labels(path, arrays, inputs, labels)
+    expected = None if stored is None else np.atleast_1d(stored)
     unlabelled = {name: a for name, a in arrays.items() if name not in (LABELS, labels)}
     given = tuple(
         _shaped(_named(arrays, unlabelled, k, inputs, path), one, path)
         for k, one in enumerate(inputs)
     )
-    every = (*given, *(() if expected is None else (np.atleast_1d(expected),)))
+    every = (*given, *(() if expected is None else (expected,)))
     counts = {len(array) for array in every}
     if len(counts) > 1:
         numbers = ", ".join(map(str, sorted(counts)))
@@ -82,7 +86,7 @@ def _load(path: Path) -> Mapping[str, Array]:
             return {"": content}
         with content:
             return {name: content[name] for name in content.files}
-    except (ValueError, EOFError, BadZipFile, zlib.error) as error:
+    except BROKEN as error:
         raise MemoptError(f"no arrays of numpy: {error}", str(path)) from None
 
 
@@ -241,7 +245,7 @@ def _shaped(array: Array, one: Input, path: Path) -> Array:
     """Return an array [samples, ...] of an input, which may leave out dimensions of one; that of a
     flat one is taken apart, the last dimension the fastest."""
     sizes_given = [d for d in array.shape[1:] if d != 1]
-    if sizes_given in ([d for d in one.shape if d != 1], [math.prod(one.shape)]):
+    if array.ndim and sizes_given in ([d for d in one.shape if d != 1], [math.prod(one.shape)]):
         return array.reshape(len(array), *one.shape)
     sizes = "x".join(map(str, one.shape))
     given = "x".join(map(str, array.shape))

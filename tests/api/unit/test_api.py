@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cells import cell
 from demo_model import demo_model
@@ -185,6 +186,24 @@ def test_a_wrong_argument_is_told_with_what_there_is(argument: Any, text: str) -
             memopt.peak(FIGURE, **argument)
         with pytest.raises(ValueError, match=text):
             memopt.sweep([FIGURE], **argument)
+
+
+@pytest.mark.parametrize("wrong", [10.0, True, -3])
+def test_what_counts_is_a_whole_number(wrong: object, tmp_path: Path) -> None:
+    """Of bytes that are no int a plan would forget its budget."""
+    error = ValueError if wrong == -3 else TypeError
+    for name in ("ram", "fit", "align_io", "slide", "kept"):
+        with pytest.raises(error, match=f"^{name}={wrong}: "):
+            memopt.plan(FIGURE, **{name: wrong})  # type: ignore[arg-type]
+    flash: Any = wrong
+    with pytest.raises(error, match=f"^flash={wrong}: "):
+        memopt.compile(FIGURE, out=tmp_path, flash=flash)
+    with pytest.raises(error, match=f"^flash={wrong}: "):
+        memopt.sweep([FIGURE], flash=flash)
+    with pytest.raises(error, match=f"^capacity={wrong}: "):
+        memopt.place([], capacity=wrong)  # type: ignore[arg-type]
+    with pytest.raises(memopt.MemoptError, match="10 B"):
+        memopt.plan(FIGURE, ram=np.int64(10))  # type: ignore[arg-type]
 
 
 def test_a_wrong_form_is_told() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,12 @@ def test_samples_of_files(tmp_path: Path) -> None:
     for k in range(3):
         np.save(folder / f"{k}.npy", np.full(2, k))
     assert read_samples(folder, [one]).inputs[0].tolist() == [[[0, 0]], [[1, 1]], [[2, 2]]]
+    np.savez(tmp_path / "one.npz", a=np.ones((1, 1, 2)), y=np.int64(3))
+    read = read_samples(tmp_path / "one.npz", [one])
+    assert len(read.first(1)) == 1
+    assert read.labels is not None and read.labels.tolist() == [3]
+    with pytest.raises(MemoptError, match="an array of "):
+        read_samples(_saved(tmp_path / "number.npy", np.array(1.0)), [Input("a", (1,))])
     (tmp_path / "labels.csv").write_text("1\n0\n2\n")
     read = read_samples(folder, [one], str(tmp_path / "labels.csv"))
     assert read.labels is not None and read.labels.tolist() == [1, 0, 2]
@@ -224,7 +231,23 @@ def test_samples_of_files(tmp_path: Path) -> None:
     broken[200] ^= 1
     (tmp_path / "broken.npz").write_bytes(broken)
     (tmp_path / "cut.npz").write_bytes(broken[:300])
-    for name in ("objects.npz", "broken.npz", "cut.npz"):
+    written = (tmp_path / "named.npz").read_bytes()
+    for name, place, values in (
+        ("encrypted.npz", 6, (1, 0)),  # flags
+        ("unknown.npz", 8, (77, 0)),  # compression
+    ):
+        begins = [written.index(b"PK\x03\x04") + place, written.index(b"PK\x01\x02") + place + 2]
+        changed = bytearray(written)
+        for begin in begins:
+            changed[begin : begin + 2] = bytes(values)
+        (tmp_path / name).write_bytes(changed)
+    with zipfile.ZipFile(tmp_path / "lzma.npz", "w", zipfile.ZIP_LZMA) as archive:
+        archive.write(_saved(tmp_path / "b.npy", np.arange(300.0)), "b.npy")
+    changed = bytearray((tmp_path / "lzma.npz").read_bytes())
+    changed[60:120] = b"\xff" * 60
+    (tmp_path / "lzma.npz").write_bytes(changed)
+    several = ("objects.npz", "broken.npz", "cut.npz", "encrypted.npz", "unknown.npz", "lzma.npz")
+    for name in several:
         with pytest.raises(MemoptError, match="no arrays of numpy"):
             read_samples(tmp_path / name, [two])
     for x, y in ((np.array([["x", "y"]]), np.ones(1)), (np.ones((1, 2)), np.array(["cat"]))):

@@ -1,6 +1,8 @@
 """OLLA's program (9) against all orders, each placed by brute force."""
 
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from joint_problems import orders
@@ -11,6 +13,8 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.joint.in_place_choices import restricted
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, live_ranges
+from memopt.solvers.programs.mathopt import Answer, CpSat
+from memopt.solvers.published.joint import joint_olla
 from memopt.solvers.published.joint.joint_olla import solve
 
 CASES = 2_000
@@ -57,6 +61,37 @@ def test_without_time_the_order_in_hand_is_the_answer_with_the_bound_in_hand() -
     assert found.order == order and found.lower_bound == 7 < found.placement.arena
     assert not found.settled
     assert solve(graph, order, 0).placement.arena == 7
+
+
+def test_an_arena_that_the_solver_did_not_mean_is_not_proven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Within tolerances of HiGHS an arena may be smaller than what its values really need."""
+
+    class Tolerant(CpSat):
+        def minimize(
+            self, objective: Any, time_limit: float | None = None, seed: int = 0
+        ) -> Answer:
+            answer = super().minimize(objective, time_limit, seed)
+
+            def value(x: Any) -> int:
+                return answer.value(x) - (x is objective)
+
+            return replace(answer, bound=6, value=value)
+
+    def tolerant(_: str) -> Tolerant:
+        return Tolerant()
+
+    monkeypatch.setattr(joint_olla, "new_model", tolerant)
+    found = solve(chain_of_pairs(), (*range(0, 12, 2), *range(1, 12, 2)), 0)
+    assert (found.placement.arena, found.lower_bound) == (7, 6)
+
+
+def test_an_unknown_solver_is_refused_though_nothing_is_to_solve() -> None:
+    graph = MemoryGraph(("v",), ((),), (Group("x", 4, (0,), (), is_output=True),))
+    assert solve(graph, (0,), 4).settled
+    with pytest.raises(ProblemError, match="unknown solver 'foo'"):
+        solve(graph, (0,), 4, solver="foo")
 
 
 def test_parts_are_refused_by_name() -> None:

@@ -1,6 +1,7 @@
 """The beam of skylines: legal, mostly there on small strips, alike in Python and natively."""
 
 import random
+import tracemalloc
 from itertools import combinations, count
 
 import pytest
@@ -84,6 +85,23 @@ def test_answers_are_legal_and_mostly_there(fuzz: float, monkeypatch: pytest.Mon
         answers += bool(offsets)
         possible += bool(fits)
     assert 0.85 * possible < answers <= possible
+
+
+def test_what_a_beam_keeps_is_within_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few long strips and many short ones; a beam that is wider takes more."""
+    monkeypatch.setattr(skyline_beam, "MEMORY", 600_000)
+    for items, sections in ((30, 200), (80, 12)):
+        strip = random_strip(random.Random(5), items, sections)
+        budget = [max(strip.loads) // 5] * strip.sections
+        width, peaks = skyline_beam.widest(strip), list[int]()
+        for states in (width, 20 * width):
+            beam = SkylineBeam(strip, [0] * strip.sections, budget)
+            tracemalloc.start()
+            beam.begin(states, weights_of(budget, 2.0))
+            beam.advance(5_000)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert width > 1 and peaks[0] < skyline_beam.MEMORY < peaks[1], (items, width, peaks)
 
 
 def test_what_fills_a_step_is_the_largest_sum() -> None:

@@ -2,10 +2,14 @@
 
 import random
 import threading
+from io import StringIO
+from pathlib import Path
 
 import pytest
+import rich.console
 from oracles import random_graph
 
+from memopt.cli import main
 from memopt.solvers import clock
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, live_ranges
@@ -35,22 +39,53 @@ def test_what_takes_longer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         def __exit__(self, *_: object) -> None:
             said.append("cleared")
 
-        def update(self, text: str) -> None:
-            said.append(text)
+        def update(self, text: object) -> None:
+            shown_line(text)
+
+    def shown_line(text: object) -> None:
+        out = StringIO()
+        terminal(file=out, width=100).print(text)
+        said.append(out.getvalue())
 
     class Console:
         def __init__(self, stderr: bool) -> None:
             assert stderr  # stdout is for results
 
-        def status(self, text: str) -> Status:
-            said.append(text)
+        def status(self, text: object) -> Status:
+            shown_line(text)
             return Status()
 
+    terminal = rich.console.Console
     monkeypatch.setattr("rich.console.Console", Console)
-    with Spinner("memgraph-schedule", delay=0):
+    with Spinner("auto net[bold].csv", delay=0):
         assert shown.wait(60)
-    assert said[0].startswith("memgraph-schedule")
+    assert said[0].startswith("auto net[bold].csv")
     assert said[-1] == "cleared"
+
+
+def test_nothing_is_shown_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A log has no lines of the kind."""
+
+    shown = list[Spinner]()
+
+    def enter(self: Spinner) -> Spinner:
+        shown.append(self)
+        return self
+
+    def leave(_: Spinner, *error: object) -> None:
+        pass
+
+    monkeypatch.setattr(Spinner, "__enter__", enter)
+    monkeypatch.setattr(Spinner, "__exit__", leave)
+    path = tmp_path / "net.mlir"
+    path.write_text("no network")
+    (tmp_path / "x.csv").write_text("1\n")
+    assert main(["profile", str(path), "--target=cortex-m4"]) == 1
+    assert main(["validate", str(path), "--data", str(tmp_path / "x.csv")]) == 1
+    assert main(["explore", str(path)]) == 1
+    assert not shown
 
 
 def test_the_line_says_the_best_so_far_the_bound_and_what_is_left() -> None:

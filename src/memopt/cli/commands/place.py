@@ -100,7 +100,7 @@ def _place_family(
 ) -> None:
     """Place for every value of a dimension. Raises MemoptError where the largest arena is too
     large; then nothing is written."""
-    with progress(f"{args.strategy} {path.name}"):
+    with progress(f"{args.strategy} {path.name}", deadline):
         answer = placed_family(family, args.strategy, clock.left(deadline), str(path))
     if capacity is not None and max(answer.arena) > capacity:
         text = f"does not fit into {sizes(capacity)}: the best found needs"
