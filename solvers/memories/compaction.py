@@ -10,7 +10,7 @@ the blocks of fewest bytes between two holes slide together.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
 from math import gcd
 from typing import NamedTuple
 
@@ -20,13 +20,14 @@ from memopt.solvers.problems.memory_graph import round_up
 
 PLACES = 48  # units of the arena up to which the search runs
 STATES = 4_000  # arrangements after which it gives up
+EDGES = 100_000  # ways from one to another after which it does
 RULES = ("hint", "smallest", "lowest", "ends")
 Places = tuple[tuple[int, int], ...]  # (block, offset), ascending by block
-State = tuple[int, Places]  # in front of a step
+State = tuple[int, int, Places]  # of a step how many blocks of it are made
 
 
 class _Edge(NamedTuple):
-    """How the search came to an arrangement: by a move, or through a step, with what it made."""
+    """How the search came to an arrangement: by a move, or by making a block."""
 
     source: State
     move: Move | None
@@ -41,7 +42,9 @@ def compact(
     `hint` are places of the blocks in a larger arena; `needed`: without a move they are proven not
     to fit.
     """
-    answer = exact(problem, clock.deadline(time_limit)) or slide(problem, hint)
+    deadline = clock.deadline(time_limit)
+    first = clock.deadline(clock.left(deadline, 0.5))
+    answer = exact(problem, first) or slide(problem, hint, deadline)
     if answer is None:
         return None
     least = min((b.size for b in problem.blocks if b.movable), default=0) if needed else 0
@@ -56,48 +59,47 @@ def exact(problem: CompactionProblem, deadline: float | None = None) -> Compacti
     unit = reduce(gcd, (n for b in problem.blocks for n in (b.size, b.alignment)), 0) or 1
     if problem.arena > unit * PLACES:
         return None
-    start: State = (0, ())
-    waiting: list[tuple[int, int, Places]] = [(0, 0, ())]  # bytes, minus the step, places
+    start: State = (0, 0, ())
+    waiting: list[tuple[int, int, int, State]] = [(0, 0, 0, start)]  # bytes, then the latest first
     costs: dict[State, int] = {start: 0}
     came, done = dict[State, _Edge](), set[State]()
-    while waiting and len(done) < STATES and not clock.late(deadline):
-        cost, later, places = heappop(waiting)
-        state = (-later, places)
+    edges = 0
+    while waiting and len(done) < STATES:
+        cost, _, _, state = heappop(waiting)
         if state in done:
             continue
         done.add(state)
-        if -later == problem.steps:
+        if state[0] == problem.steps:
             return _traced(problem, state, came, cost)
         for after, edge in _next(problem, state, unit):
+            edges += 1
+            if edges > EDGES or clock.late(deadline):
+                return None
             total = cost + (problem.blocks[edge.move.block].size if edge.move else 0)
             if total < costs.get(after, total + 1):
                 costs[after], came[after] = total, edge
-                heappush(waiting, (total, -after[0], after[1]))
+                heappush(waiting, (total, -after[0], -after[1], after))
     return None
 
 
 def _next(problem: CompactionProblem, state: State, unit: int) -> Iterator[tuple[State, _Edge]]:
-    """Yield arrangements of what lives across the front of a step after one more move, and those
-    of what lives across its end, with all places of what the step makes."""
-    step, places = state
-    blocks = problem.blocks
-    for k, offset in places if step else ():
+    """Yield arrangements after one more move, while nothing of the step is made, and those after
+    its next block is made; after the last one, of what lives across its end."""
+    step, count, places = state
+    blocks, fresh = problem.blocks, _made_in(problem, step)
+    for k, offset in places if step and not count else ():
         others = [(j, at) for j, at in places if j != k]
         for at in _free(problem, k, others, unit) if blocks[k].movable else ():
             if at != offset:
                 after = tuple(sorted((*others, (k, at))))
-                yield (step, after), _Edge(state, Move(step, k, at))
-
-    def place(rest: Sequence[int], lying: Places) -> Iterator[Places]:
-        if not rest:
-            yield lying
-            return
-        for at in _free(problem, rest[0], lying, unit):
-            yield from place(rest[1:], (*lying, (rest[0], at)))
-
-    for lying in place(_made_in(problem, step), places):
-        lasting = tuple(sorted((k, at) for k, at in lying if blocks[k].upper > step + 1))
-        yield (step + 1, lasting), _Edge(state, None, lying[len(places) :])
+                yield (step, 0, after), _Edge(state, Move(step, k, at))
+    for block in fresh[count : count + 1]:
+        for at in _free(problem, block, places, unit):
+            lying = tuple(sorted((*places, (block, at))))
+            yield (step, count + 1, lying), _Edge(state, None, ((block, at),))
+    if count == len(fresh):
+        lasting = tuple([(k, at) for k, at in places if blocks[k].upper > step + 1])
+        yield (step + 1, 0, lasting), _Edge(state, None)
 
 
 def _made_in(problem: CompactionProblem, step: int) -> list[int]:
@@ -127,14 +129,18 @@ def _traced(
     return Compaction(tuple(offsets), tuple(reversed(moves)), cost)
 
 
-def slide(problem: CompactionProblem, hint: Sequence[int] = ()) -> Compaction | None:
+def slide(
+    problem: CompactionProblem, hint: Sequence[int] = (), deadline: float | None = None
+) -> Compaction | None:
     """Return the best of a few answers that are found step by step, None if there is none."""
     rules = RULES if hint else RULES[1:]
-    answers = [a for rule in rules if (a := _step_by_step(problem, hint, rule)) is not None]
-    return min(answers, key=lambda a: a.moved(problem), default=None)
+    answers = (_step_by_step(problem, hint, rule, deadline) for rule in rules)
+    return min(filter(None, answers), key=lambda a: a.moved(problem), default=None)
 
 
-def _step_by_step(problem: CompactionProblem, hint: Sequence[int], rule: str) -> Compaction | None:
+def _step_by_step(
+    problem: CompactionProblem, hint: Sequence[int], rule: str, deadline: float | None
+) -> Compaction | None:
     blocks = problem.blocks
     offsets, moves = [0] * len(blocks), list[Move]()
     at: dict[int, int] = {}
@@ -142,6 +148,8 @@ def _step_by_step(problem: CompactionProblem, hint: Sequence[int], rule: str) ->
         at = {k: place for k, place in at.items() if blocks[k].upper > step}
         fresh = sorted(_made_in(problem, step), key=lambda k: -blocks[k].size)
         for slid in _slides(problem, at) if step else ({},):
+            if clock.late(deadline):
+                return None
             placed = _into_holes(problem, {**at, **slid}, fresh, rule, hint)
             if placed is not None:
                 break
@@ -154,34 +162,61 @@ def _step_by_step(problem: CompactionProblem, hint: Sequence[int], rule: str) ->
     return Compaction(tuple(offsets), tuple(moves), 0)
 
 
-def _slides(problem: CompactionProblem, at: Mapping[int, int]) -> list[dict[int, int]]:
-    """Return sets of moves by which neighbours slide together, up or down, each in the order in
+def _slides(problem: CompactionProblem, at: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    """Yield sets of moves by which neighbours slide together, up or down, each in the order in
     which none overwrites another, or one goes into a hole elsewhere; first none, then by bytes."""
+    yield {}
     blocks = problem.blocks
     order = sorted(at, key=lambda k: (at[k], k))
-    sets: dict[Places, dict[int, int]] = {}
-    for k in order:
-        for low, _ in _holes(problem, {j: at[j] for j in at if j != k}, k):
-            if blocks[k].movable and low != at[k]:
-                sets[(k, low),] = {k: low}
+    ascending = [_elsewhere(problem, at, sorted(order, key=lambda k: blocks[k].size))]
     for first in range(len(order)):
         bottom = _end(problem, at, order[first - 1]) if first else 0
-        down: dict[int, int] = {}
-        for k in order[first:]:
-            place = round_up(bottom, blocks[k].alignment) if blocks[k].movable else at[k]
-            down |= {k: place} if place != at[k] else {}
-            bottom = place + blocks[k].size
-            sets.setdefault(tuple(down.items()), dict(down))
+        ascending.append(_down(problem, at, order[first:], bottom))
         top = at[order[first + 1]] if first + 1 < len(order) else problem.arena
-        up: dict[int, int] = {}
-        for k in reversed(order[: first + 1]):
-            room = top - blocks[k].size
-            place = room - room % blocks[k].alignment if blocks[k].movable else at[k]
-            up |= {k: place} if place != at[k] else {}
-            top = place
-            sets.setdefault(tuple(up.items()), dict(up))
-    sets.setdefault((), {})
-    return sorted(sets.values(), key=lambda moves: sum(blocks[k].size for k in moves))
+        ascending.append(_up(problem, at, order[first::-1], top))
+    seen = set[Places]()
+    for moves in merge(*ascending, key=lambda moves: sum(blocks[k].size for k in moves)):
+        key = tuple(moves.items())
+        if key not in seen:
+            seen.add(key)
+            yield moves
+
+
+def _elsewhere(
+    problem: CompactionProblem, at: Mapping[int, int], order: Sequence[int]
+) -> Iterator[dict[int, int]]:
+    for k in order:
+        if problem.blocks[k].movable:
+            for low, _ in _holes(problem, {j: at[j] for j in at if j != k}, k):
+                if low != at[k]:
+                    yield {k: low}
+
+
+def _down(
+    problem: CompactionProblem, at: Mapping[int, int], order: Sequence[int], bottom: int
+) -> Iterator[dict[int, int]]:
+    moves = dict[int, int]()
+    for k in order:
+        block = problem.blocks[k]
+        place = round_up(bottom, block.alignment) if block.movable else at[k]
+        bottom = place + block.size
+        if place != at[k]:
+            moves[k] = place
+            yield dict(moves)
+
+
+def _up(
+    problem: CompactionProblem, at: Mapping[int, int], order: Sequence[int], top: int
+) -> Iterator[dict[int, int]]:
+    moves = dict[int, int]()
+    for k in order:
+        block = problem.blocks[k]
+        room = top - block.size
+        place = room - room % block.alignment if block.movable else at[k]
+        top = place
+        if place != at[k]:
+            moves[k] = place
+            yield dict(moves)
 
 
 def _end(problem: CompactionProblem, at: Mapping[int, int], k: int) -> int:

@@ -2,10 +2,12 @@
 """Moves within an arena against brute force: every sequence of moves, with no search by cost."""
 
 from functools import cache
+from itertools import count
 from random import Random
 
 import pytest
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories.compaction import compact, exact, slide
 from memopt.solvers.problems.compaction import Block, Compaction, CompactionProblem, Move
@@ -113,6 +115,14 @@ def test_exact_equals_brute_force(fuzz: float) -> None:
             assert quick.moved(problem) >= least, case
             same += bool(least) and quick.moved(problem) == least
     assert moved and same <= moved
+
+
+def test_limits_hold_within_a_step() -> None:
+    ticks = count()
+    with clock.reading(lambda: float(next(ticks))):
+        assert exact(CompactionProblem((Block(1, 0, 1),) * 3, 48), 10.0) is None
+        assert slide(tight(ROWS[0]), (), 16.0) is None
+    assert exact(CompactionProblem((Block(1, 0, 1),) * 9, 48)) is not None  # 48 ** 9 places
 
 
 @pytest.mark.parametrize(
