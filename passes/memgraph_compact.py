@@ -75,7 +75,9 @@ class MemgraphCompactPass(PlanningPass):
             return known
         planned = known if known is not None and known.facts is not None else read_plan(func)
         assert planned is not None and planned.facts is not None
-        needed = plan.arena_lower_bound.data > plan.peak.data
+        facts = planned.facts
+        # nobody has proven the bounds of a plan that was read
+        needed = not facts.claimed and facts.arena_lower_bound > facts.peak
         layout = compacted(planned.extracted, plan.peak.data, plan.arena, needed, self.time_limit)
         if layout is None:
             return planned
@@ -85,7 +87,7 @@ class MemgraphCompactPass(PlanningPass):
         if moved > layout.answer.lower_bound:
             text += f", of which {layout.answer.lower_bound:,} B are proven to be needed"
         note(func.sym_name.data, f"{text}: arena {plan.arena:,} -> {size:,} B")
-        write_plan(func, planned.facts.in_one_arena(size, planned.facts.lower_bound))
+        write_plan(func, facts.in_one_arena(size, facts.lower_bound))
         return None
 
 
@@ -117,7 +119,7 @@ def compacted(
     for part in range(STEPS):
         size = min(round_up(peak + part * (arena - peak) // STEPS, unit), arena)
         problem = CompactionProblem(blocks, size)
-        answer = compact(problem, hint, needed and not part, clock.left(deadline))
+        answer = compact(problem, hint, needed and not part, clock.left(deadline, 0.5))
         if answer is not None and size < arena:
             return Layout(buffers, values, problem, answer)
         if clock.late(deadline):

@@ -189,11 +189,14 @@ def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> 
 
 
 def movable_values(extracted: Extracted) -> dict[int, SSAValue]:
-    """Return the groups of the graph that are one value of our own operations, none in place, with
-    that value."""
-    memory = extracted.memory
-    operations = {op for op in body_of(extracted.func).ops if _is_whole(op)}
+    """Return the groups of the graph that are one value of our own operations, none in place or in
+    a virtual tensor, with that value; no inputs and outputs in lines of a cache, which a copy that
+    is neither does not fill."""
+    memory, lines = extracted.memory, extracted.model.align_io.data
+    last = body_of(extracted.func).last_op
+    operations = {op for op in (*memory.operations, last) if op is not None and _is_whole(op)}
     tied = {g for _, *pair in memory.overwrites for g in pair}
+    tied |= {k for k, g in enumerate(memory.groups) if lines and (g.is_input or g.is_output)}
     return {
         group: storage.members[0][0]
         for k, (group, storage) in enumerate(zip(extracted.group_of, memory.groups, strict=True))

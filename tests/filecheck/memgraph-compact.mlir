@@ -1,6 +1,7 @@
 // RUN: memopt-opt --split-input-file -p "memgraph-schedule{method=source},memgraph-place,memgraph-compact,memgraph-verify-plan{placed=true}" %s 2>%t.note | filecheck %s
 // RUN: cat %t.note | filecheck %s --check-prefix=NOTE
 // NOTE: note: @gap: 1 moves of 16 B: arena 144 -> 128 B
+// NOTE: note: @virtual: 1 moves of 16 B: arena 144 -> 128 B
 // NOTE-NOT: note
 // What is printed is read again; another plan takes the moves out.
 // RUN: memopt-opt --split-input-file -p "memgraph-schedule{method=source},memgraph-place,memgraph-compact" %s | memopt-opt --split-input-file -p "memgraph-compact,memgraph-verify-plan{placed=true}" | filecheck %s
@@ -32,4 +33,22 @@ func.func @gap() {
 func.func @full(%x: tensor<16xi8>) -> tensor<16xi8> {
   %a = memgraph.relu %x : (tensor<16xi8>) -> tensor<16xi8>
   func.return %a : tensor<16xi8>
+}
+
+// -----
+// What a virtual tensor shows stays where it is made; another buffer moves.
+// CHECK-LABEL: @virtual
+// CHECK: %b3, %b4 = memgraph.opaque "S1"
+// CHECK: memgraph.copy %b4
+// CHECK-NOT: memgraph.copy
+// AGAIN-LABEL: @virtual
+// AGAIN-NOT: memgraph.copy
+func.func @virtual() {
+  %b0, %b1, %b2 = memgraph.opaque "S0"() : () -> (tensor<48xi8>, tensor<32xi8>, tensor<48xi8>)
+  %b3, %b4 = memgraph.opaque "S1"(%b2) : (tensor<48xi8>) -> (tensor<64xi8>, tensor<16xi8>)
+  %b5, %b7 = memgraph.opaque "S2"(%b3) : (tensor<64xi8>) -> (tensor<16xi8>, tensor<16xi8>)
+  %v = memgraph.concat %b7, %b7 axis 0 {memgraph.names = ["v"], memgraph.alias = [[#memgraph.alias<operand = 0, kind = virtual>, #memgraph.alias<operand = 1, kind = virtual>]]} : (tensor<16xi8>, tensor<16xi8>) -> tensor<32xi8>
+  %b6, %b8 = memgraph.opaque "S3"(%b4, %b5) : (tensor<16xi8>, tensor<16xi8>) -> (tensor<32xi8>, tensor<48xi8>)
+  %b9 = memgraph.opaque "S4"(%b6, %v, %b8) : (tensor<32xi8>, tensor<32xi8>, tensor<48xi8>) -> tensor<32xi8>
+  func.return
 }

@@ -59,7 +59,7 @@ def random_moves(rng: Random, problem: CompactionProblem) -> Compaction:
     def anywhere(k: int) -> int:
         others = [(o, o + blocks[j].size) for j, o in at.items() if j != k]
         size = blocks[k].size
-        starts = range(0, problem.arena - size + 1, 16)
+        starts = range(0, problem.arena - size + 1, blocks[k].alignment)
         free = [s for s in starts if all(s >= end or o >= s + size for o, end in others)]
         return rng.choice(free) if free else -1
 

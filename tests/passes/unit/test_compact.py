@@ -10,9 +10,12 @@ from moved_networks import moved, write
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.compile.driver import build_pipeline, check_module, load_text, new_context
+from memopt.dialects.attributes.quick import array, number
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
-from memopt.dialects.memgraph.plan import is_move
+from memopt.dialects.memgraph.plan import OFFSET, is_move, plan_of
+from memopt.dialects.memgraph.write_plan import order_facts, write_plan
+from memopt.passes.memgraph_compact import MemgraphCompactPass
 from memopt.solvers.errors import ProblemError
 from memopt.text.ir_text import module_text
 from memopt.verify.plan import verify_plan
@@ -23,8 +26,8 @@ FULL = 3_000  # networks
 def test_moves_are_verified_and_change_no_number(fuzz: float) -> None:
     rng = Random(3)
     count = 0
-    for _ in range(max(25, int(FULL * fuzz))):
-        module, planned, layout = moved(rng)
+    for case in range(max(25, int(FULL * fuzz))):
+        module, planned, layout = moved(rng, "generic" + " align-io=64" * (case % 3 == 0))
         try:
             layout.answer.verify(layout.problem)
         except ProblemError:  # a place was not found
@@ -79,3 +82,25 @@ def test_two_readings_of_wrong_moves(fuzz: float) -> None:
             assert not legal
             refused += 1
     assert refused and accepted
+
+
+CHAIN = """func.func @main() {
+  %a = memgraph.opaque "A"() : () -> tensor<16xi8>
+  %b = memgraph.opaque "B"(%a) : (tensor<16xi8>) -> tensor<16xi8>
+  %c = memgraph.opaque "C"(%b) : (tensor<16xi8>) -> tensor<16xi8>
+  func.return
+}"""
+
+
+def test_a_bound_that_was_read_proves_no_move() -> None:
+    context = new_context()
+    module = load_text(context, CHAIN, "chain.mlir")
+    for step in build_pipeline("memgraph-schedule{method=source},memgraph-place"):
+        step.apply(context, module)
+    func = only_function(module)
+    list(body_of(func).ops)[2].attributes[OFFSET] = array([number(32)])
+    plan = plan_of(func)
+    assert plan is not None
+    write_plan(func, order_facts(plan).in_one_arena(48, 48))  # a and c may share their bytes
+    MemgraphCompactPass().apply(context, module)
+    assert verify_plan(func, placed=True).plan.arena == 32
