@@ -107,7 +107,12 @@ def extract_subgraph(func: FuncOp, sources: Sequence[str], sinks: Sequence[str])
     remaining = inside | _needed(inside, constant)
     _check_border(inside, remaining, memory)
     _cut(func, remaining, inside, ends)
-    function_memory(func, model_of(func))  # which refuses what cannot be a result
+    memory = function_memory(func, model_of(func))  # which refuses what cannot be a result
+    for step, _, group in memory.overwrites:
+        if memory.groups[group].is_output:
+            op, name = memory.operations[step], memory.groups[group].name
+            text = f"{operator_name(op)} overwrites {name}, which stays, as results do"
+            raise MemoptError(f"memgraph-extract: {text}", place_of(op))
 
 
 def _refusal(func: FuncOp, text: str) -> MemoptError:

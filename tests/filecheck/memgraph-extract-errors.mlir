@@ -73,6 +73,17 @@ func.func @destination(%x: !t, %w: !t) -> !t {
 }
 
 // -----
+// CHECK: error: memgraph-extract: D (y) overwrites b, which stays, as results do
+!t = tensor<8xi8>
+func.func @stays(%in: !t) -> (!t, !t) {
+  %x = memgraph.opaque "A"(%in) : (!t) -> !t
+  %b = memgraph.opaque "B"(%x) : (!t) -> !t
+  %e = memgraph.opaque "E"(%b) : (!t) -> !t
+  %y = memgraph.opaque "D"(%b) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (!t) -> !t
+  func.return %y, %e : !t, !t
+}
+
+// -----
 // CHECK: error: memgraph-extract: A (y) shares its effects with B (b), which is outside
 !t = tensor<8xf32>
 func.func @effects(%x: !t) -> (!t, !t) {

@@ -51,8 +51,9 @@ OTHER_SHORTHANDS = {
         "the operators between two tensors alone, as a function",
         "memgraph-extract",
         metavar="from=X,to=Y",
-        of=r'from=[^\s",={}]+,to=[^\s",={}]+',
+        of=r'from=[^\s",={}\\]+,to=[^\s",={}\\]+',
         wrong="--extract={1}: expected from=X,to=Y; more of them, and other names, go through -p",
+        quoted=True,
     ),
     "partition": Shorthand(
         "cut into K parts that are scheduled one by one, or auto",
@@ -109,6 +110,8 @@ def shorthand_text(name: str, word: str, limit: str = "") -> str:
             value: Any = entry.read(flag, word)
             check_conflicts(PlanOptions(**{name: value}))
             word = str(value)
+    if short.quoted:
+        word = re.sub("=([^,]+)", r'="\1"', word)
     run, _, key = short.runs.partition(".")
     if key and word:
         quoted = word if re.fullmatch(r"[\w,-]*", word) else f'"{word}"'

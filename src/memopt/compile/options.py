@@ -37,7 +37,7 @@ NO_NAME = "--{0} needs a name after it, such as --{0}=auto, not {1!r}"  # --sche
 class Shorthand:
     """An option of `memopt-opt` that runs a pass, `NAME{options}` or `NAME.OPTION`, which gets the
     value; `before` are passes that run first. A value is of the form `of`, else `wrong` is said.
-    `timed` ones get the seconds of --time-limit."""
+    `timed` ones get the seconds of --time-limit; of `quoted` ones each value is text."""
 
     text: str
     runs: str = ""
@@ -46,6 +46,7 @@ class Shorthand:
     wrong: str = ""
     before: str = ""
     timed: bool = False
+    quoted: bool = False
 
 
 @dataclass(frozen=True)

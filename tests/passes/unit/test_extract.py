@@ -5,10 +5,13 @@ compute what the whole function does."""
 from random import Random
 
 import numpy as np
+import pytest
 from xdsl.parser import Parser
+from xdsl.utils.arg_spec import parse_pipeline
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
+from memopt.cli.arguments import shorthand_text
 from memopt.compile.driver import check_module, new_context
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, only_function
@@ -87,3 +90,11 @@ def test_against_all_ways(fuzz: float) -> None:
         for value in last.operands:
             assert np.array_equal(arrays[value], whole[name_of(value)])
     assert taken > 20 and refused > 20
+
+
+@pytest.mark.parametrize(
+    "name", ["a.b", "x;0", "it's", "x[0]", "\N{GREEK SMALL LETTER ALPHA}", "1.5", "true", "7"]
+)
+def test_names_of_the_shorthand(name: str) -> None:
+    (spec,) = parse_pipeline(shorthand_text("extract", f"from={name},to=y"))
+    assert spec.parameters == {"from": (name,), "to": ("y",)}
