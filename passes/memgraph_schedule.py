@@ -21,6 +21,7 @@ on, the chosen in-place results get a `memgraph.alias`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -37,7 +38,6 @@ from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.write_plan import Facts, order_facts
 from memopt.dialects.rows.operations import family_of
 from memopt.formats.sizes import parse_size
-from memopt.modules import load
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.plan.certify import write_certificate
 from memopt.passes.plan.extract import Extracted
@@ -169,7 +169,7 @@ def _order_for_traffic(
     extracted: Extracted, known: Schedule, stood: Facts | None, on_chip: int, deadline: float | None
 ) -> tuple[Planned, Schedule]:
     """Put the function into an order with little traffic and write the plan, and what is moved."""
-    traffic: Any = load("memopt.passes.plan.order_for_traffic")  # for the few who ask for it
+    traffic: Any = import_module("memopt.passes.plan.order_for_traffic")  # for the few
     chosen = traffic.order_for_traffic(extracted, known, on_chip, clock.left(deadline))
     planned, answer = write_order(extracted, chosen.schedule, chosen={})
     if stood is not None:

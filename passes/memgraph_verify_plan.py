@@ -8,6 +8,7 @@ left out from the weights, too (verify/channels.py); the first fault ends the ru
 """
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +18,6 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.analysis.weights import weights_of
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import OFF_CHIP
-from memopt.modules import load
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass
 from memopt.verify.channels import check_channels
@@ -38,7 +38,7 @@ class MemgraphVerifyPlanPass(PlanningPass):
         verify_plan(func, self.placed)
         check_channels(func, weights_of(func).array)
         if OFF_CHIP in func.attributes:
-            traffic: Any = load("memopt.passes.memgraph_traffic")  # for the few who have it
+            traffic: Any = import_module("memopt.passes.memgraph_traffic")  # for the few
             traffic.check_traffic(func)
         return replace(written, is_verified=True) if written is not None else None
 

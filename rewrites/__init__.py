@@ -34,7 +34,7 @@ from xdsl.traits import OpTrait
 from memopt.dialects.attributes.rewrites import CHANGED
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import functions
-from memopt.modules import OURS, fault, load, modules_in, text_of
+from memopt.modules import fault, load, modules_in, text_of
 
 Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
@@ -199,8 +199,7 @@ def facts_of(name: str) -> Facts:
     """Return the facts of a rule. Of ours they are read from the file, which has a line for each
     that is not the default, so that the rule is not loaded where it has nothing to do. Raises as
     `rule_of` does."""
-    module = _module_of(name)
-    text = text_of(module) if module.startswith(OURS) else None
+    text = text_of(_module_of(name))
     bases = [] if text is None else _BASE.findall(text)
     if text is None or len(bases) != 1:
         rule = rule_of(name)

@@ -24,8 +24,8 @@ def operations() -> tuple[type[Operation], ...]:
 @cache
 def operator_named(name: str, in_any: bool = True) -> type[Operation] | None:
     """Return the operation of that name, `memgraph.add`, None if there is none; no families are
-    loaded but those whose files have the name, as long as one of them defines it. Only those are
-    looked at, unless it may stand `in_any`."""
+    loaded but plugins' and those whose files have the name, as long as one of them defines it. Only
+    those are looked at, unless it may stand `in_any`."""
     for word in (f'"{name}"', f'"{name.partition(".")[2]}"'):
         for kind in _defined(mentioning((word,), __name__)):
             if kind.name == name:
@@ -37,7 +37,7 @@ def operator_named(name: str, in_any: bool = True) -> type[Operation] | None:
 @cache
 def operator_called(attribute: str, name: str) -> type[Operation] | None:
     """Return the operation of which `attribute`, such as `ONNX`, is that name, None if there is
-    none; of the families only those are loaded whose files have the name."""
+    none; of the families only plugins' and those are loaded whose files have the name."""
     kinds = _defined(mentioning((f'"{name}"',), __name__))
     return next((kind for kind in kinds if getattr(kind, attribute, "") == name), None)
 

@@ -86,8 +86,15 @@ class Entry:
 
     @cached_property
     def kinds(self) -> tuple[type[ComputeOp], ...]:
-        kinds = [operator_named(f"memgraph.{name}") for name in self.names]
-        return tuple(kind for kind in kinds if kind is not None and issubclass(kind, ComputeOp))
+        """The operations. Raises MemoptError for a name without one."""
+        return tuple(map(self._kind, self.names))
+
+    def _kind(self, name: str) -> type[ComputeOp]:
+        kind = operator_named(f"memgraph.{name}")
+        if kind is None or not issubclass(kind, ComputeOp):
+            names = ", ".join(self.names)
+            raise MemoptError(f"entry of a frontend for {names}: memgraph.{name} is no operator")
+        return kind
 
     @cached_property
     def is_spatial(self) -> bool:
@@ -148,8 +155,9 @@ def typed(table: Mapping[str, Entry], node: Node) -> Operation | str:
     entry = table.get(node.kind)
     if entry is None:
         return NO_OPERATION
+    kinds = entry.kinds
     try:
-        op = entry.build(node, *entry.kinds)
+        op = entry.build(node, *kinds)
         op.verify_()
     except (NotTyped, VerifyException, MemoptError) as reason:
         return " ".join(str(reason).split())

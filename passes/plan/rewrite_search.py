@@ -2,8 +2,9 @@
 
 One rule after the other: with all of its sites the function is ordered, and if its peak rose, with
 halves of them, and halves of those that are in the way. So a site goes if it alone, beside those
-that were taken before it, raises the peak; what is taken never does. Of very many rows, where a
-trial takes seconds, all sites of a rule are taken or none.
+that were taken before it, raises the peak; what is taken never does. Of a function that came with
+very many rows, where a trial takes seconds, all sites of a rule are taken or none without a time
+limit. Those that cost something and that the peak does not need are looked for by halves always.
 
 Some rules lower the peak only together: where several parts of a tensor are computed one by one,
 nothing is won before all that reads them does so. So all rules at all sites are tried once, too,
@@ -47,6 +48,8 @@ Asked = dict[frozenset[tuple[str, int]] | str, tuple[int, Schedule]]
 rows -> the `most` asked for, and the schedule."""
 
 Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
+ADD: Change = frozenset[int].union
+DROP: Change = frozenset[int].difference
 
 WORK = 40_000
 """Operators, of one order after the other, that are tried without a time limit."""
@@ -55,7 +58,7 @@ STATES = 6_000  # of the search for one order of rows, which what is found hardl
 FIRST = 200_000  # and for that of the function as it came, with which all others compare
 
 MANY = 1_000  # rows, of which an order takes so long to improve
-HALVED = 10_000  # operators, of more of which all sites of a rule are tried or none, not halves
+HALVED = 10_000  # operators, with more of which halves are not taken without a time limit
 TOLERANCE = 0.02  # of the bound, above which an order of many rows is searched for a better one
 
 
@@ -63,7 +66,8 @@ TOLERANCE = 0.02  # of the bound, above which an order of many rows is searched 
 class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
     the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
-    that of rows. `most`: what a peak may be that has not risen. `asked`: what is known of sites."""
+    that of rows. `most`: what a peak may be that has not risen. `asked`: what is known of sites.
+    `adds_halves`: whether halves of sites are taken, too, which the first `best` says."""
 
     func: FuncOp
     deadline: float | None
@@ -75,6 +79,10 @@ class _Search:
     work: int = WORK
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
+    adds_halves: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.adds_halves = self.deadline is not None or len(self.best.order) <= HALVED
 
     def add(self, rule: str) -> None:
         """Take the sites of one more rule with which the peak does not rise."""
@@ -83,19 +91,18 @@ class _Search:
             return
         before, limit = self.best, self.most
         self.taken[rule] = frozenset()
-        self.change(rule, frozenset[int].union, sorted(legal))
+        self.change(rule, ADD, sorted(legal))
         only_lower = facts_of(rule).only_lower
         if only_lower and self.best.peak == before.peak:  # nothing is won with any of them
             self.best, self.most, self.taken[rule] = before, limit, frozenset()
         elif only_lower:
-            self.change(rule, frozenset[int].difference, sorted(self.taken[rule]))
+            self.change(rule, DROP, sorted(self.taken[rule]))
         done = applied(copy_of(self.func), self.taken)[rule]
         self.did.append(summary(rule, done, legal, before, self.best))
 
     def change(self, rule: str, change: Change, sites: Sequence[int], whole: bool = False) -> None:
         """Change the sites taken of a rule by all of those asked for with which the peak does not
-        rise: with more of them taken (`union`), or fewer (`difference`); with `whole`, by all of
-        them or none."""
+        rise: ADD them, or DROP them; with `whole`, by all of them or none."""
         spent = self.deadline is None and self.work <= 0
         if not sites or spent or clock.late(self.deadline):
             return
@@ -107,7 +114,7 @@ class _Search:
             return
         if candidate.peak <= self.most:
             self.best, self.most, self.taken = candidate, candidate.peak, trial
-        elif len(sites) > 1 and not whole and len(self.best.order) <= HALVED:
+        elif len(sites) > 1 and not whole and (self.adds_halves or change == DROP):
             half = len(sites) // 2
             self.change(rule, change, sites[:half])
             self.change(rule, change, sites[half:])
@@ -211,9 +218,9 @@ def _together(
     search = _Search(func, half, best, rows, best.peak, asked, copies, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if facts_of(rule).only_lower]
     for rule in costly:
-        search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
+        search.change(rule, DROP, sorted(taken[rule]), whole=True)
     for rule in costly:
-        search.change(rule, frozenset[int].difference, sorted(search.taken[rule]))
+        search.change(rule, DROP, sorted(search.taken[rule]))
     done = applied(copy_of(func), search.taken)
     search.did = [summary(r, done[r], taken[r], before, search.best) for r in taken]
     return search

@@ -96,11 +96,16 @@ def _files(packages: Iterable[str]) -> Iterator[tuple[str, ModuleInfo]]:
 
 @cache
 def _sources(package: str) -> dict[str, str | None]:
-    """Module -> text of every module of a package, None of those that are there without it."""
+    """Module -> text of every module of a package, None of those that are there without it, and of
+    all that are not ours: nobody says how these are written."""
     texts: dict[str, str | None] = {}
     for module, info in _files((package,)):
-        path = Path(getattr(info.module_finder, "path", ""), info.name)
-        files = sorted(path.glob("*.py")) if info.ispkg else [path.with_suffix(".py")]
+        folder = getattr(info.module_finder, "path", None)  # which an archive has not
+        if folder is None or not module.startswith(OURS):
+            texts[module] = None
+            continue
+        path = Path(folder, info.name)
+        files = sorted(path.rglob("*.py")) if info.ispkg else [path.with_suffix(".py")]
         is_written = bool(files) and all(file.is_file() for file in files)
         text = "\n".join(file.read_text(encoding="utf-8") for file in files) if is_written else None
         texts[module] = text
@@ -108,14 +113,14 @@ def _sources(package: str) -> dict[str, str | None]:
 
 
 def text_of(module: str) -> str | None:
-    """Return the text of a module of a registry, None if it is there without it."""
+    """Return the text of a module of a registry, None if it is there without it, or not ours."""
     return _sources(module.rpartition(".")[0])[module]
 
 
 def mentioning(words: Iterable[str], package: str) -> tuple[str, ...]:
     """Return the modules of a package in whose files one of these words stands, not as a part of
-    another, those without a source too: they may define what it names, and are not loaded for that.
-    A module that is a package itself has the files of its folder."""
+    another, those without a source and all of plugins too: they may define what it names. None is
+    loaded for that. A module that is a package itself has the files below its folder."""
     names, texts = tuple(words), _sources(package)
     return tuple(
         module

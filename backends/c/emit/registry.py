@@ -120,7 +120,8 @@ def kernel(
     which are separated by commas, see Kernel; to several, if its C has a form for each instruction
     set `isa`. `types` may be what returns them for each operation derived from `ops`, "" for none.
 
-    A family is loaded for the operations whose classes, or bases of these, its files name.
+    A family of memopt's is loaded for the operations whose classes, or bases of these, its files
+    name, one of a plugin always.
     """
     roundings = (rounding,) if isinstance(rounding, str) else rounding
     given_ops = ops if isinstance(ops, tuple) else (ops,)
@@ -140,6 +141,7 @@ def kernel(
         else:
             _REGISTERED.extend(starmap(made, product(given_ops, types.split(", "), isas)))
         kernels_of.cache_clear()
+        any_fast.cache_clear()
         return lower
 
     return register
@@ -169,10 +171,12 @@ def _of_class(op: type[Operation]) -> list[Kernel]:
 
 @cache
 def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
-    """The kernels for an operation, those for all of its kind included."""
+    """The kernels for an operation, those for all of its kind included, in an order that does not
+    depend on what was loaded first: by their modules, in each as they stand there."""
     kinds = set(op.__mro__)
     _load(mentioning([kind.__name__ for kind in kinds.difference(ComputeOp.__mro__)], KERNELS))
-    return (*[k for k in _REGISTERED if k.op in kinds], *_of_class(op))
+    known = (*[k for k in _REGISTERED if k.op in kinds], *_of_class(op))
+    return tuple(sorted(known, key=lambda k: k.lower.__module__))
 
 
 def _types(op: Operation) -> str:
@@ -231,7 +235,8 @@ def any_fast(isa: tuple[str, ...]) -> bool:
     """Return whether kernels take scratch to be faster."""
     for family in mentioning(("fast",), KERNELS):
         load(family)
-        if any(k.fast is not None and k.isa in isa for k in _REGISTERED):
+        of_classes = (one(op, "") for op, _, one in _OF_CLASS)
+        if any(k.fast is not None and k.isa in isa for k in chain(_REGISTERED, of_classes)):
             return True
     return False
 

@@ -64,7 +64,7 @@ def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
     max_states: int | None = None,
-    max_bytes: int = search.MAX_BYTES,
+    max_bytes: int | None = None,
     fuse: bool = True,
     segments: bool = False,
     splits: bool = False,

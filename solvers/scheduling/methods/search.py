@@ -37,7 +37,7 @@ def solve(
     bound: int | str | None = None,
     incumbent: tuple[int, ...] | None = None,
     max_states: int | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
     kill_moves: bool = True,
     commits: bool = True,
     dominance: bool = True,
@@ -49,7 +49,8 @@ def solve(
     nothing is given; `incumbent` is an order to beat, by default the better of greedy and reverse
     post-order. Raises ProblemError for another word as bound, and for one above the peak. It ends
     early after `time_limit` seconds, after `max_states` states (looking for incumbents not
-    counted), or when `max_bytes` hold no more of them.
+    counted), or when `max_bytes` hold no more of them; if these are not given, MAX_BYTES, or
+    CROWD_BYTES where very many groups live at once and no `time_limit` is given.
     `backward` off searches from the start alone; a graph that cannot be searched from its end
     (`reversal.py`) is searched so in any case. Deterministic without a time limit.
     """
@@ -94,7 +95,7 @@ NEAR, FURTHER, LONGER = 0.01, 30, 10
 
 # Where more groups than this are alive, those of all steps together, a state has hundreds of
 # branches of thousands of operators, and takes a tenth of a second and a megabyte: a graph gets
-# fewer states, by the square of the excess, and less memory.
+# fewer states, by the square of the excess, and less memory, if nobody says how much.
 CROWD, CROWD_BYTES = 300_000, 200_000_000
 
 
@@ -105,7 +106,7 @@ class Limits:
 
     time_limit: float | None = None
     max_states: int | None = None
-    max_bytes: int = MAX_BYTES
+    max_bytes: int | None = None
     tells: bool = False
 
 
@@ -113,6 +114,15 @@ def states_for(graph: MemoryGraph, order: Sequence[int]) -> int:
     """Return how many states a search takes where nothing but memory ends it; `order` is one of
     the graph."""
     return max(1, int(WORK // len(graph) / max(1.0, alive(graph, order) / CROWD) ** 2))
+
+
+def bytes_for(graph: MemoryGraph, order: Sequence[int], limits: Limits) -> int:
+    """Return how many bytes the states of a search take, if nobody says it fewer in a crowd."""
+    if limits.max_bytes is not None:
+        return limits.max_bytes
+    is_large = limits.time_limit is None and len(graph) > LARGE
+    is_crowded = is_large and states_for(graph, order) < WORK // len(graph)
+    return CROWD_BYTES if is_crowded else MAX_BYTES
 
 
 def further_states(graph: MemoryGraph, states: int) -> int:
@@ -162,15 +172,13 @@ def explore(
     """
     peak = profile(graph, incumbent).peak
     first, each, further = FIRST, LOOK, None
-    tells, max_bytes = limits.tells, limits.max_bytes
+    tells, max_bytes = limits.tells, bytes_for(graph, incumbent, limits)
     if limits.time_limit is None and len(graph) > LARGE:
         states = states_for(graph, incumbent)
         each = min(LOOK, max(1, states // 50))
         if limits.max_states is None:
             limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
             further = further_states(graph, states)
-        if states < WORK // len(graph):
-            max_bytes = min(max_bytes, CROWD_BYTES)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,7 +24,6 @@ from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.frontends.core.registry import Frontend
-from memopt.modules import load
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.rewrites import NO_RULES
 from memopt.solvers.scheduling import METHODS
@@ -138,9 +136,10 @@ def check_options(options: SettledOptions) -> None:
 
 def check_memory(options: SettledOptions) -> None:
     """Raise UsageError for a --memory that cannot be read, or with a --place beside it."""
+    from memopt.passes.memgraph_memory import parse_banks  # for the few who have several
+
     try:
-        memory: Any = load("memopt.passes.memgraph_memory")  # for the few who have several
-        memory.parse_banks(options.memory or "")
+        parse_banks(options.memory or "")
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from None
     if options.place != PlanOptions.place:

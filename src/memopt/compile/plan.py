@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -19,7 +18,6 @@ from memopt.text.format import sizes
 
 if TYPE_CHECKING:
     from memopt.backends.c.project.project_files import Project
-    from memopt.backends.report.timeline import Timeline
 
 NAME = 40  # characters of a tensor's name in an error
 
@@ -87,17 +85,17 @@ def check_arena(planned: Planned) -> None:
 def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptError:
     """Return the error for an arena that exceeds `ram`: operator, tensors and missing bytes, and of
     `advice` what would fit."""
-    arena = known.plan.arena
-    report: Any = import_module("memopt.backends.report")  # for who is refused
-    wording: Any = import_module("memopt.backends.report.wording")
-    line: Timeline = report.timeline_of(known.func, known)
+    from memopt.backends.report import timeline_of  # for who is refused
+    from memopt.backends.report.wording import short
+
+    arena, line = known.plan.arena, timeline_of(known.func, known)
     at, step = max(enumerate(line.steps), key=lambda s: s[1].bytes)
     tensors = sorted((line.buffers[i] for i in line.live_at(at)), key=lambda b: -b.bytes)
-    named = ", ".join(f"{wording.short(b.name, NAME)} {b.bytes:,} B" for b in tensors[:6])
+    named = ", ".join(f"{short(b.name, NAME)} {b.bytes:,} B" for b in tensors[:6])
     more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
     return MemoptError(
         f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
-        f"missing; the peak is at {wording.short(step.name, NAME)} with {named}{more}"
+        f"missing; the peak is at {short(step.name, NAME)} with {named}{more}"
         + fitting_text(advice, ram)
     )
 

@@ -159,8 +159,9 @@ def write(report: Report, force: bool) -> None:
         texts = {n: text for n, text in files.items() if isinstance(text, str)}
         project = measured.built.project
         if texts:  # which C alone has
-            writer: Any = import_module("memopt.backends.c.project.write")
-            writer.write_texts(texts, staged, None if project is None else project.emitted.large)
+            from memopt.backends.c.project.write import write_texts
+
+            write_texts(texts, staged, None if project is None else project.emitted.large)
         for name, data in files.items():
             if isinstance(data, bytes):
                 write_file(staged / name, data)

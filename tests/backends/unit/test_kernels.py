@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from memopt.backends.c import kernels
 from memopt.backends.c.emit import registry
 from memopt.backends.c.emit.call import Constants, KernelCall, Table
 from memopt.backends.c.emit.lowering import lower as lower_op
-from memopt.backends.c.emit.registry import all_kernels, kernel, kernels_of, matching
+from memopt.backends.c.emit.registry import all_kernels, any_fast, kernel, kernels_of, matching
 from memopt.backends.c.kernels import (
     Source,
     declarations,
@@ -47,10 +48,12 @@ def operation(kind: str, element: str, after: str = "") -> Operation:
 def registered() -> Iterator[None]:
     """Kernels of the test are forgotten after it."""
     all_kernels()
-    before = tuple(registry._REGISTERED)  # pyright: ignore[reportPrivateUsage]
+    private: Any = registry
+    before, of_class = tuple(private._REGISTERED), tuple(private._OF_CLASS)
     yield
-    registry._REGISTERED[:] = before  # pyright: ignore[reportPrivateUsage]
+    private._REGISTERED[:], private._OF_CLASS[:] = before, of_class
     kernels_of.cache_clear()
+    any_fast.cache_clear()
 
 
 def lower(op: ReluOp, constants: Constants) -> KernelCall:
@@ -65,6 +68,30 @@ def test_the_best_instruction_set_wins() -> None:
     assert matching(relu, ("c",)).isa == "c"
     assert matching(relu, ("dsp", "c")).isa == "dsp"
     assert matching(relu, ("mve", "dsp", "c")).isa == "mve"
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("modules", [("plugin.a", "plugin.b"), ("plugin.b", "plugin.a")])
+def test_of_equal_kernels_it_does_not_matter_which_was_loaded_first(modules: list[str]) -> None:
+    for module in modules:
+
+        def equal(op: ReluOp, constants: Constants) -> KernelCall:
+            raise NotImplementedError
+
+        equal.__module__ = module
+        kernel(ReluOp, "f32", isa="toy")(equal)
+    assert matching(operation("relu", "f32"), ("toy",)).lower.__module__ == "plugin.a"
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("of_class", [False, True])
+def test_a_fast_kernel_is_known_as_soon_as_it_is_registered(of_class: bool) -> None:
+    def types(_: type[ReluOp]) -> str:
+        return "f32"
+
+    assert not any_fast(("toy",))
+    kernel(ReluOp, types if of_class else "f32", isa="toy", fast="wide")(lower)
+    assert any_fast(("toy",))
 
 
 def test_no_match_of_a_conversion_says_which_end_has_none() -> None:

@@ -4,11 +4,13 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.func import ReturnOp
 
 import memopt
 from memopt import frontends
 from memopt.cli import main as memopt_main
 from memopt.cli.opt import main
+from memopt.frontends.core.node import Entry, Node, typed
 from memopt.frontends.core.registry import all_frontends, frontend_of_bytes, suffixes
 
 CHAIN = '''
@@ -81,6 +83,14 @@ def test_one_file_adds_a_format_to_the_api(net: Path) -> None:
         memopt.load(b"chain 16\n", name="net.chain")
     with pytest.raises(memopt.MemoptError, match=r"--shape names 'y', but the inputs are: x"):
         memopt.load(net, shapes={"y": (16,)})
+
+
+def test_an_entry_for_no_operator_is_refused_by_its_names() -> None:
+    entry = Entry(lambda *_: ReturnOp(), "relu", "fully_conected")
+    with pytest.raises(memopt.MemoptError) as refused:
+        typed({"FC": entry}, Node("FC", {}, (), (), lambda _: pytest.fail()))
+    text = "entry of a frontend for relu, fully_conected: memgraph.fully_conected is no operator"
+    assert str(refused.value) == f"error: {text}"
 
 
 def test_a_format_that_is_not_there_is_none() -> None:

@@ -90,6 +90,35 @@ def test_through_python(environment: dict[str, str], network: Path, tmp_path: Pa
 
 
 Package = Callable[[str, dict[str, str]], Path]
+QUOTED = """
+from typing import ClassVar
+
+from memopt.dialects.memgraph.definition import operation_definition
+from memopt.dialects.operators.unary import FunctionOp
+
+
+@operation_definition
+class QuotedOp(FunctionOp):
+    name = 'memgraph.quoted'
+    C: ClassVar[str] = 'x + 1.0f'
+    ONNX: ClassVar[str] = 'Quoted'
+"""
+QUOTED_KERNEL = """
+from memopt.backends.c.emit.registry import kernel
+from quoted.dialects.operators import quoted
+
+kernel(quoted.QuotedOp, "toy")(print)
+"""
+FOUND = """
+from memopt.backends.c.emit.registry import kernels_of
+from memopt.backends.c.kernels import kernel_file
+from memopt.dialects.operators import operator_named
+from memopt.frontends.onnx.operators import OPERATORS
+
+assert "x + 1.0f" in kernel_file("memopt_quoted_f32.c").text
+assert "Quoted" in OPERATORS
+assert {"f32", "toy"} <= {k.types for k in kernels_of(operator_named("memgraph.quoted"))}
+"""
 
 
 @pytest.fixture
@@ -159,6 +188,18 @@ def test_an_entry_point_that_names_no_package_is_refused(package: Package) -> No
     (site / "vague-1.dist-info/entry_points.txt").write_text("[memopt.plugins]\nx = vague_not\n")
     with pytest.raises(MemoptError, match=r"package vague: .*'vague_not', which is no package"):
         plugins()
+
+
+def test_operators_are_found_however_they_are_written(package: Package) -> None:
+    """With single quotes, and kernels below a family's folder."""
+    family = "backends/c/kernels/quoted"
+    files = {
+        "dialects/operators/quoted.py": QUOTED,
+        f"{family}/__init__.py": "import quoted.backends.c.kernels.quoted.below",
+        f"{family}/below/__init__.py": QUOTED_KERNEL,
+    }
+    environment = finding(package("quoted", files))
+    run(environment, sys.executable, "-c", FOUND)
 
 
 @pytest.mark.deep

@@ -2,6 +2,7 @@
 bit, with results over dying operands and without."""
 
 from collections import Counter
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -198,22 +199,32 @@ def test_what_never_raises_it_is_exact_to_the_bit() -> None:
     assert set(named_rules(("safe",))) < set(CLAIMED) < set(named_rules(("all",)))
 
 
+@pytest.mark.parametrize(
+    ("count", "deadline", "change", "sizes"),
+    [
+        (10_000, None, "ADD", [4, 2, 4, 3, 3]),
+        (10_001, None, "ADD", [4]),
+        (10_001, inf, "ADD", [4, 2, 4, 3, 3]),
+        (10_001, None, "DROP", [0, 2, 3, 3, 2]),
+    ],
+)
 def test_of_very_many_rows_all_sites_of_a_rule_are_tried_or_none(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, count: int, deadline: float, change: str, sizes: list[int]
 ) -> None:
-    """A trial of them takes seconds."""
+    """A trial of them takes seconds. It does not matter how many a rule makes of them."""
     private: Any = rewrite_search
     asked: list[int] = []
 
-    def higher(_: object, trial: dict[str, frozenset[int]]) -> Schedule:
+    def tried(_: object, trial: dict[str, frozenset[int]]) -> Schedule:
         asked.append(len(trial["rule"]))
-        return Schedule((0,), 9, 9, "flow")
+        return Schedule(
+            tuple(range(10_001)), 5 if trial["rule"] == frozenset({0, 1}) else 9, 5, "flow"
+        )
 
-    monkeypatch.setattr(private._Search, "candidate", higher)
-    for count, sizes in ((10_000, [4, 2, 1, 1, 2, 1, 1]), (10_001, [4])):
-        asked.clear()
-        best = Schedule(tuple(range(count)), 5, 5, "flow")
-        taken = {"rule": frozenset[int]()}
-        search = private._Search(None, None, best, True, 5, {}, None, work=10**9, taken=taken)
-        search.change("rule", frozenset[int].union, range(4))
-        assert asked == sizes
+    monkeypatch.setattr(private._Search, "candidate", tried)
+    best = Schedule(tuple(range(count)), 5, 5, "flow")
+    taken = {"rule": frozenset(range(4) if change == "DROP" else ())}
+    search = private._Search(None, deadline, best, True, 5, {}, None, work=10**9, taken=taken)
+    search.change("rule", getattr(private, change), range(4))
+    assert asked == sizes
+    assert search.taken["rule"] == (set() if len(sizes) == 1 else {0, 1})

@@ -88,6 +88,29 @@ def test_a_crowded_graph_gets_fewer_states(monkeypatch: pytest.MonkeyPatch) -> N
     assert search.states_for(graph, order) == int(states / 100)
 
 
+@pytest.mark.parametrize("states", [None, 10])
+def test_a_crowded_graph_gets_the_memory_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, states: int | None
+) -> None:
+    graph, used = crossed(8, 30), list[int]()
+
+    def run(_: object, states: int | None, deadline: float | None, max_bytes: int) -> None:
+        used.append(max_bytes)
+
+    monkeypatch.setattr(search.BothEnds, "run", run)
+    for crowd, given, expected in (
+        (search.CROWD, None, search.MAX_BYTES),
+        (100, None, search.CROWD_BYTES),
+        (100, 4 * search.MAX_BYTES, 4 * search.MAX_BYTES),
+        (100, 1_000, 1_000),
+    ):
+        monkeypatch.setattr(search, "CROWD", crowd)
+        limits = search.Limits(max_states=states, max_bytes=given)
+        search.explore(graph, 0, tuple(range(len(graph))), limits)
+        assert used[0] == expected
+        used.clear()
+
+
 def test_operators_that_are_ready_are_those_of_the_definition(fuzz: float) -> None:
     """Ideals that a search reaches know what is ready from those before."""
     rng = random.Random(0)

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -143,8 +142,9 @@ def run(args: argparse.Namespace) -> None:
         (args.model,) = args.model
         _one(args, requests[0])
     else:
-        several: Any = import_module("memopt.cli.several_models")  # for the few who have them
-        several.compile_several(args, requests, folder)
+        from memopt.cli.several_models import compile_several  # for the few who have them
+
+        compile_several(args, requests, folder)
 
 
 def _request(args: argparse.Namespace, path: Path, folder: Path) -> Request:
@@ -183,7 +183,8 @@ def _one(args: argparse.Namespace, request: Request) -> None:
         print(f"rewrite   {why}")
     print(f"written   {request.folder}")
     if args.html:  # what draws it is loaded by who asks for it
-        page = import_module("memopt.cli.page")
-        page.write_page(args.html, args.words, measured.planned, answer.content)
+        from memopt.cli.page import write_page
+
+        write_page(args.html, args.words, measured.planned, answer.content)
     if args.stats:
         print(measured.planned.imported.seconds.line(), file=sys.stderr)
