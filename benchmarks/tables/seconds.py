@@ -112,7 +112,7 @@ def measure(task: Task) -> Measured:
     """Send one training graph through the scheduler at alignment 1; for a process of its own."""
     import resource
 
-    from memopt.api import memory_graph
+    from memopt.api.peaks import memory_graph
     from memopt.solvers.problems.memory_graph import profile
     from memopt.solvers.scheduling import schedule
 

@@ -25,6 +25,7 @@ from memopt.solvers.programs.limit import Limit
 
 SMALL = 0.01  # of the byte-steps: what may be rounded up
 MOST = 5_000  # rectangles
+FEW = 64  # pieces of an item that are rectangles of their own
 
 ANYWHERE: Mapping[int, int] = {}
 Rectangles = list[tuple[int, int, int, int]]  # steps [from, to), address above the offset, units
@@ -181,11 +182,14 @@ def ask(
 
 
 def rectangles_of(item: Item, unit: int) -> Rectangles:
-    """Return one rectangle of all pieces that lie one above the other for the same steps: rows that
-    outlive a window are hundreds there. A single one where pieces would round into each other."""
+    """Return one rectangle per piece; of many, one of all that lie one above the other for the same
+    steps: rows that outlive a window are hundreds there, and few are answered as they are. A single
+    one where pieces would round into each other."""
     rounded = [(p.lower, p.upper, p.at // unit, -(-(p.at + p.size) // unit)) for p in item.pieces]
     if item.in_parts and any(n % unit for p in item.pieces for n in (p.at, p.size)):
         return [(item.lower, item.upper, 0, max(end for *_, end in rounded))]
+    if len(rounded) <= FEW:
+        return [(lower, upper, at, end - at) for lower, upper, at, end in rounded]
     joined: Rectangles = []
     below: dict[tuple[int, int, int], int] = {}  # steps, and where a rectangle ends -> its number
     for lower, upper, at, end in rounded:

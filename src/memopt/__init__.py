@@ -49,34 +49,24 @@ The same from a shell: `memopt --help`. More: docs/guides/python.md, and `help` 
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from memopt.compile.connections import connect as _connect
 
 if TYPE_CHECKING:
-    from memopt.api import (
-        MemoptError,
-        Model,
-        Peak,
-        Placed,
-        Plan,
-        Profile,
-        Report,
-        Row,
-        Source,
-        Validation,
-        Verified,
-        compile,  # noqa: A004
-        load,
-        peak,
-        place,
-        plan,
-        profile,
-        sweep,
-        validate,
-        verify,
-    )
+    from memopt.api.checks import Verified, verify
+    from memopt.api.compile import compile  # noqa: A004
+    from memopt.api.peaks import Peak, peak
+    from memopt.api.place_buffers import Placed, place
+    from memopt.api.plans import Plan, plan
+    from memopt.api.profiles import Profile, profile
+    from memopt.api.reports import Report
+    from memopt.api.sources import Model, Source, load
+    from memopt.api.sweeps import Row, sweep
+    from memopt.api.validations import Validation, validate
+    from memopt.dialects.memgraph.errors import MemoptError
 
     __version__: str
 
@@ -105,6 +95,21 @@ __all__ = [
 ]
 
 
+_MODULES = {
+    "memopt.api.checks": ("Verified", "verify"),
+    "memopt.api.compile": ("compile",),
+    "memopt.api.peaks": ("Peak", "peak"),
+    "memopt.api.place_buffers": ("Placed", "place"),
+    "memopt.api.plans": ("Plan", "plan"),
+    "memopt.api.profiles": ("Profile", "profile"),
+    "memopt.api.reports": ("Report",),
+    "memopt.api.sources": ("Model", "Source", "load"),
+    "memopt.api.sweeps": ("Row", "sweep"),
+    "memopt.api.validations": ("Validation", "validate"),
+    "memopt.dialects.memgraph.errors": ("MemoptError",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
 _connect()
 del globals()["compile"]  # the package, which has just been imported: the name is the function's
 
@@ -115,10 +120,8 @@ def __getattr__(name: str) -> Any:
         from memopt.text.distributions import version_of
 
         return version_of("memopt")
-    if name in __all__:
-        from memopt import api
-
-        return getattr(api, name)
+    if name in _MODULE_OF:
+        return getattr(import_module(_MODULE_OF[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

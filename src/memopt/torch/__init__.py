@@ -20,8 +20,8 @@ from fake tensors.
 from dataclasses import replace
 from typing import Any
 
-from memopt.api import Plan
-from memopt.api import plan as plan_graph
+from memopt.api.plans import Plan
+from memopt.api.plans import plan as plan_graph
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.torch.graph import drawn, graph_of
 from memopt.torch.measure import measure

@@ -18,8 +18,8 @@ from cells import cell, measure, write_cells
 from renumbered import shuffled
 
 import memopt
-from memopt.api import dask, memory_graph, sweep_rows
-from memopt.api.peaks import work_of_source
+from memopt.api import dask, sweep_rows
+from memopt.api.peaks import memory_graph, work_of_source
 from memopt.api.plain_graphs import plain_graph
 from memopt.api.sweep_rows import Row, Task
 from memopt.backends.report.pareto import Point, front_of, pareto_svg

@@ -12,8 +12,9 @@ from cells import cell, write_cells
 from renumbered import shuffled
 
 import memopt
-from memopt.api import answers, memory_graph, peaks, sweep_rows
+from memopt.api import answers, peaks, sweep_rows
 from memopt.api.answers import MARK, Answers
+from memopt.api.peaks import memory_graph
 from memopt.api.sweep_rows import Task
 from memopt.cli import main
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, profile

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cells import cell
 
-from memopt.api import memory_graph
+from memopt.api.peaks import memory_graph
 from memopt.cli.explain import best_to_shrink, bound_of, peak_of, without
 from memopt.cli.opt import main
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memopt import api
+from memopt.api.compile import compile as compiled
 from memopt.backends.c.project import measure
 from memopt.cli import main
 
@@ -94,4 +94,4 @@ def test_a_keyword_that_is_none_is_listed(tmp_path: Path) -> None:
     path = tmp_path / "net.mlir"
     path.write_text(SOURCE)
     with pytest.raises(ValueError, match=r"measure='ful' \(did you mean full\?\): one of off, "):
-        api.compile(path, out=tmp_path / "out", measure="ful")
+        compiled(path, out=tmp_path / "out", measure="ful")

@@ -10,7 +10,7 @@ from xdsl.context import Context
 import memopt
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.api import memory_graph
+from memopt.api.peaks import memory_graph
 from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
 from memopt.dialects.attributes.channels import channels_of_result, has_claims

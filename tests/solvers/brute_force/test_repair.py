@@ -253,9 +253,12 @@ def test_a_part_that_is_asked_about_leaves_room_for_the_others() -> None:
     assert coarse.ask([rows, other], 30, 10, limit).offsets == (10, 0)
 
 
-def test_rows_that_outlive_a_window_are_one_rectangle() -> None:
+def test_many_rows_that_outlive_a_window_are_one_rectangle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """CP-SAT takes seconds, which it does not count, for the steps of a window in which hundreds of
     rows lie one above the other."""
+    monkeypatch.setattr(coarse, "FEW", 0)
     times = ((0, 2), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3))
     pieces = tuple(Piece(*lived, 10, k, 10 * k) for k, lived in enumerate(times))
     rows = Item(0, tuple(range(6)), pieces, 0, 3, 60, 1, None)

@@ -3,7 +3,7 @@
 import pytest
 from benchmarks.tables.training import SHAPES, training_graph
 
-from memopt.api import memory_graph
+from memopt.api.peaks import memory_graph
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.best_first import Search

@@ -15,7 +15,7 @@ from quick_options import QUICK
 from memopt.cli import main
 
 PLACES, HEADS, WIDTH = 24, 4, 32
-ARENAS = {"none": 21_504, "auto": 12_672, "all": 12_672}
+ARENAS = {"none": 18_432, "auto": 9_568, "all": 9_600}
 
 
 def decoder(e: Exported) -> str:
