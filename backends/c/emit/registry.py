@@ -38,7 +38,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Pointwise
 from memopt.dialects.rows.operations import RowOp
 from memopt.formats.accelerators import npu_of
-from memopt.modules import load, mentioning, modules_in
+from memopt.modules import OURS, load, mentioning, modules_in
 
 ANY = "any"  # a kernel that moves bytes of any type
 ROUNDINGS = ("tflm_double", "onnx_even")  # of kernels that round as the operation says
@@ -172,11 +172,17 @@ def _of_class(op: type[Operation]) -> list[Kernel]:
 @cache
 def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
     """The kernels for an operation, those for all of its kind included, in an order that does not
-    depend on what was loaded first: by their modules, in each as they stand there."""
+    depend on what was loaded first: plugins' before memopt's, by their modules, in each as they
+    stand there."""
     kinds = set(op.__mro__)
     _load(mentioning([kind.__name__ for kind in kinds.difference(ComputeOp.__mro__)], KERNELS))
     known = (*[k for k in _REGISTERED if k.op in kinds], *_of_class(op))
-    return tuple(sorted(known, key=lambda k: k.lower.__module__))
+
+    def place(k: Kernel) -> tuple[bool, str]:
+        module = k.lower.__module__
+        return module.startswith(OURS), module
+
+    return tuple(sorted(known, key=place))
 
 
 def _types(op: Operation) -> str:
