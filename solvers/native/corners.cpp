@@ -16,6 +16,7 @@
 
 #include "interface.hpp"
 #include "masks.hpp"
+#include "paused_search.hpp"
 #include "stream.hpp"
 
 namespace memopt {
@@ -632,18 +633,12 @@ void memopt_corners_begin(void* search, const std::int64_t* rank, std::int32_t i
     static_cast<Corners*>(search)->begin(rank, interior != 0, limit);
 }
 
-std::int32_t memopt_corners_advance(void* search, std::int64_t pause, std::int64_t* outcome) try {
-    Corners& corners = *static_cast<Corners*>(search);
-    outcome[1] = corners.advance(pause);
-    outcome[0] = corners.nodes;
-    return 0;
-} catch (const std::exception&) {
-    return 1;
+std::int32_t memopt_corners_advance(void* search, std::int64_t pause, std::int64_t* outcome) {
+    return memopt::advance_search(search, pause, outcome, &Corners::nodes);
 }
 
 void memopt_corners_offsets(const void* search, std::int64_t* offsets) {
-    const auto& known = static_cast<const Corners*>(search)->offsets;
-    std::copy(known.begin(), known.end(), offsets);
+    memopt::copy_offsets<Corners>(search, offsets);
 }
 
 void memopt_corners_destroy(void* search) { delete static_cast<Corners*>(search); }

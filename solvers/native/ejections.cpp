@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interface.hpp"
+#include "paused_search.hpp"
 #include "stream.hpp"
 
 namespace memopt {
@@ -259,19 +260,12 @@ std::int32_t memopt_ejections_begin(void* search, const std::int64_t* offsets,
 
 void memopt_ejections_lift(void* search) { static_cast<Ejections*>(search)->lift(); }
 
-std::int32_t memopt_ejections_advance(void* search, std::int64_t pause,
-                                      std::int64_t* outcome) try {
-    Ejections& ejections = *static_cast<Ejections*>(search);
-    outcome[1] = ejections.advance(pause);
-    outcome[0] = ejections.work;
-    return 0;
-} catch (const std::exception&) {
-    return 1;
+std::int32_t memopt_ejections_advance(void* search, std::int64_t pause, std::int64_t* outcome) {
+    return memopt::advance_search(search, pause, outcome, &Ejections::work);
 }
 
 void memopt_ejections_offsets(const void* search, std::int64_t* offsets) {
-    const auto& known = static_cast<const Ejections*>(search)->offsets;
-    std::copy(known.begin(), known.end(), offsets);
+    memopt::copy_offsets<Ejections>(search, offsets);
 }
 
 void memopt_ejections_destroy(void* search) { delete static_cast<Ejections*>(search); }

@@ -12,6 +12,7 @@
 
 #include "interface.hpp"
 #include "masks.hpp"
+#include "paused_search.hpp"
 #include "stream.hpp"
 
 namespace memopt {
@@ -391,18 +392,12 @@ std::int32_t memopt_beam_begin(void* search, std::int64_t width,
     return 1;
 }
 
-std::int32_t memopt_beam_advance(void* search, std::int64_t pause, std::int64_t* outcome) try {
-    Beam& beam = *static_cast<Beam*>(search);
-    outcome[1] = beam.advance(pause);
-    outcome[0] = beam.work;
-    return 0;
-} catch (const std::exception&) {
-    return 1;
+std::int32_t memopt_beam_advance(void* search, std::int64_t pause, std::int64_t* outcome) {
+    return memopt::advance_search(search, pause, outcome, &Beam::work);
 }
 
 void memopt_beam_offsets(const void* search, std::int64_t* offsets) {
-    const auto& known = static_cast<const Beam*>(search)->offsets;
-    std::copy(known.begin(), known.end(), offsets);
+    memopt::copy_offsets<Beam>(search, offsets);
 }
 
 void memopt_beam_destroy(void* search) { delete static_cast<Beam*>(search); }

@@ -2,31 +2,18 @@
 
 from array import array
 from collections.abc import Sequence
-from ctypes import CDLL
 
-from memopt.solvers.native.library import Stream, clamped, library, numbers_of
+from memopt.solvers.native.library import Stream, clamped, numbers_of
+from memopt.solvers.native.paused_search import PausedSearch
 from memopt.solvers.placement.ejections import Ejections, rectangles_of, weights_of
 from memopt.solvers.problems.placement import Item
 
 
-class NativeEjections:
+class NativeEjections(PausedSearch):
     """A search in the library, with the interface of `Ejections`."""
 
+    name = "ejections"
     interval = 200_000  # some 20 ms
-
-    def __init__(self, native: CDLL, handle: int, count: int) -> None:
-        self.library, self.handle = native, handle
-        self.work = 0
-        self._offsets = array("q", bytes(8 * count))
-
-    def __del__(self) -> None:
-        self.library.memopt_ejections_destroy(self.handle)
-
-    @property
-    def offsets(self) -> list[int]:
-        """Offsets in bytes, by item."""
-        self.library.memopt_ejections_offsets(self.handle, numbers_of(self._offsets))
-        return list(self._offsets)
 
     def begin(self, offsets: Sequence[int], height: int) -> None:
         """Begin below `height` bytes from `offsets`, in which nothing overlaps."""
@@ -37,14 +24,6 @@ class NativeEjections:
     def lift(self) -> None:
         """Take any height: what waits is placed above what stands, and nothing is moved."""
         self.library.memopt_ejections_lift(self.handle)
-
-    def advance(self, pause: int) -> int:
-        """Go on until `work` is `pause`."""
-        outcome = array("q", (0, 0))
-        if self.library.memopt_ejections_advance(self.handle, clamped(pause), numbers_of(outcome)):
-            raise MemoryError
-        self.work = outcome[0]
-        return outcome[1]
 
 
 def problem_of(items: Sequence[Item]) -> "array[int]":
@@ -64,12 +43,5 @@ def problem_of(items: Sequence[Item]) -> "array[int]":
 
 def ejections_of(items: Sequence[Item]) -> Ejections | NativeEjections:
     """Return the search; in Python where there is no library, or it refuses what would overflow."""
-    native = library()
-    if native is None:
-        return Ejections(items)
-    try:
-        values = problem_of(items)
-    except OverflowError:
-        return Ejections(items)
-    handle = native.memopt_ejections_create(numbers_of(values), len(values))
-    return Ejections(items) if handle is None else NativeEjections(native, handle, len(items))
+    native = NativeEjections.create(lambda: problem_of(items), len(items))
+    return Ejections(items) if native is None else native

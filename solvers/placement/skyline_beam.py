@@ -18,13 +18,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memopt.solvers import clock
-from memopt.solvers.native.library import Stream, library, numbers_of
+from memopt.solvers.native.library import Stream, numbers_of
+from memopt.solvers.native.paused_search import PausedSearch
 from memopt.solvers.placement.skyline import OUTSIDE, ones
 from memopt.solvers.placement.strips import Strip
 
 if TYPE_CHECKING:
-    from ctypes import CDLL
-
     from memopt.solvers.placement.skyline_corners import CornerSearch
 
 PAUSED, SOLVED, FAILED = range(3)
@@ -209,39 +208,18 @@ def filled(sizes: Sequence[int], room: int) -> int:
     return max(sums)
 
 
-class NativeBeam:
+class NativeBeam(PausedSearch):
     """A beam in the library, with the interface of `SkylineBeam`: the same states in the same
     order."""
 
+    name = "beam"
     slice = 2_000_000
-
-    def __init__(self, native: "CDLL", handle: int, count: int) -> None:
-        self.library, self.handle = native, handle
-        self.work = 0
-        self._offsets = array("q", bytes(8 * count))
-
-    def __del__(self) -> None:
-        self.library.memopt_beam_destroy(self.handle)
-
-    @property
-    def offsets(self) -> list[int]:
-        """Offsets in units, by item."""
-        self.library.memopt_beam_offsets(self.handle, numbers_of(self._offsets))
-        return list(self._offsets)
 
     def begin(self, width: int, weights: Sequence[float]) -> None:
         """Begin with nothing placed."""
         bits = array("q", array("d", weights).tobytes())
         if self.library.memopt_beam_begin(self.handle, width, numbers_of(bits)):
             raise MemoryError
-
-    def advance(self, pause: int) -> int:
-        """Go on until `work` is `pause`, or a little more."""
-        outcome = array("q", (0, 0))
-        if self.library.memopt_beam_advance(self.handle, pause, numbers_of(outcome)):
-            raise MemoryError
-        self.work = outcome[0]
-        return outcome[1]
 
 
 def problem_of(strip: Strip, skyline: Sequence[int], budget: Sequence[int]) -> "array[int]":
@@ -259,17 +237,8 @@ def beam_of(
     strip: Strip, skyline: Sequence[int], budget: Sequence[int]
 ) -> SkylineBeam | NativeBeam:
     """Return the search; in Python where there is no library, or it refuses what would overflow."""
-    native = library()
-    if native is None:
-        return SkylineBeam(strip, skyline, budget)
-    try:
-        values = problem_of(strip, skyline, budget)
-    except OverflowError:
-        return SkylineBeam(strip, skyline, budget)
-    handle = native.memopt_beam_create(numbers_of(values), len(values))
-    if handle is None:
-        return SkylineBeam(strip, skyline, budget)
-    return NativeBeam(native, handle, len(strip.sizes))
+    native = NativeBeam.create(lambda: problem_of(strip, skyline, budget), len(strip.sizes))
+    return SkylineBeam(strip, skyline, budget) if native is None else native
 
 
 def run(
