@@ -244,7 +244,7 @@ def _depth_of(func: FuncOp, depths: dict[FuncOp, int | None]) -> int:
     """Return `depth_of` a function, once of each: in `depths` None is one that is looked at."""
     if func not in depths:
         depths[func] = None
-        inner = (f for op in func.body.walk() for f in run_by(op))
+        inner = (f for callees in runs_of(func).values() for f in callees)
         depths[func] = max((1 + _depth_of(f, depths) for f in inner), default=0)
     depth = depths[func]
     if depth is None:

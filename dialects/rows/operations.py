@@ -65,6 +65,7 @@ from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind
 from memopt.dialects.memgraph.interface import (
+    SUCCEED,
     Alias,
     MemoryInterface,
     OperatorMemory,
@@ -460,7 +461,7 @@ def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
 
 def _has_aliases(op: Operation) -> bool:
     """Return whether results are where operands are, unless they are in place."""
-    return any(a.kind.data not in ("inplace", "move") for of in alias_lists(op) for a in of)
+    return any(a.kind.data not in SUCCEED for of in alias_lists(op) for a in of)
 
 
 def _is_tied(value: SSAValue) -> bool:
