@@ -12,7 +12,7 @@ from memopt.dialects.attributes.runtimes import scratch_requests
 from memopt.dialects.memgraph.behaviour import behaviour_of
 from memopt.dialects.memgraph.functions import body_of, has_kind
 from memopt.dialects.memgraph.interface import OperatorMemory
-from memopt.dialects.memgraph.plan import ALIAS, SCRATCH
+from memopt.dialects.memgraph.plan import ALIAS, SCRATCH, arena_offset, places_of
 from memopt.dialects.memgraph.structure import ConstantOp, HyperNode
 from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.rows.operations import RowOp
@@ -131,3 +131,14 @@ def executing(block: Block, model: ModelAttr) -> list[tuple[Operation, OperatorM
     """
     operations = [op for op in block.ops if not isinstance(op, ConstantOp)]
     return [(op, m) for op in operations if (m := memory_of(op, model)).executes]
+
+
+def group_offsets(func: FuncOp, memory: BlockMemory) -> dict[int, int]:
+    """Return the offset of each group that is placed: that of a member less the member's place in
+    the group. Shared objects, and several memories, lie one behind the other."""
+    offsets: dict[int, int] = {}
+    for value, place in places_of(func).items():
+        group, offset = memory.of_value.get(value), arena_offset(place, func)
+        if group is not None and offset is not None:
+            offsets[group[0]] = offset - group[1]
+    return offsets

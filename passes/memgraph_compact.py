@@ -13,12 +13,12 @@ operations may move. Model: `solvers/problems/compaction.py`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from memopt.analysis.function_memory import function_memory
+from memopt.analysis.function_memory import function_memory, group_offsets
 from memopt.dialects.attributes.model import AliasAttr
 from memopt.dialects.attributes.quick import array, number
 from memopt.dialects.attributes.runtimes import interpreter_of
@@ -27,18 +27,15 @@ from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.plan import (
     ALIAS,
     OFFSET,
-    PARTITION,
-    bytes_offset,
     is_move,
     model_of,
-    places_of,
     plan_of,
     set_order,
 )
 from memopt.dialects.memgraph.write_plan import write_plan
-from memopt.dialects.operators.movement import CopyOp
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.memory_tenants import movable_values
+from memopt.passes.plan.moves import copy_beside
 from memopt.passes.plan.notes import note
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
@@ -108,7 +105,9 @@ def compacted(
     """Return places and moves in the smallest arena that some are found for, from the peak up."""
     graph = extracted.graph
     buffers, values = live_ranges(graph, range(len(graph))), movable_values(extracted)
-    hints = _places(extracted)
+    offsets = group_offsets(extracted.func, extracted.memory)
+    groups = enumerate(extracted.group_of)
+    hints = {number: offsets[g] for g, number in groups if number is not None and g in offsets}
     blocks = tuple(
         Block(i.size, i.lower, i.upper, len(i.pieces) == 1 and _moves(i, values), i.alignment)
         for i in buffers.items
@@ -131,18 +130,6 @@ def _moves(item: Item, values: Mapping[int, SSAValue]) -> bool:
     return len(item.members) == 1 and item.members[0] in values
 
 
-def _places(extracted: Extracted) -> dict[int, int]:
-    """Return where the groups of the graph lie now."""
-    places: dict[int, int] = {}
-    for value, place in places_of(extracted.func).items():
-        group, inside = extracted.memory.of_value.get(value, (-1, 0))
-        offset = bytes_offset(place)
-        number = extracted.group_of[group] if group >= 0 else None
-        if number is not None and offset is not None:
-            places[number] = offset - inside
-    return places
-
-
 def write_layout(extracted: Extracted, layout: Layout) -> None:
     """Write places, and moves as operations in front of the steps."""
     func, operations = extracted.func, list(extracted.memory.operations)
@@ -157,14 +144,10 @@ def write_layout(extracted: Extracted, layout: Layout) -> None:
         group = items[move.block].members[0]
         before, following = current.get(group, layout.values[group]), operations[move.step]
         later = [u for u in before.uses if position.get(u.operation, len(position)) >= move.step]
-        copy = CopyOp(operands=[before], result_types=[before.type])
-        copy.attributes["memgraph.names"] = ArrayAttr(
-            [StringAttr(f"{name_of(layout.values[group])} at {move.offset}")]
-        )
+        name = f"{name_of(layout.values[group])} at {move.offset}"
+        copy = copy_beside(following, before, name)
         copy.attributes[ALIAS] = ArrayAttr([ArrayAttr([AliasAttr(0, "move")])])
         copy.attributes[OFFSET] = array([number(move.offset)])
-        if PARTITION in following.attributes:
-            copy.attributes[PARTITION] = following.attributes[PARTITION]
         for use in later:
             use.operation.operands[use.index] = copy.result
         Rewriter.insert_op(copy, InsertPoint.before(following))

@@ -5,6 +5,7 @@ from itertools import accumulate
 
 from xdsl.dialects.func import FuncOp
 
+from memopt.analysis.function_memory import group_offsets
 from memopt.analysis.liveness import live_ranges, rounded
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.analysis.work import work_of
@@ -14,7 +15,7 @@ from memopt.backends.report.operators import in_rows
 from memopt.backends.report.timeline import INPUT, Lane, Rect, Step, Timeline, bytes_held
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.names import name_of, operator_kind
-from memopt.dialects.memgraph.plan import arena_offset, is_move, model_of, places_of, scratch_list
+from memopt.dialects.memgraph.plan import arena_offset, is_move, model_of, scratch_list
 
 
 def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
@@ -72,7 +73,7 @@ def _lanes(plan: PlanAttr) -> tuple[Lane, ...]:
 
 def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
     lives = live_ranges(memory)
-    places = _places(func, memory)
+    places = group_offsets(func, memory)
     labels = _labels(memory)
     index: dict[int, int] = {}
     rects: list[Rect] = []
@@ -111,17 +112,6 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
                 Rect(name, rounded(size, alignment), t, t + 1, offset, "scratch", label, size)
             )
     return rects
-
-
-def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
-    """The offset of each group: that of a member less the member's place in the group. Shared
-    objects, and several memories, are drawn one on top of the other."""
-    offsets: dict[int, int | None] = {}
-    for value, place in places_of(func).items():
-        group, offset = memory.of_value.get(value), arena_offset(place, func)
-        if group is not None and offset is not None:
-            offsets[group[0]] = offset - group[1]
-    return offsets
 
 
 def _labels(memory: BlockMemory) -> list[str]:

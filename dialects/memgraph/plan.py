@@ -198,16 +198,19 @@ def is_move(op: Operation) -> bool:
     return [[a.kind.data for a in aliases] for aliases in alias_lists(op)] == [["move"]]
 
 
-def drop_places_moved(func: FuncOp) -> bool:
-    """Take out the moves within an arena; whoever read the copy reads what was moved. True if there
-    was one: then places and numbers of the others are no longer those of a plan."""
-    present = (op for block in func.body.blocks for op in block.ops)
-    moves = [op for op in present if op.name == COPY and is_move(op)]  # few are copies
-    for op in moves:
+def drop_arena_moves(func: FuncOp) -> bool:
+    """Take out the moves within an arena. True if there was one: then places and numbers of the
+    others are no longer those of a plan."""
+    return drop_copies([op for block in func.body.blocks for op in block.ops if is_move(op)])
+
+
+def drop_copies(copies: Sequence[Operation]) -> bool:
+    """Take out copies; whoever read one reads what was copied. True if there was one."""
+    for op in copies:
         op.results[0].replace_all_uses_with(op.operands[0])
         op.detach()
         op.erase()
-    return bool(moves)
+    return bool(copies)
 
 
 def drop_plan(func: FuncOp) -> bool:
@@ -216,7 +219,7 @@ def drop_plan(func: FuncOp) -> bool:
     them. Aliases that the model or its writer gave are no decision; they stay. True if
     aliases went, so that fewer buffers share an address.
     """
-    changed = drop_places_moved(func)
+    changed = drop_arena_moves(func)
     func.attributes.pop(PLAN, None)
     for name in (SCHEDULES_TRIED, OFF_CHIP, SCRATCH_END):
         func.attributes.pop(name, None)

@@ -16,7 +16,8 @@ from memopt.dialects.memgraph.interface import is_constant_value
 from memopt.dialects.memgraph.names import name_of
 from memopt.dialects.memgraph.plan import (
     PARTITION,
-    drop_places_moved,
+    drop_arena_moves,
+    drop_copies,
     model_of,
     plan_of,
     set_order,
@@ -33,21 +34,22 @@ def drop_moves(func: FuncOp) -> bool:
     such a plan a copy is the network's own. True if there was a move; then the peak in the plan is
     another."""
     plan = plan_of(func)
-    if drop_places_moved(func):
+    dropped = drop_arena_moves(func)
+    if not dropped and plan is not None and any(m.kind.data == "bank" for m in plan.memories):
+        copies = (op for op in body_of(func).ops if isinstance(op, CopyOp))
+        dropped = drop_copies([op for op in copies if not is_constant_value(op.input)])
+    if dropped:
         set_order(function_memory(func, model_of(func)).operations)
-        return True
-    if plan is None or all(memory.kind.data != "bank" for memory in plan.memories):
-        return False
-    copies = [
-        op for op in body_of(func).ops if isinstance(op, CopyOp) and not is_constant_value(op.input)
-    ]
-    for op in copies:
-        op.result.replace_all_uses_with(op.input)
-        op.detach()
-        op.erase()
-    if copies:
-        set_order(function_memory(func, model_of(func)).operations)
-    return bool(copies)
+    return dropped
+
+
+def copy_beside(neighbour: Operation | None, before: SSAValue, name: str) -> CopyOp:
+    """Return a move of what is in `before`, of that name and in its neighbour's part."""
+    copy = CopyOp(operands=[before], result_types=[before.type])
+    copy.attributes["memgraph.names"] = ArrayAttr([StringAttr(name)])
+    if neighbour is not None and PARTITION in neighbour.attributes:
+        copy.attributes[PARTITION] = neighbour.attributes[PARTITION]
+    return copy
 
 
 def write_moves(
@@ -68,15 +70,10 @@ def write_moves(
         insert, neighbour = _insertion(extracted, at)
         for k, n in sorted(entries[at]):
             before, visit = current[k][-1], answer.visits[k][n]
-            copy = CopyOp(operands=[before], result_types=[before.type])
             bank = tenants.problem.banks[visit.bank].name
-            copy.attributes["memgraph.names"] = ArrayAttr(
-                [StringAttr(f"{name_of(current[k][0])} in {bank}")]
-            )
+            copy = copy_beside(neighbour, before, f"{name_of(current[k][0])} in {bank}")
             hint = current[k][0].name_hint
             copy.result.name_hint = f"{hint}_{bank}" if hint else None
-            if neighbour is not None and PARTITION in neighbour.attributes:
-                copy.attributes[PARTITION] = neighbour.attributes[PARTITION]
             Rewriter.insert_op(copy, insert)
             insert = InsertPoint.after(copy)
             current[k].append(copy.result)
