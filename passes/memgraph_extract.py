@@ -23,7 +23,7 @@ Any other tensor that they read is an argument, what is read outside is a result
 or recorded of the whole function goes. docs/reference/passes.md lists what is refused by name.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Self
@@ -57,6 +57,8 @@ from memopt.dialects.memgraph.variables import VariableOp
 from memopt.passes.memgraph_int8_io import border_changed
 from memopt.passes.plan.moves import drop_moves
 from memopt.passes.plan.option import required
+
+Effects = Mapping[Operation, Sequence[object]]
 
 ABOUT_OPERATORS = (MODEL, IN_FLOAT32)  # attributes of a function that hold of any part of it
 
@@ -98,14 +100,15 @@ def extract_subgraph(func: FuncOp, sources: Sequence[str], sinks: Sequence[str])
     block = body_of(func)
     _check_operations(block)
     memory = function_memory(func, model_of(func))
+    effects = dict(zip(memory.operations, (m.effects for m in memory.memory), strict=True))
     starts, ends = _named(func, sources), _named(func, sinks)
-    constant = _constant(block, memory)
+    constant = _constant(block, effects)
     for value in starts:
         if isinstance(value, OpResult) and value.op in constant:
             raise _refusal(func, f"{name_of(value)} does not depend on what a run is given")
     inside = _between(func, starts, ends)
     remaining = inside | _needed(inside, constant)
-    _check_border(inside, remaining, memory)
+    _check_border(block, inside, remaining, memory, effects)
     _cut(func, remaining, inside, ends)
     memory = function_memory(func, model_of(func))  # which refuses what cannot be a result
     for step, _, group in memory.overwrites:
@@ -143,9 +146,8 @@ def _named(func: FuncOp, words: Sequence[str]) -> list[SSAValue]:
     return [known[name][0] for name in names]
 
 
-def _constant(block: Block, memory: BlockMemory) -> set[Operation]:
+def _constant(block: Block, effects: Effects) -> set[Operation]:
     """Return the operations that depend on nothing but constants, and variables themselves."""
-    effects = dict(zip(memory.operations, (m.effects for m in memory.memory), strict=True))
     constant: set[Operation] = set()
     for op in block.ops:
         known = all(isinstance(v, OpResult) and v.op in constant for v in read_values(op))
@@ -189,17 +191,23 @@ def _needed(inside: Iterable[Operation], constant: set[Operation]) -> set[Operat
     waiting = list(inside)
     while waiting:
         for value in read_values(waiting.pop()):
-            if isinstance(value, OpResult) and value.op in constant - needed:
-                needed.add(value.op)
-                waiting.append(value.op)
+            op = value.owner
+            if isinstance(op, Operation) and op in constant and op not in needed:
+                needed.add(op)
+                waiting.append(op)
     return needed
 
 
-def _check_border(inside: set[Operation], kept: set[Operation], memory: BlockMemory) -> None:
+def _check_border(
+    block: Block,
+    inside: set[Operation],
+    remaining: set[Operation],
+    memory: BlockMemory,
+    effects: Effects,
+) -> None:
     """Raise MemoptError for what ties an operation to one that does not come along."""
-    effects = dict(zip(memory.operations, (m.effects for m in memory.memory), strict=True))
-    outside = [op for op in memory.operations if op not in kept]
-    for op in kept:
+    outside = [op for op in memory.operations if op not in remaining]
+    for op in (op for op in block.ops if op in remaining):
         if is_slimmed(op) or op.name == TAKEN:
             text = "channels were left out by what others hold; extract before --rewrite"
             raise MemoptError(f"memgraph-extract: {text}", place_of(op))
@@ -211,11 +219,11 @@ def _check_border(inside: set[Operation], kept: set[Operation], memory: BlockMem
             _refuse_shared(op, "its effects", others)
         if isinstance(op, VariableOp):
             users = dict.fromkeys(use.operation for use in op.result.uses)
-            _refuse_shared(op, "its state", [o for o in users if o not in kept])
+            _refuse_shared(op, "its state", [o for o in users if o not in remaining])
     for step, _, group in memory.overwrites:
         op = memory.operations[step]
         owners = [v.owner for v, _ in memory.groups[group].members if isinstance(v, OpResult)]
-        if op in inside and any(o not in kept for o in owners):
+        if op in inside and any(o not in remaining for o in owners):
             text = f"{operator_name(op)} overwrites {memory.groups[group].name}, made outside"
             raise MemoptError(f"memgraph-extract: {text}", place_of(op))
 
@@ -227,34 +235,34 @@ def _refuse_shared(op: Operation, what: str, others: Sequence[Operation]) -> Non
 
 
 def _cut(
-    func: FuncOp, kept: set[Operation], inside: set[Operation], ends: Sequence[SSAValue]
+    func: FuncOp, remaining: set[Operation], inside: set[Operation], ends: Sequence[SSAValue]
 ) -> None:
-    """Leave of a function the `kept` operations, with arguments for what these read of others, and
-    results for what others read of the `inside` ones."""
+    """Leave of a function the `remaining` operations, with arguments for what these read of others,
+    and results for what others read of the `inside` ones."""
     block = body_of(func)
     last = block.last_op
     assert last is not None
 
-    def is_kept(use: Use) -> bool:
-        return block.find_ancestor_op_in_block(use.operation) in kept
+    def is_by_remaining(use: Use) -> bool:
+        return block.find_ancestor_op_in_block(use.operation) in remaining
 
     own = [r for op in block.ops if op in inside for r in op.results]
-    outer = [r for op in block.ops if op not in kept for r in op.results]
-    results = [r for r in own if r in ends or not all(map(is_kept, r.uses))]
+    outer = [r for op in block.ops if op not in remaining for r in op.results]
+    results = [r for r in own if r in ends or not all(map(is_by_remaining, r.uses))]
     attributes = argument_attributes(func)
-    for value in [v for v in outer if any(map(is_kept, v.uses))]:
+    for value in [v for v in outer if any(map(is_by_remaining, v.uses))]:
         argument = block.insert_arg(value.type, len(block.args))
         attributes.append({"memgraph.name": StringAttr(name_of(value))} if is_named(value) else {})
-        value.replace_uses_with_if(argument, is_kept)
+        value.replace_uses_with_if(argument, is_by_remaining)
     set_argument_attributes(func, attributes)
     last.operands = results
     for op in reversed(list(block.ops)):
-        if op is not last and op not in kept:
+        if op is not last and op not in remaining:
             Rewriter.erase_op(op)
-    _forget_whole(func)
+    _forget_function(func)
 
 
-def _forget_whole(func: FuncOp) -> None:
+def _forget_function(func: FuncOp) -> None:
     """Remove the arguments of a function that nobody reads, and what was said of it as a whole."""
     attributes = argument_attributes(func)
     block = body_of(func)

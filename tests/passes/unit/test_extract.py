@@ -61,7 +61,7 @@ def test_against_all_ways(fuzz: float) -> None:
         led = led and all(any(ways(reads, s, e) for s in starts) for e in ends)
         module = Parser(new_context(), text).parse_module()
         inputs = [np.array([rng.uniform(-2, 2) for _ in range(3)], np.float32) for _ in range(2)]
-        whole = {
+        arrays_before = {
             name_of(v): array
             for v, array in evaluate(only_function(module), Weights({}), inputs).items()
         }
@@ -76,8 +76,8 @@ def test_against_all_ways(fuzz: float) -> None:
         check_module(module)
         func = only_function(module)
         block = body_of(func)
-        made = {name_of(r) for op in block.ops for r in op.results}
-        assert {v for v in made if not is_constant(reads, v)} == between
+        names = {name_of(r) for op in block.ops for r in op.results}
+        assert {v for v in names if not is_constant(reads, v)} == between
         arguments = [name_of(v) for v in block.args]
         outer = {v for b in between for v in reads[b]} - between
         assert sorted(arguments) == sorted(v for v in outer if not is_constant(reads, v))
@@ -86,9 +86,9 @@ def test_against_all_ways(fuzz: float) -> None:
         results = [name_of(v) for v in last.operands]
         outside = {v for n, values in reads.items() if n not in between for v in values}
         assert sorted(results) == sorted(between & (outside | set(ends)))
-        arrays = evaluate(func, Weights({}), [whole[v] for v in arguments])
+        arrays = evaluate(func, Weights({}), [arrays_before[v] for v in arguments])
         for value in last.operands:
-            assert np.array_equal(arrays[value], whole[name_of(value)])
+            assert np.array_equal(arrays[value], arrays_before[name_of(value)])
     assert taken > 20 and refused > 20
 
 
