@@ -1,5 +1,7 @@
 """Elements that operators move, and change in no other way."""
 
+from typing import TypeGuard
+
 from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -9,7 +11,7 @@ from memopt.dialects.operators.gathering import GatherAlongOp
 from memopt.dialects.operators.traits import Moves
 
 
-def moves(op: Operation) -> bool:
+def moves(op: Operation) -> TypeGuard[ComputeOp]:
     """Return whether elements of the results are elements of the first operand."""
     return isinstance(op, GatherAlongOp) or (isinstance(op, ComputeOp) and op.has_trait(Moves))
 
@@ -24,8 +26,6 @@ def together(value: SSAValue, count: int, places: int) -> SSAValue | None:
         if np.array_equal(index.reshape(-1), wanted):
             last = value
         reader = value.get_user_of_unique_use()
-        if not (
-            isinstance(reader, ComputeOp) and reader.has_trait(Moves) and len(reader.operands) == 1
-        ):
+        if reader is None or not moves(reader) or len(reader.operands) != 1:
             return last
         index, value = reader.evaluate([index])[0], reader.results[0]

@@ -180,7 +180,6 @@ from memopt.dialects.attributes.quick import number, numbers
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
 from memopt.dialects.operators.attention import AttentionOp
-from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MulOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
@@ -458,7 +457,7 @@ def moved_from(
             source = replace(source, value=op.operands[0])
             shape = shape_of(source.value)
             numbered = np.arange(prod(shape)).reshape(shape)
-            moved = cast("ComputeOp", op).evaluate([numbered, *others])[value.index].reshape(-1)
+            moved = op.evaluate([numbered, *others])[value.index].reshape(-1)
             places = moved if places is None else moved[places]
         else:
             return
