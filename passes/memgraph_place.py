@@ -74,7 +74,8 @@ def place_known(
     assert facts is not None
     # the offsets have to be written too, which takes no longer than it took to read the plan
     deadline = clock.sooner(deadline, clock.now() - started)
-    _refuse_options(method, options)
+    if method == "joint":
+        _refuse_options(method, options, ())
     if method in share.METHODS:
         return share.share_function(planned, facts, method, clock.left(deadline), **options)
     if method in JOINT:
@@ -173,12 +174,8 @@ def _place_jointly(
     return other, smaller, joint_answer.lower_bound
 
 
-def _refuse_options(method: str, options: dict[str, object]) -> None:
-    """Raise PassFailedException for an option that `joint` or a program does not have; a strategy
-    refuses its own."""
-    if method not in ("joint", *JOINT):
-        return
-    known = options_of(function_of(JOINT, method, "placement", "solve")) if method in JOINT else ()
+def _refuse_options(method: str, options: dict[str, object], known: Sequence[str]) -> None:
+    """Raise PassFailedException for an option that is not `known` to a method."""
     for name in sorted(options):
         if name not in known:
             text = f"{method} has no option {name.replace('_', '-')!r}"
@@ -193,12 +190,13 @@ def _place_by_program(
     options: dict[str, object],
 ) -> Planned:
     """Take the order and the places of a published program, of which `method` is the name."""
+    program = function_of(JOINT, method, "placement", "solve")
+    _refuse_options(method, options, options_of(program))
     planned.extracted.refuse_partition("memgraph-place", f"method={method}")
     if tflm_lays_scratch(planned.extracted):
         raise PassFailedException(f"memgraph-place: {method}: TFLM lays scratch itself")
     func = planned.func
     fresh = undecided(func, planned)
-    program = function_of(JOINT, method, "placement", "solve")
     order = range(len(fresh.graph))
     try:
         answer: joint.Joint = program(fresh.graph, order, facts.lower_bound, time_limit, **options)
