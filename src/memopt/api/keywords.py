@@ -13,7 +13,7 @@ from functools import wraps
 from textwrap import indent, wrap
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
-from memopt.api.sources import whole
+from memopt.api.sources import whole_number
 from memopt.compile.options import described
 from memopt.dialects.memgraph.errors import nearest
 from memopt.text.usage import UsageError
@@ -54,14 +54,15 @@ def with_keywords(
 
 
 def _read(name: str, value: object, kind: Any) -> object:
-    """Return the value of a keyword of some `kind`: of a text such as "64K" what the flag means by
-    it, of what counts an int. Raises ValueError, TypeError."""
+    """Return the value of a keyword whose annotation is `kind`: of a text such as "64K" the value
+    that the flag has for it, and an int where the annotation has one. Raises ValueError,
+    TypeError."""
     entry = next((entry for known, _, entry in described() if known == name), None)
     kinds = get_args(kind)
     if isinstance(value, str) and (entry or str in kinds):
         with in_keywords():
             return entry.read(name, value) if entry else value
-    return value if value is None or int not in kinds else whole(name, value)
+    return whole_number(name, value) if int in kinds else value
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from memopt.api.place_csv import STRATEGIES, placed
-from memopt.api.sources import chosen, seconds, told, whole
+from memopt.api.sources import chosen, seconds, told, whole_number
 from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.formats.sizes import parse_size
 
@@ -67,8 +67,8 @@ def place(
     """
     chosen("strategy", strategy, STRATEGIES)
     seconds(time_limit)
-    limit = parse_size(capacity) if isinstance(capacity, str) else capacity
-    limit = None if limit is None else whole("capacity", limit)
+    is_text = isinstance(capacity, str)
+    limit = parse_size(capacity) if is_text else whole_number("capacity", capacity)
     if isinstance(buffers, str | os.PathLike):
         name = os.fspath(buffers)
         rows = read_rows(Path(name).read_bytes(), name)

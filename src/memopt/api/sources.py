@@ -200,8 +200,10 @@ def seconds(time_limit: float | None) -> float | None:
     return time_limit
 
 
-def whole(name: str, value: object) -> int:
-    """Return a number of bytes, rows or samples. Raises ValueError, TypeError."""
+def whole_number(name: str, value: object) -> int | None:
+    """Return a number of bytes, rows or samples, if there is one. Raises ValueError, TypeError."""
+    if value is None:
+        return None
     try:
         number = None if isinstance(value, bool) else index(cast("SupportsIndex", value))
     except TypeError:

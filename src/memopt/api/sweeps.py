@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.api.answers import check_cache
 from memopt.api.plans import check_words
-from memopt.api.sources import Model, seconds, whole
+from memopt.api.sources import Model, seconds, whole_number
 from memopt.api.sweep_rows import Row, Task
 from memopt.api.sweep_rows import rows as solved_rows
 from memopt.compile.driver import IR, build_pipeline
@@ -74,7 +74,7 @@ def sweep(
     shared = None if cache is None else str(Path(cache).resolve())
     check_cache(shared)
     words = plan_words({"target": target, "rows": rows, "rewrite": rewrite}, shared)
-    flash = None if flash is None else whole("flash", flash)
+    flash = whole_number("flash", flash)
     tasks = (
         Task(_sendable(graph), pipeline, time_limit, name, shared, flash=flash, plan=words)
         for name, graph in _listed(graphs)

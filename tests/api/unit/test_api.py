@@ -190,7 +190,7 @@ def test_a_wrong_argument_is_told_with_what_there_is(argument: Any, text: str) -
 
 @pytest.mark.parametrize("wrong", [10.0, True, -3])
 def test_what_counts_is_a_whole_number(wrong: object, tmp_path: Path) -> None:
-    """Of bytes that are no int a plan would forget its budget."""
+    """A plan would forget a budget in bytes that are no int."""
     error = ValueError if wrong == -3 else TypeError
     for name in ("ram", "fit", "align_io", "slide", "kept"):
         with pytest.raises(error, match=f"^{name}={wrong}: "):
