@@ -29,12 +29,12 @@ from memopt.compile.files.folder import publish
 from memopt.compile.files.staging import staging
 from memopt.compile.measure import Measured
 from memopt.compile.plan import Built, Planned
+from memopt.compile.report import check_ram
 from memopt.compile.request import FULL, OFF, Request
 from memopt.compile.stages import build, leave, plan, read, report
 from memopt.compile.target_facts import (
     NOT_COMPILED,
     check_target_flash,
-    check_target_ram,
     facts_together,
     not_built,
     target_lines,
@@ -74,8 +74,7 @@ def compile_several(args: argparse.Namespace, requests: Sequence[Request], direc
         contents = [each.content for each in reports]
         together = _together(several, contents, args.measure)
         together["target"] = timed(together["target"], requests[0].clock)
-        if (ram := requests[0].options.ram_bytes) is not None:
-            check_target_ram(together["target"], ram)
+        check_ram(together["target"], requests[0].options)
         if args.flash is not None:
             check_target_flash(together["target"], bytes_of_text(args.flash))
         write_file(staged / "report.json", json.dumps(together, indent=2) + "\n")
