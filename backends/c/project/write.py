@@ -81,7 +81,7 @@ def weight_files(project: Project) -> dict[str, bytes]:
     return {} if blob is None else {f"{project.name}.weights.bin": bytes(blob.data)}
 
 
-def write_texts(files: Files, directory: Path, large: LargeArrays | None = None) -> None:
+def write_texts(files: Files, directory: Path, large: LargeArrays) -> None:
     """`write_files` for texts that are there, with the arrays that are marks in them."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def write_texts(files: Files, directory: Path, large: LargeArrays | None = None)
             for file, text in files.items():
                 (staged / file).parent.mkdir(parents=True, exist_ok=True)
                 with (staged / file).open("w") as out:
-                    out.writelines(pieces_of(text, large or {}))
+                    out.writelines(pieces_of(text, large))
             if directory.exists():
                 _replace_entries(staged, directory)
             else:

@@ -12,7 +12,6 @@ a matter of the runtime: C, which a compiler takes, or TensorFlow Lite Micro.
 """
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +26,7 @@ from memopt.compile.plan import Built, Planned
 from memopt.compile.read import Imported, read
 from memopt.compile.report import Report, report
 from memopt.compile.request import OFF, Request
+from memopt.modules import load
 from memopt.targets.core.target import target_named
 from memopt.text.diagnostics import write_file
 from memopt.text.ir_text import module_text
@@ -71,12 +71,12 @@ class Runtime(Protocol):
 
 
 RUNTIMES = {"c": "memopt.compile.c", "tflite": "memopt.compile.tflm"}
-"""What is written for a target -> module of its runtime, loaded for who plans for it."""
+"""Output of a target -> module of its runtime, which is loaded for who plans for it."""
 
 
 def _runtime(request: Request) -> Runtime:
     output = target_named(request.options.target, *RUNTIMES).output
-    runtime: Runtime = import_module(RUNTIMES[output]).RUNTIME
+    runtime: Runtime = load(RUNTIMES[output]).RUNTIME
     return runtime
 
 
@@ -151,18 +151,15 @@ def final_build(imported: Imported) -> Built:
 
 def write(report: Report, force: bool) -> None:
     """Write all files of a built model into the folder of its request, or none of them."""
-    measured = report.measured
-    folder = measured.planned.imported.request.folder
-    assert measured.built is not None
+    built, folder = report.measured.built, report.measured.planned.imported.request.folder
+    assert built is not None
     with staging(folder) as staged:
-        files = measured.built.files
-        texts = {n: text for n, text in files.items() if isinstance(text, str)}
-        project = measured.built.project
-        if texts:  # which C alone has
+        if built.project is not None:  # what runs a file itself has no texts
             from memopt.backends.c.project.write import write_texts
 
-            write_texts(texts, staged, None if project is None else project.emitted.large)
-        for name, data in files.items():
+            texts = {n: text for n, text in built.files.items() if isinstance(text, str)}
+            write_texts(texts, staged, built.project.emitted.large)
+        for name, data in built.files.items():
             if isinstance(data, bytes):
                 write_file(staged / name, data)
         publish(staged, folder, force, leave(report, staged, folder))
