@@ -33,12 +33,12 @@ def at(line: Line, n: int) -> int:
 
 @dataclass(frozen=True)
 class Family:
-    """The lines of a file, of which the header says `name` and the `most` of the dimension; `size`
-    is the column with it. `file` is where it stands, behind `blank` lines."""
+    """The lines of a file, of which the header says `name` and `largest` value of the dimension;
+    `size` is the column with it. `file` is where it stands, behind `blank` lines."""
 
     file: str
     name: str
-    most: int
+    largest: int
     size: int
     blank: int
     table: tuple[tuple[str, ...], ...]

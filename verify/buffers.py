@@ -9,7 +9,7 @@ from memopt.formats.dimension import Family
 from memopt.formats.minimalloc import Row
 
 Span = tuple[int, int, int]  # steps [lower, upper), bytes held
-Sides = tuple[int, int, int, int, int]  # start and end at 1, start and end at the most, row
+Sides = tuple[int, int, int, int, int]  # start and end at 1, start and end at the largest, row
 
 
 def verify_rows(rows: Sequence[Row]) -> int:
@@ -41,14 +41,14 @@ def verify_rows(rows: Sequence[Row]) -> int:
 
 
 def verify_family(family: Family) -> tuple[int, int]:
-    """Return the arena in bytes at 1 and at the most of the dimension. Raises MemoptError as
+    """Return the arena in bytes at 1 and at the largest of the dimension. Raises MemoptError as
     `verify_rows`, and for two buffers of which not the same is below at both ends.
 
     Bytes and offsets are lines, so where the end of one is not above the start of the other at both
     ends of the dimension it is not in between; offsets that are aligned at 1 and 2 always are. Who
     is below whom is transitive, so of all that is live in a step only neighbours are compared.
     """
-    ends = family.rows(1), family.rows(family.most)
+    ends = family.rows(1), family.rows(family.largest)
     arenas = [verify_rows(rows) for rows in (ends[0], family.rows(2), ends[1])]
     events: list[tuple[int, bool, Sides]] = []  # step, starts, what
     for index, (one, other) in enumerate(zip(*ends, strict=True)):
@@ -73,12 +73,12 @@ def verify_family(family: Family) -> tuple[int, int]:
 
 
 def spans(row: Row) -> Iterator[Span]:
-    """When a buffer holds how many bytes; steps without any are left out."""
+    """Yield when a buffer holds how many bytes; steps without any are left out."""
     return (span for span in stretches(row) if span[2])
 
 
 def stretches(row: Row) -> Iterator[Span]:
-    """When a buffer holds how many bytes, if any."""
+    """Yield when a buffer holds how many bytes, also none."""
     at = row.lower
     for gap in row.gaps:
         if at < gap.lower:

@@ -91,7 +91,7 @@ def placed(
 @dataclass(frozen=True)
 class FamilyAnswer:
     """Placed buffers of every value of a dimension, as `text`. `arena` and `lower_bound` are bytes
-    at 1 and at the most of the dimension, `lines` the arena from each n on."""
+    at 1 and at the largest of the dimension, `lines` the arena from each n on."""
 
     text: str
     arena: tuple[int, int]
@@ -106,7 +106,7 @@ def placed_family(
 
     Raises as `placed`, and MemoptError for fixed offsets and for shared objects.
     """
-    ends = family.rows(1), family.rows(family.most)
+    ends = family.rows(1), family.rows(family.largest)
     if any(row.offset is not None for row in ends[0]):
         raise MemoptError("fixed offsets are not placed together with a dimension", name)
     if strategy in SHARED:
@@ -123,32 +123,32 @@ def placed_family(
     orders = [
         sorted(range(len(growing)), key=answer.offsets.__getitem__) for answer in (last, first)
     ]
-    growth = grown(growing, family.most, orders)
+    growth = grown(growing, family.largest, orders)
     text = family.placed(growth.offsets)
     written = read_family(text.encode(), name)
     assert written is not None
     arena = verify_family(written)
     if max(arena) > LARGEST:
         raise MemoptError(f"the arena of {max(arena)} B is too large", name)
-    sizes = [(b.size - a.size) // (family.most - 1) for a, b in zip(*ends, strict=True)]
+    sizes = [(b.size - a.size) // (family.largest - 1) for a, b in zip(*ends, strict=True)]
     tops = {
         (offset[0] + size, offset[1] + row.size - size)
         for offset, size, row in zip(growth.offsets, sizes, ends[0], strict=True)
         if size or row.size
     }
-    lines = tuple(_highest(tops or {(0, 0)}, family.most))
+    lines = tuple(_highest(tops or {(0, 0)}, family.largest))
     return FamilyAnswer(text, arena, (first.lower_bound, last.lower_bound), lines)
 
 
-def _highest(tops: set[Line], most: int) -> Iterator[tuple[int, Line]]:
+def _highest(tops: set[Line], largest: int) -> Iterator[tuple[int, Line]]:
     """Yield the highest of lines, each from the n on from which it is."""
     n = 1
-    while n <= most:
+    while n <= largest:
         highest = max(tops, key=lambda line: (at(line, n), line))
         yield n, highest
         steeper = [line for line in tops if line[0] > highest[0]]
         above = ((highest[1] - line[1]) // (line[0] - highest[0]) + 1 for line in steeper)
-        n = min(above, default=most + 1)
+        n = min(above, default=largest + 1)
 
 
 def exact_nodes() -> int:

@@ -28,13 +28,13 @@ def family_of(text: str) -> Family:
 
 def random_family(random: Random) -> Family:
     """Up to seven buffers that grow, shrink or stay, some with a window or an alignment."""
-    most = random.randint(2, 12)
-    lines = [f"id,lower,upper,size(n<={most}),alignment,gaps"]
+    largest = random.randint(2, 12)
+    lines = [f"id,lower,upper,size(n<={largest}),alignment,gaps"]
     for name in range(random.randint(1, 7)):
         lower = random.randint(0, 5)
         upper = random.randint(lower + 1, 9)
         per = random.choice((0, 1, 2, 3, 5, -1))
-        base = random.choice((0, 0, 1, 4, -per)) + (most if per < 0 else 0)
+        base = random.choice((0, 0, 1, 4, -per)) + (largest if per < 0 else 0)
         size = f"{per}*n{base:+}" if base else f"{per}*n"
         gap = f"{lower}-{lower + 1}" if upper > lower + 1 and random.random() < 0.2 else ""
         lines.append(f"{name},{lower},{upper},{size},{random.choice((1, 1, 4))},{gap}")
@@ -51,7 +51,7 @@ def test_one_file_is_right_for_every_n(fuzz: float) -> None:
         answer = placed_family(family, "auto", None, "f.csv")
         written = family_of(answer.text)
         highest = dict(answer.lines)
-        for n in range(1, family.most + 1):
+        for n in range(1, family.largest + 1):
             arena = verify_rows(written.rows(n))
             line = highest[max(start for start in highest if start <= n)]
             buffers = [
@@ -65,7 +65,7 @@ def test_one_file_is_right_for_every_n(fuzz: float) -> None:
             shrinks = any(
                 a.size > b.size for a, b in zip(family.rows(1), family.rows(n), strict=True)
             )
-            if n == family.most and not shrinks and not any(r.gaps for r in family.rows(n)):
+            if n == family.largest and not shrinks and not any(r.gaps for r in family.rows(n)):
                 alone = [
                     Buffer(r.name, r.size, r.lower, r.upper, i, alignment=r.alignment)
                     for i, r in enumerate(family.rows(n))
@@ -74,7 +74,7 @@ def test_one_file_is_right_for_every_n(fuzz: float) -> None:
 
 
 def meets(a: Row, b: Row, c: Row, d: Row) -> bool:
-    """Return whether neither of two buffers, `a` at 1 and `b` at the most, `c` and `d`, is below
+    """Return whether neither of two buffers, `a` at 1 and `b` at the largest, `c` and `d`, is below
     the other in some step."""
     ends = (a.offset or 0, b.offset or 0), (c.offset or 0, d.offset or 0)
     for (low, high, p), (*_, q) in zip(stretches(a), stretches(b), strict=True):
@@ -93,7 +93,7 @@ def test_neighbours_stand_for_all_pairs(fuzz: float) -> None:
     random, refused = Random(43), 0
     for _ in range(int(CASES * fuzz)):
         family = random_family(random)
-        ends = family.rows(1), family.rows(family.most)
+        ends = family.rows(1), family.rows(family.largest)
         growing = [
             Growing(
                 tuple((*p, q[2]) for p, q in zip(stretches(a), stretches(b), strict=True)),
@@ -102,10 +102,10 @@ def test_neighbours_stand_for_all_pairs(fuzz: float) -> None:
             for a, b in zip(*ends, strict=True)
         ]
         order = random.sample(range(len(growing)), len(growing))
-        growth = grown(growing, family.most, [order])
+        growth = grown(growing, family.largest, [order])
         offsets = list(growth.offsets)
         for rank, i in enumerate(order):
-            for k, n in enumerate((1, family.most)):
+            for k, n in enumerate((1, family.largest)):
                 highest = max(
                     (
                         at(offsets[j], n) + q[2 + k]
@@ -121,10 +121,10 @@ def test_neighbours_stand_for_all_pairs(fuzz: float) -> None:
                 assert at(offsets[i], n) == exact if k else at(offsets[i], n) >= highest
         chosen = random.randrange(len(offsets))
         per = random.choice((0, 1, -1))
-        offsets[chosen] = per, random.randint(0, 9) - min(0, per) * family.most
+        offsets[chosen] = per, random.randint(0, 9) - min(0, per) * family.largest
         moved = family_of(family.placed(offsets))
         try:
-            rows = [moved.rows(n) for n in (1, 2, family.most)]
+            rows = [moved.rows(n) for n in (1, 2, family.largest)]
             for each in rows:
                 verify_rows(each)
         except MemoptError:

@@ -107,11 +107,11 @@ def _place_family(
         raise MemoptError(f"{text} {sizes(max(answer.arena))} for some {family.name}")
     if args.output:
         write_output(args.output, answer.text)
+    report = _family_report(path, family, args.strategy, answer)
     if args.json:
-        print(json.dumps(_family_report(path, family, args.strategy, answer), indent=2))
+        print(json.dumps(report, indent=2))
     else:
-        stream = sys.stderr if args.output == STDOUT else sys.stdout
-        print(_family_text(family, answer), file=stream)
+        print(_family_text(report), file=sys.stderr if args.output == STDOUT else sys.stdout)
 
 
 def _family_report(
@@ -120,24 +120,24 @@ def _family_report(
     return {
         "file": path.name,
         "strategy": strategy,
-        "dimension": {"name": family.name, "most": family.most},
+        "dimension": {"name": family.name, "most": family.largest},
         "arena": [
             {"n": n, "arena": arena, "lower_bound": bound, "optimal": arena == bound}
             for n, arena, bound in zip(
-                (1, family.most), answer.arena, answer.lower_bound, strict=True
+                (1, family.largest), answer.arena, answer.lower_bound, strict=True
             )
         ],
         "lines": [{"from": n, "arena": family.text(line)} for n, line in answer.lines],
     }
 
 
-def _family_text(family: Family, answer: FamilyAnswer) -> str:
-    lines = [f"offsets   for {family.name} from 1 to {family.most:,}, each a line"]
-    for n, arena, bound in zip((1, family.most), answer.arena, answer.lower_bound, strict=True):
-        verdict = "smallest possible" if arena == bound else f"bound {sizes(bound)}"
-        lines.append(f"arena     {sizes(arena)} at {family.name} = {n:,}, {verdict}")
-    for n, line in answer.lines:
-        lines.append(f"from {n:<4} {family.text(line)} B")
+def _family_text(report: dict[str, Any]) -> str:
+    name, largest = report["dimension"]["name"], report["dimension"]["most"]
+    lines = [f"offsets   for {name} from 1 to {largest:,}, each a line"]
+    for end in report["arena"]:
+        verdict = "smallest possible" if end["optimal"] else f"bound {sizes(end['lower_bound'])}"
+        lines.append(f"arena     {sizes(end['arena'])} at {name} = {end['n']:,}, {verdict}")
+    lines += [f"from {line['from']:<4} {line['arena']} B" for line in report["lines"]]
     return "\n".join(lines)
 
 

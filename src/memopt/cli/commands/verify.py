@@ -118,7 +118,7 @@ def _verify_buffers(path: Path, args: argparse.Namespace) -> None:
             print(json.dumps({"dimension": family.name, "arena": arenas}, indent=2))
         else:
             ends = f"{sizes(arenas[0])} to {sizes(arenas[1])}"
-            text = f"offsets are correct for every {family.name} up to {family.most:,}"
+            text = f"offsets are correct for every {family.name} up to {family.largest:,}"
             print(f"{path.name}: {text}: arena {ends}")
         return
     rows = read_rows(data, str(path))
