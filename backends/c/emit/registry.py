@@ -131,15 +131,15 @@ def kernel(
     options = workspace, rows, sums, fast, where, stays, by_row
 
     def register(lower: Lower) -> Lower:
-        def made(op: type[Operation], each: str, one: str) -> Kernel:
+        def kernel_for(op: type[Operation], each: str, one: str) -> Kernel:
             return Kernel(op, each, lower, layout, roundings, one, *options)
 
         if callable(types):
             _OF_CLASS.extend(
-                (op, types, partial(made, one=one)) for op, one in product(given_ops, isas)
+                (op, types, partial(kernel_for, one=one)) for op, one in product(given_ops, isas)
             )
         else:
-            _REGISTERED.extend(starmap(made, product(given_ops, types.split(", "), isas)))
+            _REGISTERED.extend(starmap(kernel_for, product(given_ops, types.split(", "), isas)))
         kernels_of.cache_clear()
         any_fast.cache_clear()
         return lower

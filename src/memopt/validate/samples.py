@@ -73,8 +73,10 @@ def read_samples(path: Path, inputs: Sequence[Input], labels: str | None = None)
         raise MemoptError(f"arrays of different numbers of samples: {numbers}", str(path))
     if 0 in counts:
         raise MemoptError("no samples", str(path))
-    if wrong := [str(array.dtype) for array in every if array.dtype.kind not in NUMBERS]:
-        raise MemoptError(f"samples and labels are real numbers, not {wrong[0]}", str(path))
+    for array in every:
+        if array.dtype.kind not in NUMBERS:
+            text = f"samples and labels are real numbers, not {array.dtype}"
+            raise MemoptError(text, str(path))
     return Samples(given, expected)
 
 

@@ -71,9 +71,9 @@ def test_the_library_writes_what_python_does() -> None:
     near = [np.nextafter(np.float32(ten), np.float32(way)) for ten in tens for way in (0, 1e38)]
     halves = [k + 0.5**n for k in (1, 1023, 16383) for n in range(10)]
     numbers = np.concatenate([numbers, np.array([*tens, *near, *halves], np.float32)])
-    left = 0
+    unwritten = 0
     for number in numbers:
-        made = native_text("float", np.array([number], np.float32), 0)
-        left += made is None
-        assert made is None or made[0] == f"  {c_text.float_literal(float(number))}"
-    assert left < len(numbers) / 3
+        written = native_text("float", np.array([number], np.float32), 0)
+        unwritten += written is None
+        assert written is None or written[0] == f"  {c_text.float_literal(float(number))}"
+    assert unwritten < len(numbers) / 3

@@ -98,11 +98,11 @@ def test_a_model_loads_the_rules_kernels_and_passes_that_it_meets(
     """Hold `compile` to what is of its operators: none is an LSTM, a formula or of a signal."""
     model = str(shared / "models" / "resnet8_int8.tflite")
     asked = {"host": {"memopt.solvers.programs.cp_solver"}, "tflm": set[str]()}  # whether rows fit
-    for target, most in (("host", 640), ("tflm", 580)):
+    for target, module_limit in (("host", 640), ("tflm", 580)):
         arguments = ["compile", model, f"--target={target}", "-o", str(tmp_path / target)]
         modules = imported(f"from memopt.cli import main; assert main({arguments}) == 0")
         ours = {m.removeprefix("memopt.") for m in modules if m.startswith("memopt.")}
-        assert len(ours) <= most, len(ours)
+        assert len(ours) <= module_limit, len(ours)
         met = {m for m in ours if m.startswith(("rewrites.", "backends.c.kernels."))}
         others = "lstm", "signal", "attention", "unary", "reductions", "layer_normalization"
         assert met and not [m for m in met if m.rpartition(".")[2] in others]
