@@ -54,9 +54,8 @@ def with_keywords(
 
 
 def _read(name: str, value: object, kind: Any) -> object:
-    """Return the value of a keyword whose annotation is `kind`: of a text such as "64K" the value
-    that the flag has for it, and an int where the annotation has one. Raises ValueError,
-    TypeError."""
+    """Return the value of a keyword annotated as `kind`: of a text such as "64K" the value that its
+    flag has, and an int where the annotation has one. Raises ValueError, TypeError."""
     entry = next((entry for known, _, entry in described() if known == name), None)
     kinds = get_args(kind)
     if isinstance(value, str) and (entry or str in kinds):
