@@ -247,7 +247,7 @@ class ProductsAsAttention(FunctionRule):
         parts = self.parts(op, constants)
         if parts is None:
             return False
-        end = cast("OpResult", parts.made).op
+        end = cast("OpResult", parts.result).op
         at = InsertPoint.before(end)
         shaped: dict[SSAValue, SSAValue] = {}
 
@@ -308,14 +308,14 @@ class ProductsAsAttention(FunctionRule):
         operands = list(map(channels_of, parts.parts))
         operands += [mask_of(parts.masks)] if parts.masks else []
         shape = (1, queries, len(v.channels) // v.heads * count)
-        is_last = shape_of(parts.made) == shape
+        is_last = shape_of(parts.result) == shape
         properties = {**parts.more, "heads": number(count), "scale": FloatAttr(parts.factor, f32)}
         if k.heads < count:
             properties["kv_heads"] = number(k.heads)
-        type_ = parts.made.type if is_last else like(parts.made, shape)
+        type_ = parts.result.type if is_last else like(parts.result, shape)
         new = inserted(AttentionOp, operands, type_, properties)
         if not is_last:
-            new = inserted(ReshapeOp, [new], parts.made.type, {})
+            new = inserted(ReshapeOp, [new], parts.result.type, {})
         before = list(end.operands)
         self.replaced(end, new.op, rewriter)
         erase_unread(before, rewriter.erase)
@@ -325,13 +325,13 @@ class ProductsAsAttention(FunctionRule):
 @dataclass(frozen=True)
 class Parts:
     """Queries, keys and values; masks, and by how much scores are multiplied; more properties; the
-    value that is made."""
+    value that the attention replaces."""
 
     parts: tuple[Heads, Heads, Heads]
     masks: tuple[SSAValue, ...]
     factor: float
     more: Mapping[str, Attribute]
-    made: SSAValue
+    result: SSAValue
 
 
 def parts_of(scores: Scores, constants: Constants, scaled: Scaling) -> Parts | None:

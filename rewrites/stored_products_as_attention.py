@@ -212,7 +212,7 @@ class StoredProductsAsAttention(ProductsAsAttention, FunctionRule):
             return None
         parts = parts_of(scores, constants, function_of)
         values = scores.product.lhs, scores.product.rhs, last.rhs
-        if parts is None or like(parts.made, ()) != like(last.result, ()):
+        if parts is None or like(parts.result, ()) != like(last.result, ()):
             return None
         heads = zip(parts.parts, values, strict=True)
         return parts if all(is_moved_as_stored(*one, constants) for one in heads) else None
