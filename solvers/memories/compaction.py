@@ -15,7 +15,7 @@ from math import gcd
 from typing import NamedTuple
 
 from memopt.solvers import clock
-from memopt.solvers.problems.compaction import Compaction, CompactionProblem, Move
+from memopt.solvers.problems.compaction import Block, Compaction, CompactionProblem, Move
 from memopt.solvers.problems.memory_graph import round_up
 
 PLACES = 48  # units of the arena up to which the search runs
@@ -23,15 +23,15 @@ STATES = 4_000  # arrangements after which it gives up
 EDGES = 100_000  # ways from one to another after which it does
 RULES = ("hint", "smallest", "lowest", "ends")
 Places = tuple[tuple[int, int], ...]  # (block, offset), ascending by block
-State = tuple[int, int, Places]  # of a step how many blocks of it are made
+State = tuple[int, int, Places]  # step, how many of its fresh blocks lie, where everything lies
 
 
 class _Edge(NamedTuple):
-    """How the search came to an arrangement: by a move, or by making a block."""
+    """How the search came to an arrangement: by a move, or by placing a fresh block."""
 
     source: State
     move: Move | None
-    made: Places = ()
+    placed: Places = ()
 
 
 def compact(
@@ -86,7 +86,7 @@ def _next(problem: CompactionProblem, state: State, unit: int) -> Iterator[tuple
     """Yield arrangements after one more move, while nothing of the step is made, and those after
     its next block is made; after the last one, of what lives across its end."""
     step, count, places = state
-    blocks, fresh = problem.blocks, _made_in(problem, step)
+    blocks, fresh = problem.blocks, problem.fresh[step]
     for k, offset in places if step and not count else ():
         others = [(j, at) for j, at in places if j != k]
         for at in _free(problem, k, others, unit) if blocks[k].movable else ():
@@ -100,10 +100,6 @@ def _next(problem: CompactionProblem, state: State, unit: int) -> Iterator[tuple
     if count == len(fresh):
         lasting = tuple([(k, at) for k, at in places if blocks[k].upper > step + 1])
         yield (step + 1, 0, lasting), _Edge(state, None)
-
-
-def _made_in(problem: CompactionProblem, step: int) -> list[int]:
-    return [k for k, b in enumerate(problem.blocks) if b.lower == step and b.size]
 
 
 def _free(
@@ -123,7 +119,7 @@ def _traced(
     while state in came:
         edge = came[state]
         moves += [edge.move] if edge.move else []
-        for k, at in edge.made:
+        for k, at in edge.placed:
             offsets[k] = at
         state = edge.source
     return Compaction(tuple(offsets), tuple(reversed(moves)), cost)
@@ -146,7 +142,7 @@ def _step_by_step(
     at: dict[int, int] = {}
     for step in range(problem.steps):
         at = {k: place for k, place in at.items() if blocks[k].upper > step}
-        fresh = sorted(_made_in(problem, step), key=lambda k: -blocks[k].size)
+        fresh = sorted(problem.fresh[step], key=lambda k: -blocks[k].size)
         for slid in _slides(problem, at) if step else ({},):
             if clock.late(deadline):
                 return None
@@ -171,9 +167,9 @@ def _slides(problem: CompactionProblem, at: Mapping[int, int]) -> Iterator[dict[
     ascending = [_elsewhere(problem, at, sorted(order, key=lambda k: blocks[k].size))]
     for first in range(len(order)):
         bottom = _end(problem, at, order[first - 1]) if first else 0
-        ascending.append(_down(problem, at, order[first:], bottom))
+        ascending.append(_together(problem, at, order[first:], bottom, up=False))
         top = at[order[first + 1]] if first + 1 < len(order) else problem.arena
-        ascending.append(_up(problem, at, order[first::-1], top))
+        ascending.append(_together(problem, at, order[first::-1], top, up=True))
     seen = set[Places]()
     for moves in merge(*ascending, key=lambda moves: sum(blocks[k].size for k in moves)):
         key = tuple(moves.items())
@@ -192,31 +188,27 @@ def _elsewhere(
                     yield {k: low}
 
 
-def _down(
-    problem: CompactionProblem, at: Mapping[int, int], order: Sequence[int], bottom: int
+def _together(
+    problem: CompactionProblem, at: Mapping[int, int], order: Sequence[int], limit: int, up: bool
 ) -> Iterator[dict[int, int]]:
+    """Yield the moves of more and more blocks of `order`, each to the one before, the first one to
+    `limit`."""
     moves = dict[int, int]()
     for k in order:
         block = problem.blocks[k]
-        place = round_up(bottom, block.alignment) if block.movable else at[k]
-        bottom = place + block.size
+        place = at[k]
+        if block.movable:
+            place = _below(limit, block) if up else round_up(limit, block.alignment)
+        limit = place if up else place + block.size
         if place != at[k]:
             moves[k] = place
             yield dict(moves)
 
 
-def _up(
-    problem: CompactionProblem, at: Mapping[int, int], order: Sequence[int], top: int
-) -> Iterator[dict[int, int]]:
-    moves = dict[int, int]()
-    for k in order:
-        block = problem.blocks[k]
-        room = top - block.size
-        place = room - room % block.alignment if block.movable else at[k]
-        top = place
-        if place != at[k]:
-            moves[k] = place
-            yield dict(moves)
+def _below(limit: int, block: Block) -> int:
+    """Return the highest place of a block that ends at `limit`, or under it."""
+    room = limit - block.size
+    return room - room % block.alignment
 
 
 def _end(problem: CompactionProblem, at: Mapping[int, int], k: int) -> int:
@@ -226,13 +218,13 @@ def _end(problem: CompactionProblem, at: Mapping[int, int], k: int) -> int:
 def _into_holes(
     problem: CompactionProblem,
     at: Mapping[int, int],
-    made: Sequence[int],
+    fresh: Sequence[int],
     rule: str,
     hint: Sequence[int],
 ) -> dict[int, int] | None:
-    """Return where everything lies with the blocks `made` in holes, None if one finds none."""
+    """Return where everything lies with the `fresh` blocks in holes, None if one finds none."""
     placed = dict(at)
-    for k in made:
+    for k in fresh:
         block = problem.blocks[k]
         holes = _holes(problem, placed, k)
         if not holes:
@@ -240,8 +232,7 @@ def _into_holes(
         lowest = rule in ("lowest", "ends")
         placed[k] = (holes[0] if lowest else min(holes, key=_width))[0]
         if rule == "ends" and block.upper - block.lower <= 2:  # short-lived ones at the other end
-            room = holes[-1][1] - block.size
-            placed[k] = room - room % block.alignment
+            placed[k] = _below(holes[-1][1], block)
         if rule == "hint" and any(a <= hint[k] and hint[k] + block.size <= b for a, b in holes):
             placed[k] = hint[k]
     return placed

@@ -11,6 +11,7 @@ other such block holds at that moment; its own it may overlap. Order and live ra
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from memopt.solvers.errors import ProblemError
@@ -41,10 +42,16 @@ class CompactionProblem:
     blocks: tuple[Block, ...]
     arena: int
 
-    @property
+    @cached_property
     def steps(self) -> int:
         """Return how many steps there are."""
         return max((b.upper for b in self.blocks), default=0)
+
+    @cached_property
+    def fresh(self) -> tuple[tuple[int, ...], ...]:
+        """Return for each step the blocks with bytes that live from it on."""
+        sized = [(k, b.lower) for k, b in enumerate(self.blocks) if b.size]
+        return tuple(tuple(k for k, lower in sized if lower == t) for t in range(self.steps))
 
 
 @dataclass(frozen=True)
