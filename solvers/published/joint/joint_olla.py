@@ -23,6 +23,7 @@ operand but what must be.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from math import gcd
 from typing import Any
 
@@ -30,12 +31,12 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.joint import Joint
 from memopt.solvers.joint.in_place_choices import restricted
-from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.methods import greedy_by_size
-from memopt.solvers.placement.rectangles import fixed_first, placement_of
+from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 from memopt.solvers.programs.mathopt import check_solver, new_model
+from memopt.solvers.published.placement.ilp import let_down
 from memopt.solvers.published.scheduling.ilp_olla import Program
 from memopt.solvers.theory.ideals import ancestors
 
@@ -81,13 +82,22 @@ class JointProgram(Program):
         inside = (c.inside for c in self.graph.inplace)
         return gcd(*self.bytes.values(), *map(self.alignment, self.bytes), *inside) or 1
 
-    def live(self, buffer: int) -> dict[int, Any]:
-        """Return for each step in which a buffer may be live what is 1 if it is."""
+    def makers(self, buffer: int) -> tuple[int, ...]:
+        """Return the operators that make a buffer."""
+        count = len(self.graph.groups)
+        return self.graph.groups[buffer].writers if buffer < count else (buffer - count,)
+
+    @cached_property
+    def live(self) -> dict[int, dict[int, Any]]:
+        """Return for each buffer, and each step in which it may be live, what is 1 if it is; once
+        all C and P are there."""
+        return {buffer: self._live(buffer) for buffer in self.bytes}
+
+    def _live(self, buffer: int) -> dict[int, Any]:
         graph, count = self.graph, len(self.graph.groups)
-        makers = [buffer - count] if buffer >= count else list(graph.groups[buffer].writers)
         steps: dict[int, Any] = {}
         if buffer >= count or self.simple(buffer):
-            for v in makers:
+            for v in self.makers(buffer):
                 first, last = self.spans[v]
                 steps.update({t: self.runs[v, t] for t in range(first, last + 1)})
         if buffer < count:
@@ -102,15 +112,14 @@ class JointProgram(Program):
         """Return the pairs of buffers that may be live at one time, with the steps of both."""
         graph, count = self.graph, len(self.graph.groups)
         up = ancestors(graph)
-        steps = {b: set(self.live(b)) for b in self.bytes}
+        steps = {b: set(live) for b, live in self.live.items()}
         users = {b: graph.toucher_masks[b] if b < count else 1 << b - count for b in self.bytes}
         # operators before all that make it; -1 of an input, which is there from the start
         before: dict[int, int] = {}
         for b in self.bytes:
-            makers = [b - count] if b >= count else graph.groups[b].writers
-            given = b < count and graph.groups[b].is_input
-            before[b] = 0 if given else ~0
-            for v in makers:
+            is_input = b < count and graph.groups[b].is_input
+            before[b] = 0 if is_input else ~0
+            for v in self.makers(b):
                 before[b] &= up[v]
         stays = {b for b in self.bytes if b < count and graph.groups[b].is_output}
         together = {frozenset((c.operand, c.result)) for c in graph.inplace}
@@ -119,13 +128,12 @@ class JointProgram(Program):
             return bool(users[i]) and i not in stays and not users[i] & ~before[j]
 
         result: list[tuple[int, int, list[int]]] = []
-        for i in self.bytes:
-            for j in self.bytes:
-                if i < j and frozenset((i, j)) not in together:
-                    both = sorted(steps[i] & steps[j])
-                    never = not both or precedes(i, j) or precedes(j, i)
-                    if not (self.pruning and never):
-                        result.append((i, j, both))
+        for i, j in combinations(self.bytes, 2):
+            if frozenset((i, j)) not in together:
+                both = sorted(steps[i] & steps[j])
+                never = not both or precedes(i, j) or precedes(j, i)
+                if not (self.pruning and never):
+                    result.append((i, j, both))
         return result
 
     def _inplace(self) -> None:
@@ -152,13 +160,12 @@ class JointProgram(Program):
         if count > LARGEST:
             text = f"joint-olla: {count:,} constraints of pairs in steps"
             raise ProblemError(f"{text}, at most {LARGEST:,} can be stated")
-        live = {buffer: self.live(buffer) for buffer in self.bytes}
         for i, j, both in pairs:
             a, b = model.new_bool_var(f"a{i},{j}"), model.new_bool_var(f"b{i},{j}")
             self.sides[i, j] = a, b
             model.add(a + b <= 1)
             for t in both:
-                model.add(live[i][t] + live[j][t] - 1 <= a + b)
+                model.add(self.live[i][t] + self.live[j][t] - 1 <= a + b)
             low, high = self.address[i], self.address[j]
             model.add(low + self.bytes[i] // unit - high + top * a <= top)  # (7a)
             model.add(high + self.bytes[j] // unit - low + top * b <= top)  # (7b)
@@ -236,11 +243,8 @@ def solve(
             answer.value(program.address[b]) if b in program.address else 0
             for b in program.buffers(solved)
         ]
-        # let down onto what is below: HiGHS' addresses are not exact
-        lowest = sorted(
-            ranges.items, key=lambda i: (heights[ranges.buffers[i.members[0]].base], i.index)
-        )
-        offsets = first_fit_in(fixed_first(ranges.items, lowest), ranges.items)
+        by_item = {i.index: heights[ranges.buffers[i.members[0]].base] for i in ranges.items}
+        offsets = let_down(ranges.items, by_item)
         placed = placement_of(ranges, ranges.items, offsets)
         placed.verify(ranges)
         if placed.arena < start.arena:

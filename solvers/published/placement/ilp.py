@@ -16,7 +16,7 @@ looked at; here from that of the chosen one. It is a heuristic: the program then
 but that the load is met.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
@@ -46,6 +46,13 @@ OPTIONS = {
 
 PAIRS = 200_000  # more do not fit into a solver's memory
 PER_SECOND = 10_000  # pairs that are stated, checked, sent and read
+
+
+def let_down(items: tuple[Item, ...], heights: Mapping[int, int]) -> list[int]:
+    """Return offsets of items that are let down from `heights` (by item) onto those below: the
+    addresses of HiGHS are not exact."""
+    order = sorted(items, key=lambda i: (heights[i.index], i.index))
+    return first_fit_in(fixed_first(items, order), items)
 
 
 @dataclass
@@ -211,7 +218,8 @@ def prove(
     answer = model.minimize(arena, clock.left(deadline), seed)
     best = start
     if answer.found:
-        solved = placement_of(problem, items, _settled(program, answer.value))
+        heights = {i.index: answer.value(a) for i, a in zip(items, program.address, strict=True)}
+        solved = placement_of(problem, items, let_down(items, heights))
         best = min(start, solved, key=lambda p: p.arena)
     if pyramid:
         return Proven(best, floor)
@@ -237,10 +245,3 @@ def _greedy(
         if clock.late(deadline):
             break
     return min(answers, key=lambda p: p.arena)
-
-
-def _settled(program: Program, value: Callable[[Any], int]) -> list[int]:
-    """The solution's offsets, each item let down onto those below it: HiGHS' are not exact."""
-    height = {i.index: value(a) for i, a in zip(program.items, program.address, strict=True)}
-    order = sorted(program.items, key=lambda i: (height[i.index], i.index))
-    return first_fit_in(fixed_first(program.items, order), program.items)

@@ -37,11 +37,11 @@ def test_the_program_equals_brute_force(solver: str, fuzz: float) -> None:
     for number, graph in enumerate(small_graphs(6, count)):
         best = min(map(smallest_arena, {live_ranges(graph, o) for o in orders(graph)}))
         order = random_order(random, graph)
-        found = solve(graph, order, 0, None, solver, pruning=bool(number % 3))
-        problem = live_ranges(graph, found.order)
-        assert not wrong(problem, found.placement.offsets, found.placement.arena)
-        assert found.placement.arena == found.lower_bound == best, graph
-        better += found.schedules > 1
+        answer = solve(graph, order, 0, None, solver, pruning=bool(number % 3))
+        problem = live_ranges(graph, answer.order)
+        assert not wrong(problem, answer.placement.offsets, answer.placement.arena)
+        assert answer.placement.arena == answer.lower_bound == best, graph
+        better += answer.schedules > 1
     assert better
 
 
@@ -57,9 +57,9 @@ def test_without_time_the_order_in_hand_is_the_answer_with_the_bound_in_hand() -
     graph = chain_of_pairs()
     order = (*range(0, 12, 2), *range(1, 12, 2))
     with clock.reading(lambda: 5.0):
-        found = solve(graph, order, 7, 0.0)
-    assert found.order == order and found.lower_bound == 7 < found.placement.arena
-    assert not found.settled
+        answer = solve(graph, order, 7, 0.0)
+    assert answer.order == order and answer.lower_bound == 7 < answer.placement.arena
+    assert not answer.settled
     assert solve(graph, order, 0).placement.arena == 7
 
 
@@ -83,8 +83,8 @@ def test_an_arena_that_the_solver_did_not_mean_is_not_proven(
         return Tolerant()
 
     monkeypatch.setattr(joint_olla, "new_model", tolerant)
-    found = solve(chain_of_pairs(), (*range(0, 12, 2), *range(1, 12, 2)), 0)
-    assert (found.placement.arena, found.lower_bound) == (7, 6)
+    answer = solve(chain_of_pairs(), (*range(0, 12, 2), *range(1, 12, 2)), 0)
+    assert (answer.placement.arena, answer.lower_bound) == (7, 6)
 
 
 def test_an_unknown_solver_is_refused_though_nothing_is_to_solve() -> None:
