@@ -8,7 +8,7 @@ So a new one is one new file, and nothing is imported before it is asked for
 
 import re
 from ast import AST, AnnAssign, Assign, FunctionDef, Name, literal_eval, parse, stmt, unparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -33,6 +33,13 @@ def function_of(
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a method's options: all parameters but the first, which is the problem."""
     return tuple(signature(function).parameters)[1:]
+
+
+def check_options(method: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Raise ProblemError for an option that is not among those that `method` has."""
+    for name in options:
+        if name not in known:
+            raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from memopt.modules import modules_in
 from memopt.solvers import clock
 from memopt.solvers.partitioning.parts import Part, Partition, cut_levels, split
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
-from memopt.solvers.registry import function_of, options_of
+from memopt.solvers.registry import check_options, function_of, options_of
 
 __all__ = ["METHODS", "Part", "Partition", "cut_levels", "partition", "split"]
 
@@ -37,9 +37,7 @@ def partition(
     """
     solve = function_of(_FOUND, method, "method", "solve")
     known = options_of(solve)[1:]  # all but k
-    unknown = options.keys() - set(known)
-    if unknown:
-        raise ProblemError(f"method {method!r} has no option {min(unknown).replace('_', '-')!r}")
+    check_options(f"method {method!r}", sorted(options), known)
     clock.check(time_limit)
     if "time_limit" in known:
         options["time_limit"] = time_limit

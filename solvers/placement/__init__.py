@@ -16,11 +16,10 @@ from importlib import import_module
 from typing import Any, cast
 
 from memopt.solvers import clock
-from memopt.solvers.errors import ProblemError
 from memopt.solvers.methods import JOINT, STRATEGIES
 from memopt.solvers.placement.rectangles import floor_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
-from memopt.solvers.registry import Option, declared_options, function_of, options_of
+from memopt.solvers.registry import Option, check_options, declared_options, function_of, options_of
 
 METHODS = tuple(STRATEGIES)
 
@@ -70,9 +69,7 @@ def prove(
     """
     strategy = cast("Strategy", function_of(STRATEGIES, method, "placement", "prove", "solve"))
     known = options_of(strategy)[1:]
-    for name in options:
-        if name not in known:
-            raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")
+    check_options(method, options, known)
     if capacity is not None and "capacity" in known:
         options["capacity"] = capacity
     clock.check(time_limit)

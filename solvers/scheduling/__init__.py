@@ -11,7 +11,7 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.methods import SCHEDULES
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule
-from memopt.solvers.registry import Option, declared_options, function_of, options_of
+from memopt.solvers.registry import Option, check_options, declared_options, function_of, options_of
 
 METHODS = tuple(SCHEDULES)
 
@@ -32,9 +32,7 @@ def schedule(
     solve = function_of(SCHEDULES, method, "method", "solve")
     graph.check()
     known = options_of(solve)
-    for name in options:
-        if name not in known:
-            raise ProblemError(f"method {method!r} has no option {name.replace('_', '-')!r}")
+    check_options(f"method {method!r}", options, known)
     clock.check(time_limit)
     for name, value in options.items():
         if isinstance(value, int) and value < 0:

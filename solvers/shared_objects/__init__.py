@@ -9,10 +9,9 @@ positional maxima, or what the exact search proved.
 from importlib import import_module
 
 from memopt.solvers import clock
-from memopt.solvers.errors import ProblemError
 from memopt.solvers.methods import SHARED_OBJECTS
 from memopt.solvers.problems.placement import PlacementProblem
-from memopt.solvers.registry import Option, declared_options, function_of, options_of
+from memopt.solvers.registry import Option, check_options, declared_options, function_of, options_of
 from memopt.solvers.shared_objects.sharing import NONE, Sharing, shared_items, sharing_of
 
 METHODS = tuple(SHARED_OBJECTS)
@@ -39,9 +38,7 @@ def share(
     """
     strategy = function_of(SHARED_OBJECTS, method, "strategy", "prove", "solve")
     known = options_of(strategy)
-    for name in options:
-        if name not in known:
-            raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")
+    check_options(method, options, known)
     clock.check(time_limit)
     problem.check()
     items = shared_items(problem)
