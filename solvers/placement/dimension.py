@@ -1,7 +1,8 @@
 """Offsets for every value of one bounded dimension: lines a*n+b for 1 <= n <= N.
 
-What is below what is taken from placements at N and at 1, and kept for every n. Each buffer, the
-lowest first, then gets the lowest line that is, at 1 and at N, above all that it is to be above:
+Which buffer lies below which is taken from placements at N and at 1, and holds for every n. Each
+buffer, the lowest first, then gets the lowest line that is, at 1 and at N, above all that it is to
+be above:
 between them that are lines or, where a buffer holds several sizes, the greatest of lines, which is
 convex, so that the line through the ends is above it. Its slope is a whole multiple of the
 alignment; where it has to be rounded it is exact at N, where the arena is largest.
@@ -34,19 +35,19 @@ class Growth:
     arena: tuple[int, int]
 
 
-def grown(buffers: Sequence[Growing], most: int, orders: Sequence[Sequence[int]]) -> Growth:
-    """Return the offsets of the order (the lowest first) that needs least at `most`, then at 1.
+def grown(buffers: Sequence[Growing], largest: int, orders: Sequence[Sequence[int]]) -> Growth:
+    """Return the offsets of the order (the lowest first) that needs least at `largest`, then at 1.
 
     Raises ProblemError for a dimension below 2, and for no order.
     """
-    if most < 2 or not orders:
-        raise ProblemError(f"a dimension up to {most} with {len(orders)} orders")
-    answers = [_lowest(buffers, most, order) for order in orders]
+    if largest < 2 or not orders:
+        raise ProblemError(f"a dimension up to {largest} with {len(orders)} orders")
+    answers = [_lowest(buffers, largest, order) for order in orders]
     return min(answers, key=lambda a: (a.arena[1], a.arena[0]))
 
 
 class _Tops:
-    """Where the highest of what is placed ends in each step, at 1 and at N.
+    """The highest end of what is placed in each step, at 1 and at N.
 
     In a binary tree over time: `_all` is below the end of all steps of a node, `_some` the highest
     end of any of them.
@@ -59,7 +60,7 @@ class _Tops:
         self._some = [[0, 0] for _ in range(2 * self._leaves)]
 
     def _nodes(self, lower: int, upper: int) -> tuple[list[int], set[int]]:
-        """The nodes that have these steps, and all above the first and the last."""
+        """Return the nodes that have these steps, and all above the first and the last."""
         low, high = (bisect_left(self._starts, step) + self._leaves for step in (lower, upper))
         ends = low, high - 1
         above = {leaf >> k for leaf in ends for k in range(self._leaves.bit_length())}
@@ -79,7 +80,7 @@ class _Tops:
             top[:] = max(top[0], ends[0]), max(top[1], ends[1])
 
 
-def _lowest(buffers: Sequence[Growing], most: int, order: Sequence[int]) -> Growth:
+def _lowest(buffers: Sequence[Growing], largest: int, order: Sequence[int]) -> Growth:
     offsets: dict[int, Line] = {}
     ends = [0, 0]
     tops = _Tops(buffers)
@@ -89,11 +90,11 @@ def _lowest(buffers: Sequence[Growing], most: int, order: Sequence[int]) -> Grow
         first = max((top[0] for top in below), default=0)
         alignment = buffers[i].alignment
         last = round_up(max((top[1] for top in below), default=0), alignment)
-        slope = (last - first) // (most - 1) // alignment * alignment
-        offsets[i] = slope, last - slope * most
+        slope = (last - first) // (largest - 1) // alignment * alignment
+        offsets[i] = slope, last - slope * largest
         places = slope + offsets[i][1], last
         for lower, upper, *held in pieces:
             tops.add(lower, upper, (places[0] + held[0], places[1] + held[1]))
-        held = [max((p[k] for p in buffers[i].pieces), default=0) for k in (2, 3)]
-        ends = [max(e, o + h) if h else e for e, o, h in zip(ends, places, held, strict=True)]
+        sizes = [max((p[k] for p in buffers[i].pieces), default=0) for k in (2, 3)]
+        ends = [max(e, o + s) if s else e for e, o, s in zip(ends, places, sizes, strict=True)]
     return Growth(tuple(offsets[i] for i in range(len(buffers))), (ends[0], ends[1]))

@@ -1,4 +1,5 @@
-"""The limit of a question to CP-SAT, for who asks perhaps: OR-Tools is loaded with the first."""
+"""The limit of a question to CP-SAT, apart from it: a caller may never ask, and does
+not load OR-Tools then."""
 
 from dataclasses import dataclass
 

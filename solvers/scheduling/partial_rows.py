@@ -30,8 +30,8 @@ class Rows:
     sizes: tuple[int, ...]
     cut: frozenset[int]
     alignment: int
-    made: "dict[frozenset[int], SomeWhole]" = field(
-        default_factory=dict[frozenset[int], "SomeWhole"], compare=False
+    _graphs: "dict[frozenset[int], SomeWhole]" = field(
+        init=False, default_factory=dict[frozenset[int], "SomeWhole"], compare=False
     )
 
     @cached_property
@@ -56,14 +56,14 @@ class Rows:
         }
 
     def with_whole(self, chosen: Set[int]) -> "SomeWhole":
-        """Return the graph with these operators whole, one of the last few that were made or a new
+        """Return the graph with these operators whole, one of the last few or a new
         one: the same choice is looked at for its order, its arena and its calls."""
         key = frozenset(chosen)
-        if key not in self.made:
-            if len(self.made) == REMEMBERED:
-                del self.made[next(iter(self.made))]
-            self.made[key] = self._with_whole(key)
-        return self.made[key]
+        if key not in self._graphs:
+            if len(self._graphs) == REMEMBERED:
+                del self._graphs[next(iter(self._graphs))]
+            self._graphs[key] = self._with_whole(key)
+        return self._graphs[key]
 
     def _with_whole(self, chosen: Set[int]) -> "SomeWhole":
         graph, in_rows = self.graph, self.cut - chosen

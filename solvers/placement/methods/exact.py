@@ -265,9 +265,9 @@ class _Task:
             self.nodes += 1 + work // STATES
             return offsets or None
         already = search.nodes
-        offsets_or_none = search.run(nodes, deadline)
+        answer = search.run(nodes, deadline)
         self.nodes += search.nodes - already
-        return offsets_or_none
+        return answer
 
     def _by_beams(self, width: int, nodes: int, deadline: float | None) -> None:
         """Ask beams for heights closer to the bound, by smaller steps after each failure."""
@@ -343,10 +343,10 @@ class _Task:
                 continue
             if top >= leaf.least:
                 search = leaf.search(top, height == goal, self.rules, self._tell)
-                already = search.nodes
-                self.before = self.nodes - already
+                already = self.nodes
+                self.before = already - search.nodes
                 offsets = self._run(search, nodes, deadline, width)
-                nodes -= self.nodes - self.before - already
+                nodes -= self.nodes - already
                 if offsets is None:
                     return None
                 if offsets:

@@ -116,13 +116,10 @@ def states_for(graph: MemoryGraph, order: Sequence[int]) -> int:
     return max(1, int(WORK // len(graph) / max(1.0, alive(graph, order) / CROWD) ** 2))
 
 
-def bytes_for(graph: MemoryGraph, order: Sequence[int], limits: Limits) -> int:
-    """Return how many bytes the states of a search take, if nobody says it fewer in a crowd."""
-    if limits.max_bytes is not None:
-        return limits.max_bytes
-    is_large = limits.time_limit is None and len(graph) > LARGE
-    is_crowded = is_large and states_for(graph, order) < WORK // len(graph)
-    return CROWD_BYTES if is_crowded else MAX_BYTES
+def bytes_for(graph: MemoryGraph, states: int) -> int:
+    """Return how many bytes so many states (`states_for`) take if nobody says it: fewer in a
+    crowd."""
+    return CROWD_BYTES if states < WORK // len(graph) else MAX_BYTES
 
 
 def further_states(graph: MemoryGraph, states: int) -> int:
@@ -171,14 +168,15 @@ def explore(
     between, and again when memory is spent: what it knows is forgotten then, but not the bound.
     """
     peak = profile(graph, incumbent).peak
-    first, each, further = FIRST, LOOK, None
-    tells, max_bytes = limits.tells, bytes_for(graph, incumbent, limits)
+    first, each, further, usual_bytes = FIRST, LOOK, None, MAX_BYTES
     if limits.time_limit is None and len(graph) > LARGE:
         states = states_for(graph, incumbent)
+        usual_bytes = bytes_for(graph, states)
         each = min(LOOK, max(1, states // 50))
         if limits.max_states is None:
             limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
             further = further_states(graph, states)
+    max_bytes = usual_bytes if limits.max_bytes is None else limits.max_bytes
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
@@ -187,7 +185,7 @@ def explore(
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
     end = clock.deadline(limits.time_limit)
-    search = replace(BothEnds.of(numbered, bound, top, switches), tells=tells)
+    search = replace(BothEnds.of(numbered, bound, top, switches), tells=limits.tells)
     order = tuple(new[v] for v in incumbent)
     states = 0
 
