@@ -13,7 +13,8 @@ from typing import Any
 
 import memopt
 import memopt.torch
-from benchmarks.tables.table import Table
+from benchmarks.tables.papers import OLLA_7
+from benchmarks.tables.table import Table, reduction
 from memopt.text.usage import UsageError
 from memopt.torch.graph import drawn
 from memopt.torch.interpreter import copied
@@ -28,8 +29,6 @@ NETWORKS = (
     *("resnet50", "resnet3d", "vit", "transformer", "bert", "xlm-r"),
 )
 STEPS = tuple(f"{name}:{batch}" for batch in (1, 32) for name in NETWORKS)
-OLLA = {1: 22.5, 32: 10.1}
-"""Per cent that OLLA saves by order, on average: section 5.4."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +60,22 @@ def chosen(names: Sequence[str], quick: bool) -> tuple[str, ...]:
 def named(names: Sequence[str]) -> None:
     """Raise UsageError where a name is none of a step."""
     for title in names:
-        name, _, rest = title.partition(":")
-        batch, _, optimizer = rest.partition(":")
-        if name not in NETWORKS or not batch.isdecimal() or optimizer not in ("", *OPTIMIZERS):
+        name, batch, optimizer = _parts(title)
+        if name not in NETWORKS or not batch.isdecimal() or optimizer not in OPTIMIZERS:
             text = f"{title!r} is not NETWORK:BATCH or NETWORK:BATCH:adam, with NETWORK one of"
             raise UsageError(f"{text} {', '.join(NETWORKS)}")
 
 
+def _parts(title: str) -> tuple[str, str, str]:
+    """Return the network, the batch and the optimizer of a title."""
+    name, _, rest = title.partition(":")
+    batch, _, optimizer = rest.partition(":")
+    return name, batch, optimizer or "sgd"
+
+
 def built(title: str) -> memopt.torch.Step:
     """Return the step of training called so, with random weights and examples."""
-    name, batch, optimizer = (*title.split(":"), "sgd")[:3]
+    name, batch, optimizer = _parts(title)
     networks: Any = import_module("benchmarks.executed.networks")
     pytorch().manual_seed(0)
     x, y = networks.examples(name, int(batch))
@@ -83,7 +88,7 @@ def execute(title: str, time_limit: float | None) -> Executed:
     torch: Any = import_module("torch")
     tree: Any = import_module("torch.utils._pytree")
     step = built(title)
-    name, batch = title.split(":")[:2]
+    name, batch, _ = _parts(title)
     started = time.perf_counter()
     seen = drawn(traced_step(step), name)
     measure(step, seen)
@@ -165,7 +170,7 @@ def executed(
             *(title, e.operators, e.persistent, e.eager, e.planned.peak, e.planned.arena),
             *(_saved(e.eager, e.planned.peak, 0), _saved(e.eager, e.planned.peak, e.persistent)),
             *(_saved(e.source, e.ordered, e.persistent), e.plan.optimal),
-            round(100 * (e.plan.arena - e.plan.peak) / e.plan.arena, 2),
+            round(reduction(e.plan.arena, e.plan.peak), 2),
             *(e.planned.outside, e.is_equal, *seconds),
         )
         tick(str(dict(zip(table.columns, table.rows[-1], strict=True))))
@@ -173,7 +178,7 @@ def executed(
 
 
 def _saved(before: int, after: int, persistent: int) -> float:
-    return round(100 * (before - after) / (before + persistent), 1)
+    return round(reduction(before, after, persistent), 1)
 
 
 def _beside_olla(done: Sequence[Executed]) -> Table:
@@ -191,7 +196,7 @@ def _beside_olla(done: Sequence[Executed]) -> Table:
         table.add(
             *(batch, len(of)),
             round(fmean(_saved(e.source, e.ordered, e.persistent) for e in of), 1),
-            OLLA.get(batch, "-"),
+            OLLA_7.get(batch, "-"),
             round(fmean(_saved(e.eager, e.planned.peak, e.persistent) for e in of), 1),
             all(e.is_equal for e in of),
         )

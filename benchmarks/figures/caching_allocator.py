@@ -23,6 +23,13 @@ class Block:
     held: int = 0
 
 
+def _segment_bytes(size: int) -> int:
+    """Return the bytes of a new segment for a block of `size`."""
+    if size < LARGE:
+        return 2 * MIB if size <= SMALL else 20 * MIB
+    return round_up(size, 2 * MIB)
+
+
 @dataclass
 class Allocator:
     """Segments, each its blocks by address, for small tensors and for others; bytes that are
@@ -41,9 +48,7 @@ class Allocator:
         if fitting:
             _, segment, block = min(fitting, key=lambda f: f[0])
         else:
-            segment_bytes = (
-                2 * MIB if small else 20 * MIB if size < LARGE else round_up(size, 2 * MIB)
-            )
+            segment_bytes = _segment_bytes(size)
             pool.append(segment := [block := Block(segment_bytes)])
             self.reserved += segment_bytes
         if block.size - size >= UNIT if small else block.size - size > SMALL:
@@ -70,8 +75,8 @@ class Reserved:
     """Bytes of segments in the end, what tensors had when the last one came, and had at most."""
 
     segments: int
-    then: int
-    most: int
+    live_then: int
+    highest: int
 
 
 def reserved(problem: PlacementProblem, persistent: Iterable[int]) -> Reserved:
@@ -83,7 +88,7 @@ def reserved(problem: PlacementProblem, persistent: Iterable[int]) -> Reserved:
     allocator = Allocator()
     for size in persistent:
         allocator.allocate(size)
-    segments, then, highest = allocator.reserved, allocator.live, allocator.live
+    segments, live_then, highest = allocator.reserved, allocator.live, allocator.live
     buffers = [b for i, b in enumerate(problem.buffers) if b.size and b.base == i]
     blocks: dict[int, Block] = {}
     for step in range(max((b.upper for b in buffers), default=0)):
@@ -91,8 +96,8 @@ def reserved(problem: PlacementProblem, persistent: Iterable[int]) -> Reserved:
             if buffer.lower == step:
                 blocks[i] = allocator.allocate(buffer.size)
         if allocator.reserved > segments:
-            segments, then = allocator.reserved, allocator.live
+            segments, live_then = allocator.reserved, allocator.live
         highest = max(highest, allocator.live)
         for i in [i for i in blocks if buffers[i].upper == step + 1]:
             allocator.release(blocks.pop(i))
-    return Reserved(segments, then, highest)
+    return Reserved(segments, live_then, highest)

@@ -19,7 +19,8 @@ from benchmarks.executed.steps import built, named
 from benchmarks.figures.caching_allocator import Reserved, reserved
 from benchmarks.tables.captured import Measured, captured, case_of, measure
 from benchmarks.tables.captures import NAMES
-from benchmarks.tables.table import Table
+from benchmarks.tables.papers import OLLA_7
+from benchmarks.tables.table import Table, reduction
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import live_ranges, profile
 from memopt.solvers.scheduling import schedule
@@ -59,7 +60,7 @@ class Step:
 
     def saved(self, before: int, after: int) -> float:
         """Return the per cent of `before`, where neither has what stays, of all that is needed."""
-        return 100 * (before - after) / (before + self.persistent)
+        return reduction(before, after, self.persistent)
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,11 @@ FIGURES = {
             ("best order B", lambda s: s.measured.peak),
             ("bound B", lambda s: s.measured.lower_bound),
             ("proof", lambda s: s.measured.proof),
-            ("of what comes and goes %", lambda s: _less(s.measured.source, s.measured.peak)),
+            ("of what comes and goes %", lambda s: reduction(s.measured.source, s.measured.peak)),
             ("of all bytes %", lambda s: s.saved(s.measured.source, s.measured.peak)),
         ),
         fmean,
-        {1: "22.5", 32: "10.1"},
+        {batch: str(saved) for batch, saved in OLLA_7.items()},
     ),
     "olla-8": Figure(
         "OLLA, Figure 8: fragmentation",
@@ -99,10 +100,10 @@ FIGURES = {
         " OLLA counts, above what they have when the last segment comes. OLLA's plans have none.",
         (
             ("plan's arena B", lambda s: s.measured.arena),
-            ("plan's fragmentation %", lambda s: _less(s.measured.arena, s.measured.peak)),
+            ("plan's fragmentation %", lambda s: reduction(s.measured.arena, s.measured.peak)),
             ("PyTorch reserves B", lambda s: s.pytorch.segments),
-            ("above the most %", lambda s: _less(s.pytorch.segments, s.pytorch.most)),
-            ("as OLLA counts %", lambda s: _less(s.pytorch.segments, s.pytorch.then)),
+            ("above the most %", lambda s: reduction(s.pytorch.segments, s.pytorch.highest)),
+            ("as OLLA counts %", lambda s: reduction(s.pytorch.segments, s.pytorch.live_then)),
         ),
         fmean,
         {1: "7.9", 32: "26.1"},
@@ -123,7 +124,7 @@ FIGURES = {
         "OLLA: Gurobi 9.1.1, the median of both batches.",
         (
             ("operators", lambda s: len(s.measured.case.graph)),
-            ("fragmentation %", lambda s: _less(s.measured.arena, s.measured.peak)),
+            ("fragmentation %", lambda s: reduction(s.measured.arena, s.measured.peak)),
             ("CPU s", lambda s: s.measured.place_seconds),
         ),
         median,
@@ -135,7 +136,7 @@ FIGURES = {
         (
             ("PyTorch reserves B", lambda s: s.pytorch.segments),
             ("arena and what stays B", lambda s: s.measured.arena + s.persistent),
-            ("less %", lambda s: _less(s.pytorch.segments, s.measured.arena + s.persistent)),
+            ("less %", lambda s: reduction(s.pytorch.segments, s.measured.arena + s.persistent)),
         ),
         fmean,
         {1: "30.4", 32: "36.1"},
@@ -206,7 +207,7 @@ def _over_time(name: str, done: Sequence[Step]) -> Table:
                 value = step.saved(source, schedule(graph, "auto", limit).peak)
             else:
                 arena = place(live_ranges(graph, order), "auto", limit).arena
-                value = _less(arena, profile(graph, order).peak)
+                value = reduction(arena, profile(graph, order).peak)
             table.add(step.name, limit, process_time() - started, value, None)
         if is_order:
             theirs = "optimal in 120 s" if step.batch == 1 else "within 1 % of optimal in 300 s"
@@ -214,7 +215,3 @@ def _over_time(name: str, done: Sequence[Step]) -> Table:
             theirs = "below 1 % in 300 s"
         table.add(step.name, *[None] * 3, theirs)
     return table
-
-
-def _less(before: int, after: int) -> float:
-    return 100 * (before - after) / before if before else 0.0

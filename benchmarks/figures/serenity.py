@@ -16,6 +16,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from benchmarks.figures.cells import CELLS, Cell
+from benchmarks.tables.papers import SERENITY_10, SERENITY_12, SERENITY_12_SUMS, SERENITY_13
 from benchmarks.tables.table import Table
 from memopt.dialects.memgraph.functions import only_function
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
@@ -108,7 +109,7 @@ def figure_10(done: Sequence[Measured]) -> Table:
     for m, (order, both) in zip(done, ratios, strict=True):
         table.add(m.cell.title, order, None, both, None)
     means = [geometric_mean(r[i] for r in ratios) for i in (0, 1)]
-    table.add("geometric mean", means[0], 1.68, means[1], 1.86)
+    table.add("geometric mean", means[0], SERENITY_10[0], means[1], SERENITY_10[1])
     return table
 
 
@@ -134,7 +135,7 @@ def figure_12(done: Sequence[Measured]) -> Table:
         for step in range(max(map(len, columns))):
             table.add(step, *(_kb(c[step]) if step < len(c) else None for c in columns))
         table.add("most", *(_kb(max(c)) for c in columns))
-        table.add("most*", 551.0, 250.9, 225.8, None, 200.7, 188.2)
+        table.add("most*", *SERENITY_12, *SERENITY_12_SUMS)
     return table
 
 
@@ -155,7 +156,7 @@ def figure_13(done: Sequence[Measured]) -> Table:
         seconds = m.ordered.seconds, m.rewritten.seconds
         table.add(m.cell.title, sizes[0], seconds[0], None, sizes[1], seconds[1], None)
     means = fmean(m.ordered.seconds for m in done), fmean(m.rewritten.seconds for m in done)
-    table.add("mean", None, means[0], 40.6, None, means[1], 48.8)
+    table.add("mean", None, means[0], SERENITY_13[0], None, means[1], SERENITY_13[1])
     return table
 
 
@@ -171,7 +172,7 @@ def figure_15(done: Sequence[Measured]) -> Table:
         ("Quoted (*): KB of 1,000 B, of Cell A, of which the paper's text has them.",),
     )
     for m in done:
-        quoted: tuple[Any, ...] = (551.0, 250.9, 225.8) if m.cell is CELLS[0] else (None,) * 3
+        quoted: tuple[Any, ...] = SERENITY_12 if m.cell is CELLS[0] else (None,) * 3
         values: list[Any] = [m.lite.placement.arena, quoted[0]]
         for plan, theirs in zip((m.ordered, m.rewritten), quoted[1:], strict=True):
             values += [plan.placement.arena, plan.peak, theirs]

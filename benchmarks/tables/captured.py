@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from benchmarks.tables.captures import NAMES, capture_text
-from benchmarks.tables.table import Table
+from benchmarks.tables.table import Table, reduction
 from memopt.analysis.persistent import variables_of
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.tensors import bytes_of
@@ -125,7 +125,7 @@ def training(
 
 def _saved(m: Measured, persistent: int) -> float:
     """Per cent of the program's bytes, those of `persistent` among them."""
-    return round(100 * (m.source - m.arena) / (m.source + persistent), 1)
+    return round(reduction(m.source, m.arena, persistent), 1)
 
 
 def _beside_olla(done: Sequence[Measured]) -> Table:
@@ -138,7 +138,7 @@ def _beside_olla(done: Sequence[Measured]) -> Table:
             " a GPU; the figures with * are its own.",
         ),
     )
-    fragmented = max(100 * (m.arena - m.peak) / m.arena for m in done)
+    fragmented = max(reduction(m.arena, m.peak) for m in done)
     table.add("fragmentation of the plan, %", round(fragmented, 2), "0", "yes: of the plans alone")
     orders = median(m.order_seconds for m in done)
     places = median(m.place_seconds for m in done)

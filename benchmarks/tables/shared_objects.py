@@ -64,10 +64,11 @@ def shared_objects(run: Run) -> Table:
         pairs = zip(ours, quoted, strict=True)
         table.add(row, *(value for pair in pairs for value in pair))
 
+    with_ties = {method for o in options() if o.name == "ties" for method in o.methods}
     for row, method in STRATEGIES.items():
         run.tick(f"shared objects: {row}")
         add(row, [round(share(p, method).total / MIB, 3) for p in problems])
-        for order in TIES if any(method in o.methods for o in options()) else ():
+        for order in TIES if method in with_ties else ():
             totals = [share(p, method, ties=order).total for p in problems]
             add(f"- {order} first", [round(total / MIB, 3) for total in totals])
     exact: list[float | str] = []

@@ -95,6 +95,11 @@ class Run:
         return answer, round(time.perf_counter() - started, 4)
 
 
+def reduction(before: int, after: int, beside: int = 0) -> float:
+    """Return the per cent that `after` bytes are less than `before`, with as many `beside` both."""
+    return 100 * (before - after) / (before + beside) if before + beside else 0.0
+
+
 def kb(size: int) -> float:
     """Bytes in the papers' KB, which is 1024 B here."""
     return round(size / 1024, 2)

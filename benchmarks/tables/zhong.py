@@ -235,13 +235,8 @@ def figure_9(run: Run) -> Table:
         in_file = len(Case(case.name, "", case.path).graph)
         fused, _ = contract(case.graph, modules(case.graph))
         table.add(
-            *(
-                case.title,
-                paper_name(case.name, case.prepare),
-                in_file,
-                len(case.graph),
-                len(fused),
-            ),
+            *(case.title, paper_name(case.name, case.prepare)),
+            *(in_file, len(case.graph), len(fused)),
             *(len(case.contracted), in_file / len(case.contracted), ZHONG_9[0]),
             round(case.contract_seconds, 4),
         )

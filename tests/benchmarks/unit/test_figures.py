@@ -12,14 +12,14 @@ from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 def problem(*buffers: tuple[float, int, int]) -> PlacementProblem:
     """Buffers of (MiB, first step, one after the last)."""
-    made = enumerate(buffers)
+    numbered = enumerate(buffers)
     return PlacementProblem(
-        tuple(Buffer(str(i), int(size * MIB), a, b, i) for i, (size, a, b) in made)
+        tuple(Buffer(str(i), int(size * MIB), a, b, i) for i, (size, a, b) in numbered)
     )
 
 
-def of(segments: float, then: float, most: float) -> Reserved:
-    return Reserved(int(segments * MIB), int(then * MIB), int(most * MIB))
+def of(segments: float, live_then: float, highest: float) -> Reserved:
+    return Reserved(int(segments * MIB), int(live_then * MIB), int(highest * MIB))
 
 
 def test_small_tensors_share_a_segment_and_large_ones_have_their_own() -> None:
