@@ -174,6 +174,7 @@ IN_ROWS = (
 )
 
 
+@pytest.mark.deep
 def test_tensors_in_ram_stand_side_by_side_on_a_telephone(tmp_path: Path) -> None:
     """The table of a plan in rows is wider than the window, and scrolls; its lines are low."""
     probe = """<script>

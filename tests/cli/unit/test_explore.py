@@ -24,6 +24,7 @@ def pointed(command: str, **figures: int) -> Point:
     return Point(command, {name: figures.get(name) for name in FIGURES})
 
 
+@pytest.mark.deep
 def test_every_command_gives_what_is_said_of_it(
     tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from onnx import TensorProto, helper
 
 from memopt.backends.c.project import write
@@ -40,7 +41,7 @@ def answer(capsys: Any, *arguments: str) -> dict[str, Any]:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("target", ["host", "cortex-m4"])
+@pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
 def test_c_is_the_runtime_bit_for_bit(target: str, dscnn: tuple[str, str], capsys: Any) -> None:
     model, data = dscnn
     options = [f"--data={data}", f"--target={target}", "--against=tflm", "--layers"]
@@ -64,6 +65,7 @@ def test_a_planned_file_is_compared_too(dscnn: tuple[str, str], capsys: Any) -> 
     assert "--layers is of C targets" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_a_mutated_kernel_is_named(
     dscnn: tuple[str, str], capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +110,7 @@ def onnx_model(path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("options", [[], ["--nhwc-io"]])
+@pytest.mark.parametrize("options", [[], pytest.param(["--nhwc-io"], marks=pytest.mark.deep)])
 def test_images_lie_as_the_file_has_them(options: list[str], tmp_path: Path, capsys: Any) -> None:
     model = onnx_model(tmp_path / "net.onnx")
     x = np.random.default_rng(1).normal(size=(2, 3, 8, 8)).astype(np.float32)
@@ -150,6 +152,7 @@ def test_a_fast_runtime_may_be_the_odd_one(shared: Path, tmp_path: Path, capsys:
     assert content["agree"] == ["litert-reference", "evaluate", "tflm"]
 
 
+@pytest.mark.deep
 def test_differing_kernels_of_a_reference_are_told(
     shared: Path, tmp_path: Path, capsys: Any
 ) -> None:
@@ -344,6 +347,7 @@ def test_a_csv_is_of_one_input(tmp_path: Path) -> None:
         read_samples(path, [Input("a", (1,)), Input("b", (1,))])
 
 
+@pytest.mark.deep
 def test_the_page_has_what_json_has(dscnn: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
     model, data = dscnn
     page = tmp_path / "page.html"

@@ -40,6 +40,7 @@ def left() -> dict[str, str]:
     return {name: status for status, names in found for name in names.split()}
 
 
+@pytest.mark.deep
 def test_what_passes_and_what_is_refused_is_on_the_page(fuzz: float) -> None:
     need_tools("host")
     known = left()

@@ -95,6 +95,7 @@ def outputs(text: str, count: int, inputs: list[np.ndarray], support: Path) -> l
     return [(support.parent / f"out{k}").read_bytes() for k in range(count)]
 
 
+@pytest.mark.deep
 def test_functions_of_linalg_and_tosa_compute_the_same_bits(
     fuzz: float,
     tmp_path: Path,

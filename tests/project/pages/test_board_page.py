@@ -108,6 +108,7 @@ def frame_of_serve(folder: Path, level: str) -> int:
     return int(frame)
 
 
+@pytest.mark.deep
 def test_a_board_behind_a_port_answers(
     shared: Path,
     tmp_path: Path,

@@ -96,6 +96,7 @@ def test_the_table_is_what_was_measured(name: str, folder: Path) -> None:
     assert facts["cycles_estimated"] == pytest.approx(cycles, rel=0.03)
 
 
+@pytest.mark.deep
 def test_the_calls_of_the_page_compile(folder: Path) -> None:
     importlib.import_module("tools").need_tools("host")
     blocks = re.findall(r"^```c\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)

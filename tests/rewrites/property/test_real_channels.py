@@ -4,6 +4,7 @@ holds at its ends too, what is left computes the same."""
 from collections import Counter
 
 import numpy as np
+import pytest
 from real_channels import images, real_network
 from xdsl.ir import SSAValue
 
@@ -75,6 +76,7 @@ def check_network(seed: int) -> Counter[str]:
     return went
 
 
+@pytest.mark.deep
 def test_what_is_left_computes_the_same(fuzz: float) -> None:
     went = Counter[str]()
     for seed in range(max(40, int(FULL * fuzz))):

@@ -6,6 +6,7 @@ from itertools import pairwise, permutations, product
 from random import Random
 
 import pytest
+from deep import deep_but
 from pass_functions import assign_function
 
 from memopt.compile.driver import load_text, new_context
@@ -224,7 +225,7 @@ def small(problem: MemoryProblem) -> bool:
     return ways <= 1_100
 
 
-@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("moving", deep_but(False, [False, True]))
 def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
     random = Random(11 + moving)
     seen = {"moved": 0, "refused": 0, "fits": 0, "better than greedy": 0, "in parts": 0}
@@ -246,6 +247,7 @@ def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
     assert all(n for what, n in seen.items() if moving or what != "moved"), seen
 
 
+@pytest.mark.deep
 def test_without_work_only_the_bound_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut short, or too large to try, the answer is greedy: valid, with a bound that holds."""
     from memopt.solvers import memories

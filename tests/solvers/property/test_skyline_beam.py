@@ -87,6 +87,7 @@ def test_answers_are_legal_and_mostly_there(fuzz: float, monkeypatch: pytest.Mon
     assert 0.85 * possible < answers <= possible
 
 
+@pytest.mark.deep
 def test_what_a_beam_keeps_is_within_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few long strips and many short ones; a beam that is wider takes more."""
     monkeypatch.setattr(skyline_beam, "MEMORY", 600_000)

@@ -88,6 +88,7 @@ def test_resizes_that_tables_do_not_hold_are_refused(tmp_path: Path, lab: Any) -
 SCALES = (2**-12, 2**-11, 2**-12 * 1.0005, 2**-15, 1e-6, 0.001, 0.05, 2.6, 2.7, 5.3)
 
 
+@pytest.mark.deep
 def test_every_int16_of_functions_by_tables(tmp_path: Path, lab: Any) -> None:
     """LOGISTIC and TANH of all integers, SOFTMAX of vectors of any length: C and `evaluate`."""
     lab.need_tools("host")
@@ -132,6 +133,7 @@ ROOTS = (
 )
 
 
+@pytest.mark.deep
 def test_every_int16_of_reciprocal_roots(tmp_path: Path, lab: Any) -> None:
     """Below zero, which TensorFlow Lite Micro refuses, it is the largest, as of zero. The last ones
     are all less than half a step, by which the runtime shifts more than there are bits."""

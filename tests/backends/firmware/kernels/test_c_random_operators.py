@@ -53,6 +53,7 @@ def test_int8_operators_equal_tflm(
         assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
 
 
+@pytest.mark.deep
 def test_operators_of_litert_alone_equal_it(fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in range(max(2, int(40 * fuzz))):
@@ -176,6 +177,7 @@ def test_int8_operators_equal_tflm_on_a_core(
             assert lab.unequal_tensors(run, want) == [], (seed, flags)
 
 
+@pytest.mark.deep
 def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in range(max(2, int(40 * fuzz))):

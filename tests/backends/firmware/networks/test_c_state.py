@@ -116,7 +116,7 @@ def test_filters_over_time_of_reals_with_stored_weights(
         compared(lab, forge, seed, tmp_path, runs=1)
 
 
-@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("hybrid", deep_but(True, [False, True]))
 def test_layers_that_take_what_they_gave(
     hybrid: bool, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
@@ -129,7 +129,7 @@ def test_layers_that_take_what_they_gave(
         compared(lab, forge, seed, tmp_path, runs=1, close=0.01 if hybrid else 1e-5)
 
 
-@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("hybrid", deep_but(True, [False, True]))
 def test_layers_of_reals_with_any_part(hybrid: bool, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Check peepholes, projections, normalized gates, gates in one, and int8 weights. A float that
     differs in its last bit may be quantized to the next number, which is seen in later steps."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from quick_options import QUICK
 from xdsl.parser import Parser
 
@@ -97,7 +98,7 @@ class Network:
         return f"{aliases}\n{head}\n{body}\nfunc.return {total} : !t\n}}\n"
 
 
-@pytest.mark.parametrize("rows", ["none", "all"])
+@pytest.mark.parametrize("rows", deep_but("all", ["none", "all"]))
 def test_runs_have_the_bits_of_copies(rows: str, tmp_path: Path, lab: Any, fuzz: float) -> None:
     lab.need_tools("host")
     in_place = 0

@@ -77,6 +77,7 @@ def test_layers_are_what_onnxruntime_computes(tmp_path: Path, fuzz: float) -> No
     assert apart <= count // 100, apart  # where a step of a state is another one
 
 
+@pytest.mark.deep
 def test_c_computes_the_same(tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in (2, 3):

@@ -112,6 +112,7 @@ def test_a_component_compiles_for_an_esp32c3(projects: dict[str, Project], tmp_p
         assert (tmp_path / f"{name}.o").stat().st_size > 0
 
 
+@pytest.mark.deep
 def test_middleware_compiles_as_c_for_a_cortex_m4(
     projects: dict[str, Project], tmp_path: Path
 ) -> None:

@@ -167,7 +167,9 @@ def check_layout(layout: str, out: Path) -> None:
 
 
 @pytest.mark.parametrize("section", [None, "weights:.qspi"])
-@pytest.mark.parametrize("name", [NETWORK, "hello_world_float", "streaming_wakeword_int8"])
+@pytest.mark.parametrize(
+    "name", deep_but(NETWORK, [NETWORK, "hello_world_float", "streaming_wakeword_int8"])
+)
 def test_a_flipped_byte_of_the_weights_is_noticed(
     section: str | None, name: str, shared: Path, tmp_path: Path, lab: Any
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_board_answers_as_the_reference(
     assert second.board is not None and not second.board.is_same_code
 
 
+@pytest.mark.deep
 def test_a_board_sends_what_its_operators_write(shared: Path, tmp_path: Path, lab: Any) -> None:
     """Compare all layers of a program that traces, find a kernel that was changed in it, and refuse
     one of other code."""

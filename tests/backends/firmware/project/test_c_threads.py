@@ -104,6 +104,7 @@ def test_state_that_is_declared_is_all_that_may_be_written(tmp_path: Path) -> No
     assert sorted(written[0]) == ["is_set", "variable_0"] and written[1] == []
 
 
+@pytest.mark.deep
 def test_threads_need_an_arena_each_and_nothing_else(shared: Path, tmp_path: Path) -> None:
     """ThreadSanitizer sees no race of runs in two arenas, and those of runs in one."""
     need_tools("host")

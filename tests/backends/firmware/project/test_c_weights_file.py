@@ -98,7 +98,7 @@ def test_a_mapped_file_gives_the_same_answers(
     assert "error: net has other weights" in text
 
 
-@pytest.mark.parametrize("rows", ["--rows=none", "--rows=auto"])
+@pytest.mark.parametrize("rows", deep_but("--rows=none", ["--rows=none", "--rows=auto"]))
 @pytest.mark.parametrize(
     "name",
     deep_but(NETWORK, [NETWORK, "hello_world_float", "streaming_wakeword_int8"]),

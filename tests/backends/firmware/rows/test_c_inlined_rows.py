@@ -83,6 +83,7 @@ def compared(
     return seen + Counter({f"{kind} in rows": n for kind, n in rows_cut.items()})
 
 
+@pytest.mark.deep
 def test_random_networks_compute_the_same_bits(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from c_programs import Program, compiled
 from row_networks import image_of
 from row_steps import mirrored, pool, same
@@ -36,6 +37,7 @@ def network(rng: np.random.Generator, quantized: bool) -> str:
     return f"func.func @main{types} {{\n{body}  func.return {name} : {net.type_of(shape)}\n}}\n"
 
 
+@pytest.mark.deep
 def test_rows_compute_the_same_bits(fuzz: float, lab: Any, tmp_path: Path) -> None:
     lab.need_tools("host")
     cc, options = compiled(lab.OBJECTS, lab.SANITIZE)
