@@ -7,12 +7,14 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from places import ROOT
+from source_files import files, imports, parsed
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes.operators import Activation
@@ -50,24 +52,11 @@ EVERYWHERE = ("memopt.dialects.memgraph.errors", "memopt.modules", LIBRARY)
 HEAVY = ("numpy", "onnx", "ortools", "ai_edge_litert", "flatbuffers")
 
 
-def files(*folders: str) -> list[Path]:
-    """Python files of the project, each once (the rooms are also links below src)."""
-    found = [p for f in folders for p in sorted((ROOT / f).rglob("*.py"))]
-    return [p for p in found if p.resolve() == p]
-
-
-@cache
-def imports(path: Path) -> set[str]:
-    """Full names of the modules that a file imports, anywhere in it."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names.add(node.module or "")
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return names
+@pytest.fixture(scope="module", autouse=True)
+def forgetting() -> Iterator[None]:
+    """All files' trees are 300 MB: they go with the last test of this module."""
+    yield
+    parsed.cache_clear()
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -107,7 +96,7 @@ def hidden_imports(path: Path) -> set[str]:
     """Modules of the project that a file imports inside a function."""
     return {
         node.module or ""
-        for f in ast.walk(ast.parse(path.read_text()))
+        for f in ast.walk(parsed(path))
         if isinstance(f, ast.FunctionDef)
         for node in ast.walk(f)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memopt.")
@@ -118,7 +107,7 @@ def hidden_imports(path: Path) -> set[str]:
 def shown_imports(path: Path) -> set[str]:
     """Modules of the project that a file imports when it is loaded."""
     names: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memopt"):
             names.add(node.module or "")
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
@@ -201,14 +190,14 @@ def test_live_ranges_are_derived_by_one_function_and_by_the_verifier() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.name}"
         for path in files(*(room for room in ROOMS if room != "solvers"), "src/memopt")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef) and spans(node)
     ]
     assert found == ["analysis/liveness.py:live_range"]
     steps = [
         f"{path.relative_to(ROOT)}:{node.name}"
         for path in files("verify")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef) and node.name == "touch"
     ]
     assert steps == ["verify/groups.py:touch"]
@@ -219,7 +208,7 @@ def test_the_plan_is_written_by_one_function() -> None:
     makers = [
         str(path.relative_to(ROOT))
         for path in files(*ROOMS, "src/memopt")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in ("PlanAttr", "fingerprint")
@@ -297,7 +286,7 @@ def test_no_test_imports_another() -> None:
 def test_every_module_and_public_function_says_what_it_is_for() -> None:
     silent: list[str] = []
     for path in files(*ROOMS, "src/memopt"):
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         if tree.body and ast.get_docstring(tree) is None:
             silent.append(str(path))
         silent += [
@@ -373,7 +362,7 @@ def operators_in(path: Path) -> list[str]:
     """Places of a file where two or more operators stand in one list, by class or by name. What
     activations are called too (`relu`) is no operator's name."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         names = {
             e.id if isinstance(e, ast.Name) else e.attr if isinstance(e, ast.Attribute) else e.value
             for one in listed(node)
