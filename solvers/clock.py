@@ -91,8 +91,10 @@ def watched(aim: str) -> Generator[None]:
 def tell(best: int, bound: int | None = None) -> None:
     """Say what the search under way knows by now; what was known is not forgotten."""
     if len(_watched) == 1:
-        known = _watched[0].best
-        _watched[0] = Standing(_watched[0].aim, best if known is None else min(known, best), bound)
+        known = _watched[0]
+        bests = [b for b in (known.best, best) if b is not None]
+        bounds = [b for b in (known.bound, bound) if b is not None]
+        _watched[0] = Standing(known.aim, min(bests), max(bounds, default=None))
 
 
 def standing() -> Standing | None:

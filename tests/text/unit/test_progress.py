@@ -101,7 +101,11 @@ def test_the_line_says_the_best_so_far_the_bound_and_what_is_left() -> None:
             text = "memgraph-schedule 12 s, peak 1,024 B, at least 896 B, 18 s left"
             assert spinner.line() == text
             clock.tell(2_000, 1_024)
-            assert spinner.line() == "memgraph-schedule 12 s, peak 1,024 B, the least, 18 s left"
+            closed = "memgraph-schedule 12 s, peak 1,024 B, the least, 18 s left"
+            assert spinner.line() == closed
+            clock.tell(1_024)  # nor is a bound forgotten, or a higher one
+            clock.tell(1_024, 512)
+            assert spinner.line() == closed
         now = 40.0
         assert spinner.line() == "memgraph-schedule 40 s, 0 s left"
 
