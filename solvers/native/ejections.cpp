@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ using Units = std::int64_t;
 constexpr std::int64_t MOST_PIECES = 1 << 16, MOST_SECTIONS = 1 << 17;
 constexpr std::size_t MOST_LIVE = std::size_t{1} << 27;  // pieces by section
 constexpr std::int64_t MOST_WEIGHT = std::int64_t{1} << 28, FIXED = std::int64_t{1} << 45;
+constexpr Units NOWHERE = -1;
 static_assert(FIXED > MOST_PIECES * MOST_WEIGHT && FIXED < INT64_MAX / (2 * MOST_PIECES));
 
 enum Status : std::int64_t { PAUSED, SOLVED, FAILED };
@@ -34,6 +36,21 @@ struct Item {
     std::int64_t weight, alignment;
     Units fixed, height;
     std::size_t piece, end;  // its pieces
+};
+
+// What the loops read of a piece, in one place: where it is, `bottom` NOWHERE while its item waits.
+struct Standing {
+    Units bottom, top;
+    std::int64_t weight;
+    std::size_t item;
+};
+
+struct Waiting {
+    std::int64_t weight, arrival;
+    std::size_t item;
+    bool operator<(const Waiting& other) const {
+        return weight < other.weight || (weight == other.weight && arrival > other.arrival);
+    }
 };
 
 Units floored(Units value, Units by) { return value / by - (value % by < 0); }
@@ -75,14 +92,15 @@ class Ejections {
                 live_[t].push_back(static_cast<std::uint32_t>(p));
         }
         offsets.assign(items_.size(), 0);
+        standing_.resize(pieces_.size());
     }
 
     bool begin(const std::int64_t* given, std::int64_t height) {
         if (height < 0 || height > LARGEST_SUM) return false;
         weights_.clear();
-        waiting_.clear();
+        waiting_ = {};
+        arrivals_ = 0;
         settled_.clear();
-        is_placed_.assign(items_.size(), 1);
         height_ = height;
         next_ = 0;
         is_lifted_ = false;
@@ -92,17 +110,18 @@ class Ejections {
             offsets[i] = item.fixed < 0 ? given[i] : item.fixed;
             weights_.push_back(item.fixed < 0 ? item.weight : FIXED);
             if (offsets[i] < 0 || offsets[i] > LARGEST_SUM) return false;
-            if (item.fixed >= 0 || offsets[i] + item.height <= height) continue;
-            is_placed_[i] = 0;
-            waiting_.push_back(i);
+            if (item.fixed < 0 && offsets[i] + item.height > height)
+                wait(i);
+            else
+                put(i, true);
         }
         return true;
     }
 
-    // Take any height, to place what waits above all else.
-    void lift() {
-        height_ = 2 * LARGEST_SUM;
-        is_lifted_ = true;
+    // Take a higher height; any, to place what waits above all else, where it is negative.
+    void lift(std::int64_t height) {
+        is_lifted_ = height < 0 || height > LARGEST_SUM;
+        height_ = is_lifted_ ? 2 * LARGEST_SUM : height;
         status_ = PAUSED;
     }
 
@@ -122,6 +141,19 @@ class Ejections {
     std::vector<Units> offsets;
 
   private:
+    // Let the pieces of an item stand at its offset, or nowhere.
+    void put(std::size_t i, bool is_placed) {
+        for (std::size_t at = items_[i].piece; at < items_[i].end; ++at) {
+            const Units bottom = offsets[i] + pieces_[at].at;
+            standing_[at] = {is_placed ? bottom : NOWHERE, bottom + pieces_[at].size, weights_[i], i};
+        }
+    }
+
+    void wait(std::size_t i) {
+        put(i, false);
+        waiting_.push({weights_[i], ++arrivals_, i});
+    }
+
     // The lowest of the cheapest offsets up to `highest`, in units of the item's alignment; -1 if
     // there is none. `near_` are then the placed pieces that are live with the item.
     std::int64_t cheapest(std::size_t i, Units highest) {
@@ -129,18 +161,22 @@ class Ejections {
         const Units a = item.alignment;
         near_.clear();
         events_.clear();
+        std::int64_t cost = 0;
         const auto consider = [&](const Piece& p, std::uint32_t index) {
-            const Piece& q = pieces_[index];
             ++work;
-            if (q.item == i || !is_placed_[q.item]) return;
-            const Units bottom = offsets[q.item] + q.at - p.at;
-            const Units low = std::max(Units{0}, floored(bottom - p.size, a) + 1);
-            const Units high = -floored(-(bottom + q.size), a);
+            const Standing& q = standing_[index];
+            if (q.bottom == NOWHERE || q.item == i) return;
+            const Units before = q.bottom - p.at - p.size, top = q.top - p.at;
+            const Units low = std::max(Units{0}, a == 1 ? before + 1 : floored(before, a) + 1);
+            const Units high = a == 1 ? top : -floored(-top, a);
             if (high <= low) return;
             near_.push_back({&p, &q});
             if (low > highest) return;
-            events_.push_back({low, weights_[q.item]});
-            events_.push_back({high, -weights_[q.item]});
+            if (low)
+                events_.push_back({low, q.weight});
+            else
+                cost += q.weight;
+            if (high <= highest) events_.push_back({high, -q.weight});
         };
         ++work;
         for (std::size_t at = item.piece; at < item.end; ++at) {
@@ -149,30 +185,62 @@ class Ejections {
             for (std::size_t t = p.first + 1; t < p.last; ++t)
                 for (auto index : starting_[t]) consider(p, index);
         }
-        std::sort(events_.begin(), events_.end(),
-                  [](const auto& x, const auto& y) { return x.first < y.first; });
-        Units position = 0, best = -1;
-        std::int64_t cost = 0, least = INT64_MAX;
-        for (auto event = events_.begin(); position <= highest;) {
-            for (; event != events_.end() && event->first == position; ++event)
-                cost += event->second;
-            if (cost < least) {
-                least = cost;
-                best = position;
+        if (highest < 0) return is_free_ = false, -1;
+        Units best = 0;
+        std::int64_t least = cost;
+        scatter(highest);
+        // a bucket is put in order when it is come to: most often a place below is free
+        for (std::size_t bucket = 0; least && bucket + 1 < bounds_.size(); ++bucket) {
+            const auto begin = ordered_.begin() + bounds_[bucket];
+            const auto end = ordered_.begin() + bounds_[bucket + 1];
+            sort_few(begin, end);
+            for (auto event = begin; least && event != end;) {
+                const Units position = event->first;
+                for (; event != end && event->first == position; ++event) cost += event->second;
+                if (cost < least) {
+                    least = cost;
+                    best = position;
+                }
             }
-            if (!cost || event == events_.end()) break;
-            position = event->first;
         }
         is_free_ = !least;
         return best;
     }
 
-    // Place the item that weighs most of those that wait; what lies there waits instead.
+    // By position; of few, as there are in most buckets, by insertion.
+    template <class Event>
+    static void sort_few(Event begin, Event end) {
+        if (end - begin > 24) {
+            std::sort(begin, end, [](const auto& x, const auto& y) { return x.first < y.first; });
+            return;
+        }
+        for (auto at = begin; at != end; ++at) {
+            const auto event = *at;
+            auto free = at;
+            for (; free != begin && (free - 1)->first > event.first; --free) *free = *(free - 1);
+            *free = event;
+        }
+    }
+
+    // The events from 0 to `highest` in `ordered_`, by as many buckets as there are events; bucket k
+    // lies between `bounds_` k and k + 1.
+    void scatter(Units highest) {
+        int shift = 0;
+        while (static_cast<std::size_t>(highest >> shift) > events_.size()) ++shift;
+        bounds_.assign(static_cast<std::size_t>(highest >> shift) + 2, 0);
+        for (const auto& [position, weight] : events_)
+            ++bounds_[static_cast<std::size_t>(position >> shift) + 1];
+        for (std::size_t k = 1; k < bounds_.size(); ++k) bounds_[k] += bounds_[k - 1];
+        next_of_ = bounds_;
+        ordered_.resize(events_.size());
+        for (const auto& event : events_)
+            ordered_[static_cast<std::size_t>(
+                next_of_[static_cast<std::size_t>(event.first >> shift)]++)] = event;
+    }
+
+    // Place the item that weighs most of those that wait, the first to wait of several; what lies there waits instead.
     void insert() {
-        std::size_t k = 0;
-        for (std::size_t other = 1; other < waiting_.size(); ++other)
-            if (weights_[waiting_[other]] > weights_[waiting_[k]]) k = other;
-        const std::size_t i = waiting_[k];
+        const std::size_t i = waiting_.top().item;
         const Item& item = items_[i];
         if (height_ < item.height) {
             status_ = FAILED;
@@ -183,8 +251,8 @@ class Ejections {
         ejected_.clear();
         if (!is_free_) {
             for (const auto& [p, q] : near_) {
-                const Units bottom = offset + p->at, other = offsets[q->item] + q->at;
-                if (bottom < other + q->size && other < bottom + p->size)
+                const Units bottom = offset + p->at;
+                if (bottom < q->top && q->bottom < bottom + p->size)
                     ejected_.push_back(q->item);
             }
             std::sort(ejected_.begin(), ejected_.end());
@@ -196,13 +264,10 @@ class Ejections {
                 }
             weights_[i] = std::min(MOST_WEIGHT, weights_[i] + item.weight);
         }
-        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(k));
-        for (std::size_t j : ejected_) {
-            is_placed_[j] = 0;
-            waiting_.push_back(j);
-        }
+        waiting_.pop();
+        for (std::size_t j : ejected_) wait(j);
         offsets[i] = offset;
-        is_placed_[i] = 1;
+        put(i, true);
     }
 
     // Let the next item sink, from the lowest to the highest.
@@ -220,7 +285,9 @@ class Ejections {
         }
         const std::size_t i = settled_[next_++];
         const Units position = cheapest(i, offsets[i] / items_[i].alignment);
-        if (is_free_) offsets[i] = position * items_[i].alignment;
+        if (!is_free_) return;
+        offsets[i] = position * items_[i].alignment;
+        put(i, true);
     }
 
     std::vector<Item> items_;
@@ -231,12 +298,15 @@ class Ejections {
     bool is_lifted_ = false, is_free_ = false;
     Status status_ = FAILED;
     std::vector<std::int64_t> weights_;
-    std::vector<char> is_placed_;
-    std::vector<std::size_t> waiting_, settled_;
+    std::vector<Standing> standing_;  // by piece
+    std::priority_queue<Waiting> waiting_;
+    std::int64_t arrivals_ = 0;
+    std::vector<std::size_t> settled_;
     std::size_t next_ = 0;
     // scratch
-    std::vector<std::pair<const Piece*, const Piece*>> near_;
-    std::vector<std::pair<Units, std::int64_t>> events_;
+    std::vector<std::pair<const Piece*, const Standing*>> near_;
+    std::vector<std::pair<Units, std::int64_t>> events_, ordered_;
+    std::vector<std::ptrdiff_t> bounds_, next_of_;
     std::vector<std::size_t> ejected_;
 };
 
@@ -258,7 +328,9 @@ std::int32_t memopt_ejections_begin(void* search, const std::int64_t* offsets,
     return 1;
 }
 
-void memopt_ejections_lift(void* search) { static_cast<Ejections*>(search)->lift(); }
+void memopt_ejections_lift(void* search, std::int64_t height) {
+    static_cast<Ejections*>(search)->lift(height);
+}
 
 std::int32_t memopt_ejections_advance(void* search, std::int64_t pause, std::int64_t* outcome) {
     return memopt::advance_search(search, pause, outcome, &Ejections::work);

@@ -65,8 +65,9 @@ MEMOPT_API void* memopt_ejections_create(const std::int64_t* numbers, std::int64
 MEMOPT_API std::int32_t memopt_ejections_begin(void* search, const std::int64_t* offsets,
                                                std::int64_t height);
 
-// Take any height from now on: what waits is placed above what stands, and nothing is moved.
-MEMOPT_API void memopt_ejections_lift(void* search);
+// Take a higher height from now on; where it is negative any: what waits is placed above what
+// stands, and nothing is moved.
+MEMOPT_API void memopt_ejections_lift(void* search, std::int64_t height);
 
 // Go on until `work` pieces were looked at in all. `outcome`: pieces; 0 paused, 1 solved, 2
 // impossible. Return 0, or 1 where memory ran out, after which it can only be destroyed.

@@ -37,7 +37,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "memopt_corners_destroy": (None, (c_void_p,)),
     "memopt_ejections_create": (c_void_p, (Numbers, c_int64)),
     "memopt_ejections_begin": (c_int32, (c_void_p, Numbers, c_int64)),
-    "memopt_ejections_lift": (None, (c_void_p,)),
+    "memopt_ejections_lift": (None, (c_void_p, c_int64)),
     "memopt_ejections_advance": (c_int32, (c_void_p, c_int64, Numbers)),
     "memopt_ejections_offsets": (None, (c_void_p, Numbers)),
     "memopt_ejections_destroy": (None, (c_void_p,)),

@@ -3,6 +3,7 @@
     search = Ejections(items)
     search.begin(offsets, height)           # what ends above the height waits
     search.advance(200_000)                 # SOLVED: `offsets`; else it goes on where it stopped
+    search.lift(height + 100)               # goes on, below a higher one
     search.lift()                           # time is over: what waits lies above what stands
 
 Of the items that wait the heaviest goes next, to the lowest of the offsets at which what is in the
@@ -82,9 +83,11 @@ class Ejections:
         ]
         self.waiting = [i for i, is_placed in enumerate(self.placed) if not is_placed]
 
-    def lift(self) -> None:
-        """Take any height: what waits is placed above what stands, and nothing is moved."""
-        self.height, self.is_lifted = ANY_HEIGHT, True
+    def lift(self, height: int | None = None) -> None:
+        """Take a higher height; any where none is given: what waits is placed above what stands,
+        and nothing is moved."""
+        self.is_lifted = height is None
+        self.height = ANY_HEIGHT if height is None else height
 
     def advance(self, pause: int) -> int:
         """Go on until `work` is `pause`: PAUSED, SOLVED, or FAILED where an item has no place

@@ -21,9 +21,10 @@ class NativeEjections(PausedSearch):
         if self.library.memopt_ejections_begin(self.handle, numbers_of(values), clamped(height)):
             raise MemoryError
 
-    def lift(self) -> None:
-        """Take any height: what waits is placed above what stands, and nothing is moved."""
-        self.library.memopt_ejections_lift(self.handle)
+    def lift(self, height: int | None = None) -> None:
+        """Take a higher height; any where none is given: what waits is placed above what stands,
+        and nothing is moved."""
+        self.library.memopt_ejections_lift(self.handle, -1 if height is None else height)
 
 
 def problem_of(items: Sequence[Item]) -> "array[int]":

@@ -2,9 +2,9 @@
 
 For thousands of buffers: a move looks at what is live with one of them. Each height takes a share
 of the bytes between the load and the best answer away; one that is not reached in `PATIENCE` is
-left for a nearer one. When the limit strikes, what still waits is placed on top of what stands, if
-that is soon done.
-Without a time limit the work is bounded.
+left for a nearer one, for which the search goes on from where it is: what its weights have learned
+is worth more than the answer that it began with. When the limit strikes, what still waits is placed
+on top of what stands, if that is soon done. Without a time limit the work is bounded.
 """
 
 from memopt.solvers import clock
@@ -45,13 +45,17 @@ def improve(
     search = ejections_of(items)
     work = WORK if deadline is None else 1 << 62
     looked_at = PATIENCE + 4 * pairs_of(items)
-    share = FIRST_SHARE
+    share, begins = FIRST_SHARE, True
     while best.arena > enough and search.work < work and not clock.late(deadline):
         height = best.arena - max(1, int((best.arena - enough) * share))
-        search.begin(offsets_of(problem, items, best), height)
+        if begins:
+            search.begin(offsets_of(problem, items, best), height)
+        else:
+            search.lift(height)
         status = _run(search, min(work, search.work + looked_at), deadline)
         if status != SOLVED and (status == FAILED or not clock.late(deadline)):
             share /= 2
+            begins = share < LEAST_SHARE or status == FAILED
             if share < LEAST_SHARE:
                 share, looked_at = FIRST_SHARE, 2 * looked_at
                 if status == FAILED:
@@ -61,6 +65,7 @@ def improve(
             search.lift()
             if search.advance(search.work + LIFTED * search.interval) != SOLVED:
                 break
+        begins = True
         answer = placement_of(problem, items, search.offsets)
         if answer.arena < best.arena:
             best, share = answer, FIRST_SHARE

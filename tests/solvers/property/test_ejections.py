@@ -24,10 +24,13 @@ Facts = list[tuple[int, int, list[int]]]
 def moves(
     search: Ejections | NativeEjections, given: list[int], height: int, steps: list[int]
 ) -> Facts:
-    """Return status, work and offsets after each of several calls, and of what is then lifted."""
+    """Return status, work and offsets after each of several calls, each but the first below a
+    higher height, and of what is then lifted."""
     search.begin(given, height)
     facts: Facts = []
-    for step in steps:
+    for call, step in enumerate(steps):
+        if call:
+            search.lift(height + call)
         facts.append((search.advance(search.work + step), search.work, list(search.offsets)))
         if facts[-1][0] != PAUSED:
             return facts

@@ -110,7 +110,7 @@ bool search_ejections(const Numbers& numbers, Random& random, bool hostile) {
         const auto height = hostile ? odd(random) : 100;
         if (memopt_ejections_begin(search, offsets.data(), height)) continue;
         memopt_ejections_advance(search, outcome[0] + 500, outcome);
-        memopt_ejections_lift(search);
+        memopt_ejections_lift(search, hostile ? odd(random) : turn % 2 ? -1 : 200);
         if (memopt_ejections_advance(search, outcome[0] + 10'000, outcome)) break;
     }
     memopt_ejections_offsets(search, offsets.data());
