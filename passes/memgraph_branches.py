@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.memgraph.functions import callee_scratch, reached_by, runs_of
 from memopt.dialects.memgraph.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.passes.plan.planned import Planned, PlanningPass
 
 
@@ -76,7 +77,12 @@ def _is_counted(func: FuncOp) -> bool:
 
 def _sizes(op: Operation) -> list[int]:
     """Return the bytes of each block that an operator works in."""
-    return [max(map(_arena, block.functions)) for block in callee_scratch(op)]
+    return [
+        max(map(_arena, block.functions), default=0)
+        if block.value is None
+        else bytes_of(block.value.type) or 0
+        for block in callee_scratch(op)
+    ]
 
 
 def _counted(op: Operation) -> list[int]:

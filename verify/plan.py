@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.placement import ScratchAttr
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.attributes.runtimes import interpreter_of
+from memopt.dialects.foreign import BRANCH, region_kind
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.dialects.memgraph.functions import (
     body_of,
+    called_by,
     callee_scratch,
     check_definitions,
     has_kind,
@@ -27,7 +29,7 @@ from memopt.dialects.memgraph.functions import (
     run_by,
     runs_of,
 )
-from memopt.dialects.memgraph.names import operator_kind, operator_name, place_of
+from memopt.dialects.memgraph.names import name_of, operator_kind, operator_name, place_of
 from memopt.dialects.memgraph.old_forms import BANKS, OldMemoriesAttr, old_form
 from memopt.dialects.memgraph.plan import (
     OFFSET,
@@ -43,6 +45,7 @@ from memopt.dialects.memgraph.plan import (
     scratch_list,
 )
 from memopt.dialects.memgraph.structure import HyperNode
+from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.memgraph.variables import VariableOp
 from memopt.dialects.rows.operations import family_of
 from memopt.verify.groups import Reading, read_function
@@ -182,10 +185,34 @@ def _check_branches(func: FuncOp) -> None:
                     raise MemoptError(text, place_of(op))
                 _check_counted(op, callee, scratch[k] if len(scratch) == len(blocks) else None)
                 place = scratch[k].offset.data
+                if block.level is None and called_by(op):
+                    continue  # its tensors are in each of its callers
                 if places.setdefault(callee, place) != place:
                     name = f"{operator_kind(op)} runs @{callee.sym_name.data}"
                     text = f"{name} at {place}, another operator elsewhere"
                     raise MemoptError(text, place_of(op))
+        if op.parent is body_of(func):
+            _check_regions(op)
+
+
+def _check_regions(op: Operation) -> None:
+    """Raise MemoptError unless what calls in the regions of an operation make has bytes of its own
+    behind those of the functions: of a loop all of it, of a branch what is not its result."""
+    needed: list[SSAValue] = []
+    for block in (block for region in op.regions for block in region.blocks):
+        ended = block.last_op.operands if block.last_op is not None else ()
+        for value in (r for call in block.ops if isinstance(call, CallOp) for r in call.results):
+            is_result = region_kind(op) == BRANCH and any(value is v for v in ended)
+            if not is_result and bytes_of(value.type) is not None:
+                needed.append(value)
+    own = (scratch_list(op) or ())[1:] if called_by(op) else ()
+    if called_by(op) and len(own) != len(needed):
+        text = f"{len(needed)} tensors are made in its regions, {len(own)} are counted"
+        raise MemoptError(f"{operator_kind(op)}: {text}; run memgraph-branches", place_of(op))
+    for value, scratch in zip(needed, own, strict=False):
+        if scratch.bytes.data < (bytes_of(value.type) or 0):
+            text = f"the {bytes_of(value.type)} B of {name_of(value)} are not counted"
+            raise MemoptError(f"{text}; run memgraph-branches", place_of(op))
 
 
 def _check_counted(op: Operation, callee: FuncOp, scratch: ScratchAttr | None) -> None:

@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import UnregisteredAttr, UnregisteredOp
 from xdsl.ir import Attribute, Operation, TypeAttribute
 
-from memopt.dialects.foreign.forms import class_kept, class_of, command_of, names_of
+from memopt.dialects.foreign.forms import class_kept, class_of, command_of, names_of, stands
 from memopt.dialects.memgraph.parts import NAME
 from memopt.dialects.operators import operations, operator_named
 
@@ -32,7 +32,7 @@ class ForeignContext(Context):
             if operator is not None:
                 self.load_op(operator)
         known = super().get_optional_op(name, dialect_stack=dialect_stack)
-        if known is None or issubclass(known, UnregisteredOp):
+        if known is None or issubclass(known, UnregisteredOp) or stands(name):
             return class_of(name) or known
         return known
 

@@ -103,7 +103,7 @@ def overwrites(op: Operation, model: ModelAttr) -> OperatorMemory:
     there, if nothing else that it reads does."""
     if not model.has_inplace:
         return whole(op, model)
-    origins = [_origin(v)[0] for v in op.operands]
+    origins = [origin_of(v)[0] for v in op.operands]
     fits = tuple(
         (k, k)
         for k, result in enumerate(op.results)
@@ -211,7 +211,7 @@ def _pieces(op: Operation) -> tuple[Alias, ...]:
     return tuple(a for a in describe(op, GENERIC).aliases if a.ties)
 
 
-def _origin(value: SSAValue) -> tuple[SSAValue, int]:
+def origin_of(value: SSAValue) -> tuple[SSAValue, int]:
     """Return the tensor that a value is a view or a piece of, and how many bytes from its start."""
     start = 0
     while isinstance(value, OpResult):
@@ -245,7 +245,7 @@ def _may_lie(op: Operation, starts: Sequence[int]) -> bool:
     """
     size, places = bytes_of(op.results[0].type) or 0, dict[SSAValue, int]()
     for value, start in zip(op.operands, starts, strict=True):
-        origin, inside = _origin(value)
+        origin, inside = origin_of(value)
         if places.setdefault(origin, start - inside) != start - inside:
             return False
         if any(other is not op for other in _joins(origin)):

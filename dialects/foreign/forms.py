@@ -37,6 +37,7 @@ class Parts:
     properties: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     regions: Sequence[Region] = ()
+    read_regions: Callable[[Parser], Sequence[Region]] | None = None  # that stand behind all this
 
 
 Form = Callable[[Parser], Parts]
@@ -52,6 +53,11 @@ def command_of(name: str) -> str | None:
 def names_of(name: str) -> tuple[str, ...]:
     """Return the names of all operations that the dialect of one has in its file here."""
     return tuple(getattr(file_of(name.partition(".")[0]), "MEMORY", ()))
+
+
+def stands(name: str) -> bool:
+    """Return whether a dialect's file reads operations of that name though xDSL has a class."""
+    return name in getattr(file_of(name.partition(".")[0]), "AS_THEY_STAND", ())
 
 
 @cache
@@ -88,7 +94,7 @@ def class_of(name: str) -> type[Operation] | None:
                 result_types=parts.types.outputs.data,
                 properties=parts.properties,
                 attributes=parts.attributes,
-                regions=parts.regions,
+                regions=parts.read_regions(parser) if parts.read_regions else parts.regions,
             )
 
     return ForeignOp
@@ -139,6 +145,27 @@ def returned(parser: Parser) -> Parts:
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
     return Parts(operands, FunctionType.from_lists(types, ()))
+
+
+Arguments = list[tuple[Parser.UnresolvedArgument, UnresolvedOperand]]
+
+
+def arguments_of(parser: Parser) -> Arguments:
+    """Return the arguments of regions that stand next, each with what it begins as:
+    `(%a = %x, %b = %y)`."""
+
+    def one() -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:
+        argument = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        return argument, parser.parse_unresolved_operand()
+
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, one)
+
+
+def region_with(parser: Parser, arguments: Arguments, types: Sequence[Attribute]) -> Region:
+    """Return the region that stands next, whose arguments are of these types."""
+    named = [argument.resolve(t) for (argument, _), t in zip(arguments, types, strict=True)]
+    return parser.parse_region(named)
 
 
 @cache

@@ -11,9 +11,8 @@ unregistered.
                                       `has_side_effect` it may move, as all of the others may
 %7 = stablehlo.reduce %6              a buffer of its own; what its region computes are scalars
 
-What has a region that computes tensors (`while`, `if`, `case`) is refused by name where it is
-planned (behaviour.py). Communication, `infeed`, `outfeed`, random numbers and what is not here keep
-their mutual order.
+What has regions that compute tensors (`while`, `if`, `case`) is one step (regions.py).
+Communication, `infeed`, `outfeed`, random numbers and what is not here keep their mutual order.
 """
 
 import re
@@ -23,6 +22,7 @@ from xdsl.dialects.builtin import ArrayAttr, TupleType, UnregisteredAttr
 from xdsl.ir import Attribute, Operation
 
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.foreign import BRANCH, LOOP
 from memopt.dialects.foreign.descriptions import (
     Concatenation,
     attribute_of,
@@ -37,6 +37,7 @@ from memopt.dialects.foreign.descriptions import (
     view,
     whole,
 )
+from memopt.dialects.foreign.regions import step_of_regions
 from memopt.dialects.foreign.stablehlo_forms import FORMS as FORMS
 from memopt.dialects.memgraph.behaviour import careful
 from memopt.dialects.memgraph.errors import MemoptError
@@ -65,10 +66,10 @@ WHOLE = (
     "unary_einsum",
 )
 CAREFUL = (
-    *("after_all", "all_gather", "all_reduce", "all_to_all", "async_done", "async_start", "case"),
+    *("after_all", "all_gather", "all_reduce", "all_to_all", "async_done", "async_start"),
     *("collective_broadcast", "collective_permute", "composite", "create_token"),
-    *("get_tuple_element", "if", "infeed", "outfeed", "recv", "reduce_scatter", "return", "rng"),
-    *("send", "set_dimension_size", "tuple", "while"),
+    *("get_tuple_element", "infeed", "outfeed", "recv", "reduce_scatter", "return", "rng"),
+    *("send", "set_dimension_size", "tuple"),
 )
 WITH_REGION = ("map", "reduce", "reduce_window", "select_and_scatter", "sort")
 
@@ -157,6 +158,7 @@ MEMORY = {
         (WHOLE, whole),
         (CAREFUL, careful),
         (WITH_REGION, _with_region),
+        (("while", "if", "case"), step_of_regions),
         (("scatter",), _scatter),
         (("dynamic_update_slice",), overwrites),
         (("reshape", "dynamic_reshape", "bitcast_convert"), view),
@@ -169,3 +171,5 @@ MEMORY = {
     )
     for name in names
 }
+
+REGIONS = {"stablehlo.while": LOOP, "stablehlo.if": BRANCH, "stablehlo.case": BRANCH}

@@ -8,6 +8,7 @@
 %5 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [DEFAULT] : ...
 %6 = stablehlo.reduce(%5 init: %z) applies stablehlo.add across dimensions = [0] : ...
 %7 = stablehlo.iota dim = 0 : tensor<4xi32>
+%8 = stablehlo.while(%a = %7) : tensor<4xi32> cond { ... } do { ... }
 """
 
 from collections.abc import Mapping
@@ -30,10 +31,12 @@ from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.foreign.forms import (
     Form,
     Parts,
+    arguments_of,
     class_of,
     constant,
     kept,
     operands_of,
+    region_with,
     returned,
 )
 
@@ -240,6 +243,29 @@ def _convolution(parser: Parser) -> Parts:
     return Parts(parts.operands, parts.types, {**properties, **parts.attributes})
 
 
+def _while(parser: Parser) -> Parts:
+    """Return the parts of `(%a = %x, %b = %y) : types attributes {...} cond {...} do {...}`, whose
+    regions have the same arguments."""
+    arguments = arguments_of(parser)
+    parser.parse_punctuation(":")
+    types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+    attributes = {}
+    if parser.parse_optional_keyword("attributes") is not None:
+        attributes = parser.parse_optional_attr_dict()
+    if len(types) != len(arguments):
+        parser.raise_error(f"{len(arguments)} values, but {len(types)} types")
+
+    def regions(parser: Parser) -> list[Region]:
+        parser.parse_keyword("cond")
+        condition = region_with(parser, arguments, types)
+        parser.parse_keyword("do")
+        return [condition, region_with(parser, arguments, types)]
+
+    operands = [operand for _, operand in arguments]
+    type_ = FunctionType.from_lists(types, types)
+    return Parts(operands, type_, attributes=attributes, read_regions=regions)
+
+
 WINDOW: Final[Mapping[str, str]] = {
     "stride": "window_strides",
     "pad": "padding",
@@ -292,5 +318,6 @@ FORMS: Final[Mapping[str, Form]] = {
     "stablehlo.return": returned,
     "stablehlo.select": _select,
     "stablehlo.slice": _slice,
+    "stablehlo.while": _while,
 }
 """Name -> how the operation is read."""

@@ -15,18 +15,20 @@ only one of what is broadcast; `reshape` has rows where the height stays. Weight
 zero points, shifts and multipliers are read whole. What has no rows here is computed as a whole, as
 is what says no kernel, stride, padding, or says it by no constant.
 
-All are pure but what has variables, regions or somebody else's meaning (`tosa.custom`), which get
-the careful defaults.
+All are pure but what has variables or somebody else's meaning (`tosa.custom`), which get the
+careful defaults. What has regions (`cond_if`, `while_loop`) is one step (regions.py).
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import FunctionType, TensorType, i1
+from xdsl.ir import Operation, Region
+from xdsl.parser import Parser
 
 from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.foreign import BRANCH, LOOP
 from memopt.dialects.foreign.descriptions import (
     Concatenation,
     attribute_of,
@@ -41,6 +43,8 @@ from memopt.dialects.foreign.descriptions import (
     view,
     whole,
 )
+from memopt.dialects.foreign.forms import Form, Parts, arguments_of, region_with, returned
+from memopt.dialects.foreign.regions import step_of_regions
 from memopt.dialects.memgraph.behaviour import careful
 from memopt.dialects.memgraph.interface import (
     DescribeRows,
@@ -69,8 +73,8 @@ WHOLE = (
     *("tile", "transpose_conv2d"),
 )
 CAREFUL = (
-    *("apply_scale", "cond_if", "custom", "variable", "variable.read", "variable.write"),
-    *("variable_read", "variable_write", "while_loop", "yield"),
+    *("apply_scale", "custom", "variable", "variable.read", "variable.write", "variable_read"),
+    *("variable_write", "yield"),
 )
 OVER_AXIS = (
     *("argmax", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod"),
@@ -224,6 +228,7 @@ MEMORY = {
         (("table",), _table),
         (WHOLE, whole),
         (CAREFUL, careful),
+        (("cond_if", "while_loop"), step_of_regions),
         (("scatter",), overwrites),
         (("reshape", "identity"), view),
         (("transpose",), _transpose),
@@ -247,3 +252,48 @@ ROWS: dict[str, DescribeRows] = {
     )
     for name in names
 }
+
+REGIONS = {"tosa.while_loop": LOOP, "tosa.cond_if": BRANCH}
+
+
+def _cond_if(parser: Parser) -> Parts:
+    """Return the parts of `%c -> (types) {...} else {...}`, or, of later releases,
+    `%c : tensor<i1> -> type {...} else {...}`."""
+    operand = parser.parse_unresolved_operand()
+    later = parser.parse_optional_punctuation(":") is not None
+    flag = parser.parse_type() if later else TensorType(i1, [])
+    parser.parse_punctuation("->")
+    results = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    types = FunctionType.from_lists([flag], results or [parser.parse_type()])
+
+    def regions(parser: Parser) -> list[Region]:
+        first = parser.parse_region()
+        parser.parse_keyword("else")
+        return [first, parser.parse_region()]
+
+    return Parts([operand], types, read_regions=regions)
+
+
+def _while_loop(parser: Parser) -> Parts:
+    """Return the parts of `(%a = %x) : (types) -> (types) {...} do {^bb0(%a: type): ...}`."""
+    arguments = arguments_of(parser)
+    parser.parse_punctuation(":")
+    type_ = parser.parse_function_type()
+
+    def regions(parser: Parser) -> list[Region]:
+        first = region_with(parser, arguments, type_.inputs.data)
+        parser.parse_keyword("do")
+        return [first, parser.parse_region()]
+
+    return Parts([operand for _, operand in arguments], type_, read_regions=regions)
+
+
+FORMS: dict[str, Form] = {
+    "tosa.cond_if": _cond_if,
+    "tosa.while_loop": _while_loop,
+    "tosa.yield": returned,
+}
+"""Name -> how the operation is read where it stands otherwise than most do."""
+
+AS_THEY_STAND = ("tosa.cond_if", "tosa.yield")
+"""What xDSL has in one release's form alone: its `tosa.yield` ends no `tosa.while_loop`."""

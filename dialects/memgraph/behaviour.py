@@ -125,11 +125,16 @@ def careful(op: Operation, model: ModelAttr) -> OperatorMemory:
     return OperatorMemory(results, in_place, effects=() if pure else (WORLD,))
 
 
+def check_memrefs(op: Operation) -> None:
+    """Raise MemoptError for memrefs."""
+    if any(isinstance(v.type, MemRefType) for v in (*op.operands, *op.results)):
+        raise MemoptError(f"{full_name(op)} uses a memref; only tensors are planned", place_of(op))
+
+
 def check_planned(op: Operation) -> None:
     """Raise MemoptError for memrefs and for buffers inside regions, whose bytes no plan would
     count, and for calls of functions that have some."""
-    if any(isinstance(v.type, MemRefType) for v in (*op.operands, *op.results)):
-        raise MemoptError(f"{full_name(op)} uses a memref; only tensors are planned", place_of(op))
+    check_memrefs(op)
     inside = _inner_buffer(op)
     if inside is not None:
         raise MemoptError(

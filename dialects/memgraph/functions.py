@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from memopt.dialects.attributes.operators import SourceAttr
+from memopt.dialects.foreign import LOOP, region_kind
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of, place_of
+from memopt.dialects.memgraph.tensors import is_buffer
 
 # Options that name what an operator runs: IF, WHILE, and CALL_ONCE, which does so in its first run.
 SUBGRAPHS = frozenset(f"{name}SubgraphIndex" for name in ("then", "else", "cond", "body", "init"))
@@ -109,8 +111,31 @@ def _numbered(op: Operation) -> dict[int, FuncOp]:
 
 
 def run_by(op: Operation, table: Mapping[int, FuncOp] | None = None) -> tuple[FuncOp, ...]:
-    """Return the functions that an operator runs: those of the subgraphs that its options name.
-    `table` has those of its module by number, for who asks of many operators."""
+    """Return the functions that an operator runs: those of the subgraphs that its options name, or
+    those that it calls. `table` has those of its module by number, for who asks of many
+    operators."""
+    return _named_by_options(op, table) or called_by(op)
+
+
+def called_by(op: Operation) -> tuple[FuncOp, ...]:
+    """Return the functions with a body that an operation of a function calls, itself or in its
+    regions; a call in the regions of another operation is that one's."""
+    parent = op.parent_op()
+    if not isinstance(parent, FuncOp) or not (op.regions or isinstance(op, CallOp)):
+        return ()
+    calls = [inner for inner in op.walk() if isinstance(inner, CallOp)]
+    module = _module_of(op) if calls else None
+    if module is None:
+        return ()
+    named = {func.sym_name.data: func for func in functions(module)}
+    callees = (named.get(call.callee.string_value()) for call in calls)
+    return tuple(dict.fromkeys(func for func in callees if func is not None))
+
+
+def _named_by_options(
+    op: Operation, table: Mapping[int, FuncOp] | None = None
+) -> tuple[FuncOp, ...]:
+    """Return the functions of the subgraphs that an operator's options name."""
     options = op.properties.get("options")
     if not isinstance(options, DictionaryAttr):
         return ()
@@ -128,21 +153,26 @@ def run_by(op: Operation, table: Mapping[int, FuncOp] | None = None) -> tuple[Fu
 @dataclass(frozen=True)
 class CalleeScratch:
     """Bytes that an operator works in, for `functions` of which one runs at a time. With a `level`
-    they are those that several operators run, at the same bytes in all of these."""
+    they are those that several operators run, at the same bytes in all of these. With a `value`
+    they are for a tensor that is made in its regions."""
 
-    functions: tuple[FuncOp, ...]
+    functions: tuple[FuncOp, ...] = ()
     level: int | None = None
+    value: SSAValue | None = None
 
 
 def callee_scratch(op: Operation) -> list[CalleeScratch]:
     """Return what an operator works in because it runs functions, in the order of its scratch.
 
     One is for those that it alone runs. A function that several operators run has its bytes once:
-    in the function that nobody runs, where every operator that leads to it works in them.
+    in the function that nobody runs, where every operator that leads to it works in them. A
+    function that is called has bytes in each of its callers, and before the tensors of regions.
     """
-    direct = run_by(op)
+    direct = _named_by_options(op)
     if not direct:
-        return []
+        called, values = called_by(op), region_values(op)
+        first = [CalleeScratch(called)] if called or values else []
+        return [*first, *(CalleeScratch(value=v) for v in values)]
     shared = shared_functions(op)
     own = tuple(f for f in direct if f not in shared)
     blocks = [CalleeScratch(own)] if own else []
@@ -152,6 +182,20 @@ def callee_scratch(op: Operation) -> list[CalleeScratch]:
             callees = tuple(f for f in functions_at if f in inside)
             blocks += [CalleeScratch(callees, level)] if callees else []
     return blocks
+
+
+def region_values(op: Operation) -> list[SSAValue]:
+    """Return the results of calls in an operation's regions that need bytes of their own: all, but
+    those that a region that runs once ends with, which are results of the operation."""
+    if isinstance(op, FuncOp):
+        return []
+    values: list[SSAValue] = []
+    for block in (block for region in op.regions for block in region.blocks):
+        ended = set(block.last_op.operands) if block.last_op is not None else set[SSAValue]()
+        called = [r for call in block.ops if isinstance(call, CallOp) for r in call.results]
+        is_loop = bool(called) and region_kind(op) == LOOP
+        values += [r for r in called if is_buffer(r.type) and (is_loop or r not in ended)]
+    return values
 
 
 def levels_of(shared: Sequence[FuncOp]) -> list[list[FuncOp]]:
@@ -177,7 +221,7 @@ def shared_functions(op: Operation) -> list[FuncOp]:
     table, counts = _numbered(op), dict[FuncOp, int]()
     for caller in present:
         for each in caller.walk():
-            for func in run_by(each, table):
+            for func in _named_by_options(each, table):
                 counts[func] = counts.get(func, 0) + 1
     return [func for func in present if counts.get(func, 0) > 1]
 

@@ -40,14 +40,15 @@ func.func @own(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // -----
 func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{stablehlo.while has the buffer a in a region, which is not planned}}
+  // expected-error@+1 {{stablehlo.while has the buffer b in a region, which is not planned; run --outline first}}
   %0 = "stablehlo.while"(%x) ({
   ^bb0(%a: tensor<4xf32>):
     %c = "stablehlo.constant"() <{value = dense<true> : tensor<i1>}> : () -> tensor<i1>
     "stablehlo.return"(%c) : (tensor<i1>) -> ()
   }, {
   ^bb0(%a: tensor<4xf32>):
-    "stablehlo.return"(%a) : (tensor<4xf32>) -> ()
+    %b = "stablehlo.negate"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%b) : (tensor<4xf32>) -> ()
   }) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -56,4 +57,35 @@ func.func @tuple(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{stablehlo.custom_call makes a tuple, of which no part is planned}}
   %0 = "stablehlo.custom_call"(%x) <{call_target_name = "f"}> : (tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
   return %x : tensor<4xf32>
+}
+// -----
+// Of what is wrong in a region that region says more than the form around it.
+func.func @inside(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.while(%a = %x) : tensor<4xf32> cond {
+    // expected-error@+1 {{this form of stablehlo.gather is not read}}
+    %1 = stablehlo.gather %a
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    stablehlo.return %a : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @inside_tosa(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %0 = tosa.cond_if %c -> (tensor<4xf32>) {
+    // expected-error@+1 {{this form of tosa.exp is not read}}
+    %1 = tosa.exp %x : tensor<4xf32>
+    tosa.yield %1 : tensor<4xf32>
+  } else {
+    tosa.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @counts(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{this form of stablehlo.while is not read}}
+  %0 = stablehlo.while(%a = %x) : tensor<4xf32>, tensor<4xf32> cond {
+  } do {
+  }
+  return %0 : tensor<4xf32>
 }

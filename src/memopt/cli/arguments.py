@@ -55,6 +55,11 @@ OTHER_SHORTHANDS = {
         wrong="--extract={1}: expected from=X,to=Y; more of them, and other names, go through -p",
         quoted=True,
     ),
+    "outline": Shorthand("regions that compute tensors as functions", "memgraph-outline"),
+    "branches": Shorthand(
+        "count the arenas of functions that operators run as their scratch, and plan again",
+        "memgraph-branches",
+    ),
     "partition": Shorthand(
         "cut into K parts that are scheduled one by one, or auto",
         "memgraph-partition.k",

@@ -110,8 +110,9 @@ class BoundedParser(Parser):
             self._resume_from(start)
             try:
                 return read(kinds.other)
-            except ParseError:
-                raise error from None
+            except ParseError as later:  # whichever read further knows more of what is wrong
+                first = error.span.start if isinstance(error, ParseError) else later.span.start
+                raise (later if later.span.start > first else error) from None
         return operation
 
     def _parse_dialect_type_or_attribute_body(

@@ -1,0 +1,178 @@
+"""`memgraph-outline`: regions that compute tensors become functions, which are planned as any is.
+
+Before:
+    %r = "stablehlo.if"(%p) ({
+      %a = "stablehlo.negate"(%x) : (!t) -> !t
+      %b = "stablehlo.tanh"(%a) : (!t) -> !t
+      "stablehlo.return"(%b) : (!t) -> ()
+    }, {
+      "stablehlo.return"(%x) : (!t) -> ()
+    }) : (tensor<i1>) -> !t
+After:
+    %r = "stablehlo.if"(%p) ({
+      %b = func.call @main_if(%x) : (!t) -> !t
+      "stablehlo.return"(%b) : (!t) -> ()
+    }, ...
+    func.func private @main_if(%x: !t) -> !t attributes {memgraph.model = ...io = caller...}
+
+Arguments and results of a private function that is called lie with the caller, so that its arena is
+what it needs beside them. What a region reads from outside is an argument, a constant comes along,
+and what a loop hands on as it was stays in the region. `mlir-opt --inline` undoes it. An operation
+of which nobody says that it is a loop or a branch keeps its regions.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from memopt.dialects.attributes.model import ModelAttr
+from memopt.dialects.foreign import region_kind
+from memopt.dialects.foreign.regions import exchanges
+from memopt.dialects.memgraph.functions import body_of, called_by, functions, read_values
+from memopt.dialects.memgraph.interface import is_constant_like, is_constant_value
+from memopt.dialects.memgraph.names import full_name
+from memopt.dialects.memgraph.plan import MODEL, drop_plan, model_of
+from memopt.dialects.memgraph.tensors import is_buffer
+
+
+@dataclass(frozen=True)
+class MemgraphOutlinePass(ModulePass):
+    """Make functions of the regions that compute tensors, so that each is planned."""
+
+    name = "memgraph-outline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in list(functions(op)):
+            for step in [each for each in _inner_first(body_of(func)) if region_kind(each)]:
+                if not any(map(_computes, _blocks(step))):
+                    continue
+                for block in _blocks(step):
+                    _outline(op, func, step, block)
+                _drop(func)
+        called = {
+            callee for f in functions(op) for each in f.body.walk() for callee in called_by(each)
+        }
+        for func in [f for f in functions(op) if f in called]:
+            is_private = func.sym_visibility is not None and func.sym_visibility.data == "private"
+            if is_private and model_of(func).io.data != "caller":
+                model = _at_the_caller(model_of(func))
+                _drop(func)
+                func.attributes[MODEL] = model
+
+
+def _drop(func: FuncOp) -> None:
+    """Drop the plan of a function, if it has one, and nothing else."""
+    model = func.attributes.get(MODEL)
+    drop_plan(func)
+    if model is not None:
+        func.attributes[MODEL] = model
+
+
+def _at_the_caller(model: ModelAttr) -> ModelAttr:
+    """Return the memory rules of a function whose arguments and results lie with the caller."""
+    return ModelAttr(
+        model.target.data,
+        model.alignment.data,
+        "caller",
+        model.has_views,
+        model.has_inplace,
+        model.scratch.data,
+    )
+
+
+def _inner_first(block: Block) -> Iterator[Operation]:
+    for op in list(block.ops):
+        for inner in _blocks(op):
+            yield from _inner_first(inner)
+        yield op
+
+
+def _blocks(op: Operation) -> Iterator[Block]:
+    """Yield the block of each region that has one; of several nothing is known."""
+    for region in op.regions:
+        if len(region.blocks) == 1:
+            yield region.block
+
+
+def _computes(block: Block) -> bool:
+    """Return whether a region makes tensors that nobody would plan, or hands its arguments to
+    other places."""
+    calls = [op for op in block.ops if isinstance(op, CallOp)]
+    if len(calls) > 1 or exchanges(block):
+        return True
+    return any(
+        is_buffer(r.type)
+        for op in block.ops
+        if op not in calls and not is_constant_like(op)
+        for inner in op.walk()
+        for r in inner.results
+    )
+
+
+def _outline(module: ModuleOp, func: FuncOp, step: Operation, block: Block) -> None:
+    """Move what a block computes into a function, and call it there."""
+    last, moves = block.last_op, exchanges(block)
+    moved = [op for op in block.ops if op is not last]
+    if last is None or not (moved or moves):
+        return
+    inside = {r for op in moved for r in op.results}
+    ended = list(last.operands)
+    results = [v for v in dict.fromkeys(ended) if v in inside or v in moves]
+    taken, body = _body(moved, results)
+    name = _free_name(module, f"{func.sym_name.data}_{full_name(step).partition('.')[2]}")
+    types = [v.type for v in taken], [v.type for v in results]
+    outlined = FuncOp(name, types, Region(body), StringAttr("private"))
+    outlined.attributes[MODEL] = _at_the_caller(model_of(func))
+    outlined.location = step.location
+    module.body.block.add_op(outlined)
+    call = CallOp(name, taken, types[1])
+    call.location = step.location
+    block.insert_op_before(call, last)
+    outside = dict(zip(results, call.results, strict=True))
+    for value, result in outside.items():
+        result.name_hint = value.name_hint
+    last.operands = [outside.get(v, v) for v in ended]
+
+
+def _body(moved: list[Operation], results: list[SSAValue]) -> tuple[list[SSAValue], Block]:
+    """Move operations into a block of their own, which returns `results`. Return the values from
+    outside that are its arguments, and the block."""
+    inside = {r for op in moved for r in op.results}
+    read = [v for op in moved for v in read_values(op)]
+    outer = [v for v in dict.fromkeys((*read, *results)) if v not in inside]
+    constants = dict.fromkeys(v.op for v in outer if is_constant_value(v))
+    taken = [v for v in outer if not is_constant_value(v)]
+    body = Block(arg_types=[v.type for v in taken])
+    inner: dict[SSAValue, SSAValue] = dict(zip(taken, body.args, strict=True))
+    for value, argument in zip(taken, body.args, strict=True):
+        argument.name_hint = value.name_hint
+    for owner in constants:
+        copy = owner.clone()
+        body.add_op(copy)
+        inner.update(zip(owner.results, copy.results, strict=True))
+    for op in moved:
+        op.detach()
+        body.add_op(op)
+        for each in op.walk():
+            each.operands = [inner.get(v, v) for v in each.operands]
+    body.add_op(ReturnOp(*(inner.get(v, v) for v in results)))
+    return taken, body
+
+
+def _free_name(module: ModuleOp, wanted: str) -> str:
+    """Return a name that no symbol of the module has: the one that is wanted, or with a number."""
+    known = {
+        s.data
+        for op in module.body.block.ops
+        if isinstance(s := op.properties.get("sym_name"), StringAttr)
+    }
+    number, name = 0, wanted
+    while name in known:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
