@@ -191,7 +191,7 @@ def _check_branches(func: FuncOp) -> None:
                     name = f"{operator_kind(op)} runs @{callee.sym_name.data}"
                     text = f"{name} at {place}, another operator elsewhere"
                     raise MemoptError(text, place_of(op))
-        if op.parent is body_of(func):
+        if op.regions and op.parent_op() is func:
             _check_regions(op)
 
 
@@ -205,7 +205,7 @@ def _check_regions(op: Operation) -> None:
             is_result = region_kind(op) == BRANCH and any(value is v for v in ended)
             if not is_result and bytes_of(value.type) is not None:
                 needed.append(value)
-    own = (scratch_list(op) or ())[1:] if called_by(op) else ()
+    own = (scratch_list(op) or ())[1:]
     if called_by(op) and len(own) != len(needed):
         text = f"{len(needed)} tensors are made in its regions, {len(own)} are counted"
         raise MemoptError(f"{operator_kind(op)}: {text}; run memgraph-branches", place_of(op))
