@@ -24,14 +24,12 @@ from memopt.backends.c.emit.calls import (
     tensor_text,
 )
 from memopt.backends.c.emit.header import bytes_in
-from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.emit.lowering import lower_by
 from memopt.backends.c.emit.registry import matching, own_workspace
 from memopt.backends.c.inline.inlined_calls import add_inlined
 from memopt.backends.c.inline.inlined_producers import inlining_of
 from memopt.backends.c.inline.sums import overwriting, part_of
 from memopt.backends.c.rows.loop import add_row_program, run_rows, start_rows
-from memopt.backends.c.rows.paired_rows import RowsCalled, are_pair
 from memopt.backends.c.rows.row_program import (
     Move,
     RowOperator,
@@ -39,6 +37,7 @@ from memopt.backends.c.rows.row_program import (
     row_operators,
     rows_of_operators,
 )
+from memopt.backends.c.rows.row_runs import RowsCalled, in_runs
 from memopt.backends.c.stream.streaming import Stream, guarded
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import has_kind
@@ -94,8 +93,6 @@ def add_operators(out: Source) -> Program:
         goes_on = bool(stretches) and stretches[-1][::2] == (len(out.calls) - 1, first)
         made_now = (op,) if isinstance(op, RowOp) else ()
         calls += [RowsCalled(number, (step,), made_now) for number in entries]
-        if goes_on and _are_pair(out.layout, operators, calls, len(entries)):
-            calls[-2:] = [calls[-2].paired(calls[-1])]
         if goes_on:
             stretches[-1] = (stretches[-1][0], stretches[-1][1], len(calls))
         else:
@@ -106,7 +103,11 @@ def add_operators(out: Source) -> Program:
     if not operators:
         raise MemoptError("C backend: rows are received, and no operator runs in rows")
     above = {MOVE: len(operators), RECEIVE: len(operators) + bool(moves)}
-    numbered = [replace(c, number=above.get(c.number, c.number)) for c in calls]
+    largest, numbered = len(operators) + bool(moves), list[RowsCalled]()
+    for k, (at, first, last) in enumerate(stretches):
+        runs = in_runs(out.layout, operators, calls[first:last], largest)
+        stretches[k] = at, len(numbered), len(numbered) + len(runs)
+        numbered += [replace(c, number=above.get(c.number, c.number)) for c in runs]
     widths = add_row_program(out, operators, numbered, moves, profiled)
     for o in operators:
         if o.inlined is not None:
@@ -118,18 +119,6 @@ def add_operators(out: Source) -> Program:
     for at, first, last in stretches:
         out.calls[at] = run_rows(widths, first, last)
     return Program(start_rows(widths, len(operators)))
-
-
-def _are_pair(
-    layout: Layout, operators: Sequence[RowOperator], calls: Sequence[RowsCalled], new: int
-) -> bool:
-    """Return whether the last call, if it is the only one of `new`, goes into the one before."""
-    if new != 1 or len(calls) < 2:
-        return False
-    before, last = calls[-2:]
-    if before.number != last.number or before.is_pair or not last.rows:
-        return False
-    return are_pair(layout, operators[last.number], before.rows[0], last.rows[0])
 
 
 def add_operator(out: Source, op: Operation, index: int, step: int) -> None:

@@ -2,8 +2,8 @@
 
 operators[]         of each: kernel, parameters, window, and the tables of its rows' places
 op5_out_at[32]      where each row of a tensor lies, in units of the smallest alignment there is
-calls[]             what runs, a byte each: an operator, whose rows run in ascending order, or two
-                    rows of it (paired_rows.py)
+calls[]             what runs, a byte each: an operator, whose rows run in ascending order, or
+                    several rows of it (row_runs.py)
 run_rows(..., 0, 231);
 """
 
@@ -15,11 +15,11 @@ from memopt.backends.c.emit.call import Table
 from memopt.backends.c.emit.calls import Source, add_parameters, table_name, tensor_text
 from memopt.backends.c.emit.header import bytes_in
 from memopt.backends.c.rows.live_rows import LiveRows
-from memopt.backends.c.rows.paired_rows import RowsCalled
 from memopt.backends.c.rows.row_calls import ConstantRows
 from memopt.backends.c.rows.row_numbers import Numbers, numbers_of
 from memopt.backends.c.rows.row_places import Places, places_of
 from memopt.backends.c.rows.row_program import Move, RowOperator, received_in_order
+from memopt.backends.c.rows.row_runs import RowsCalled
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.names import name_of
@@ -122,9 +122,9 @@ ALONE = {
     "trace": "    TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));\n",
 }
 
-PAIRS = {
-    "split": """    const int32_t number = calls[call] & (PAIR - 1);
-    const int32_t more = calls[call] / PAIR;
+RUNS = {
+    "split": """    const int32_t number = calls[call] & (MORE - 1);
+    const int32_t more = calls[call] / MORE;
 """,
     "next": "next[number]",
     "number": "number",
@@ -193,16 +193,16 @@ def add_row_program(
     are any, then a row to be received. `profiled` are the operators' numbers in the whole file."""
     received = out.layout.received
     places = () if received is None else places_of(out.layout, received_in_order(received))
-    pairs = any(call.is_pair for call in calls)
-    numbers = numbers_of(operators, places, moves, pairs)
+    more = max(call.more for call in calls)
+    numbers = numbers_of(operators, places, moves, more)
     used = _used(operators, bool(moves))
     out.data.append(_types(numbers, operators, used))
     entries = "".join(_entry(out, o, numbers, used) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
-    if pairs:
-        comment = "in calls[]: the row behind it, too"
-        out.data.append(f"enum {{ PAIR = {numbers.pair} }}; /* {comment} */\n")
+    if more:
+        comment = "in calls[]: another row behind it, too"
+        out.data.append(f"enum {{ MORE = {numbers.more} }}; /* {comment} */\n")
     if received is not None:
         out.data.append(_beside_operators(len(operators), bool(moves)))
         out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
@@ -214,7 +214,7 @@ def add_row_program(
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
     out.data.append(filled(PROFILED, {"profiled": ", ".join(map(str, profiled))}))
-    how = {**(WHOLE if received is None else STREAMED), **(PAIRS if pairs else ALONE)}
+    how = {**(WHOLE if received is None else STREAMED), **(RUNS if more else ALONE)}
     pointers = max(_pointers(operators[c.number], c) for c in calls if c.rows)
     values = {
         **how,
@@ -269,7 +269,7 @@ def _types(numbers: Numbers, operators: Sequence[RowOperator], used: Set[str]) -
 def _pointers(o: RowOperator, call: RowsCalled) -> int:
     """How many rows a call reads at most."""
     window = o.call.window
-    under = (1 + call.is_pair) if window is None else window.size + call.is_pair * window.step
+    under = 1 + call.more if window is None else window.size + call.more * window.step
     return (len(o.operands) - o.aligned) * under + o.aligned
 
 
@@ -348,7 +348,7 @@ def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
     for at in range(0, len(calls), CALLS_IN_LINE):
         line = calls[at : at + CALLS_IN_LINE]
         lines.append(rows.text([call.steps for call in line]))
-        entries = (str(call.number + call.is_pair * numbers.pair) for call in line)
+        entries = (str(call.number + call.more * numbers.more) for call in line)
         lines.append(f"  {', '.join(entries)},\n")
     kind = f"uint{numbers.operator_bits}_t"
     head = f"MEMOPT_TABLES static const {kind} calls[{len(calls)}]"

@@ -9,6 +9,7 @@ where row r depends on r, else with those of the same operator on tensors of one
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -54,13 +55,15 @@ class RowCall:
     """The call that a row is, or one of several. `operands` are numbers of what `memgraph.row`
     takes, or constants. With a window the one operand is a tensor of whose rows row r reads those;
     else they are what row r takes; a row that takes fewer may take its last operand again. Rows
-    go `by_twos` if a call may make two, and has read what one reads before it writes the next."""
+    go `in_runs` if a call may make several: `in_turn` if it has read what one reads before it
+    writes the next; `by_twos` if it writes a first and a second one, a third and a fourth, channel
+    by channel, and has read of both what lies there."""
 
     call: KernelCall
     operands: tuple[int | ConstantRows, ...]
     window: Window | None = None
     takes_last_again: bool = False
-    by_twos: bool = False
+    in_runs: Literal["", "in_turn", "by_twos"] = ""
 
 
 Lowered = Callable[[Operation, Constants], list[KernelCall]]
@@ -86,9 +89,16 @@ def is_one_pixel(op: Operation) -> bool:
 
 def rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """Return the row calls of kernels that are done with the window of a row when they write the
-    next one: two rows of one pixel are computed at once. Of wider ones that gains less than it
-    costs."""
-    return [replace(c, by_twos=is_one_pixel(op)) for c in window_rows(op, constants, lowered)]
+    next one: several rows of one pixel are computed in a call. Of wider ones that gains less than
+    it costs."""
+    calls = window_rows(op, constants, lowered)
+    return [replace(c, in_runs="in_turn") for c in calls] if is_one_pixel(op) else calls
+
+
+def rows_by_twos(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Return the row calls of kernels that write two rows while they read what is under both."""
+    calls = rows_in_turn(op, constants, lowered)
+    return [replace(c, in_runs="by_twos" if c.in_runs else "") for c in calls]
 
 
 def reached_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

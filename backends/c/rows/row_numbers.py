@@ -9,14 +9,15 @@ from memopt.backends.c.emit.call import refuse
 from memopt.backends.c.emit.layout import Address
 from memopt.backends.c.rows.row_places import Places
 from memopt.backends.c.rows.row_program import Move, RowOperator
+from memopt.backends.c.rows.row_runs import more_of
 
 
 @dataclass(frozen=True)
 class Numbers:
     """`bases`: the memories that rows lie in, pointers in C. `unit`: the largest power of two of
     which every place, in bytes, is a multiple. Bits: of a place, of those the ones that number a
-    memory, of a row's number and of an operator's. `pair`: above all numbers of operators, added to
-    one in calls[] if two rows are made."""
+    memory, of a row's number and of an operator's. `more`: above all numbers of operators, added to
+    one in calls[] for each row that is made besides the first."""
 
     bases: tuple[str, ...]
     unit: int
@@ -24,7 +25,7 @@ class Numbers:
     memory_bits: int
     row_bits: int
     operator_bits: int
-    pair: int
+    more: int
 
     def place(self, address: Address) -> int:
         memory = self.bases.index(address.base)
@@ -35,12 +36,12 @@ def numbers_of(
     operators: Sequence[RowOperator],
     received: Places = (),
     moves: Sequence[Move] = (),
-    pairs: bool = False,
+    more: int = 0,
 ) -> Numbers:
     """Return the types of numbers into which all tables fit.
 
-    `received` are the places of an input's rows, `pairs`: whether two are made in one call. Refuses
-    places that no table reaches.
+    `received` are the places of an input's rows, `more` how many rows a call makes at most besides
+    the first. Refuses places that no table reaches.
     """
     tables: list[Places] = [received, *(p for o in operators for p in o.places)]
     tables += [(m.to, m.source) for m in moves]
@@ -58,13 +59,12 @@ def numbers_of(
         if (w := o.call.window) is not None:
             counts += (w.step, w.before, w.size, w.per)
     above = len(operators) + bool(moves)  # a row to be received
-    pair = 1 << above.bit_length()
     return Numbers(
         bases,
         unit,
         16 if reach < 1 << 16 else 32,
         memory_bits,
         16 if max(counts) < 1 << 15 else 32,
-        8 if above + pairs * pair <= 255 else 16,
-        pair,
+        8 if above + more * more_of(above) <= 255 else 16,
+        more_of(above),
     )

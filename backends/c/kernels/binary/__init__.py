@@ -135,7 +135,8 @@ def _rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list
         return all(steps.get(step) == 1 for step in ("a_row_step", "b_row_step"))
 
     calls = own_rows(op, constants, lowered)
-    return [replace(c, by_twos=is_one_pixel(op) and is_each(c.call)) for c in calls]
+    one_pixel = is_one_pixel(op)
+    return [replace(c, in_runs="in_turn" if one_pixel and is_each(c.call) else "") for c in calls]
 
 
 @kernel((AddOp, SubOp), "s8", rounding=ROUNDINGS, rows=_rows_in_turn)

@@ -30,7 +30,13 @@ from memopt.backends.c.emit.int16 import wide_sums
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
 from memopt.backends.c.emit.rowwise import image_call
 from memopt.backends.c.inline.sums import part_of, real_part
-from memopt.backends.c.rows.row_calls import is_one_pixel, reached_rows, rows_in_turn, window_rows
+from memopt.backends.c.rows.row_calls import (
+    is_one_pixel,
+    reached_rows,
+    rows_by_twos,
+    rows_in_turn,
+    window_rows,
+)
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.memgraph.tensors import encoding_of, shape_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -140,7 +146,7 @@ def conv_2d_floats_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) ->
 for _isa in ("c", "dsp", "mve"):
     _lower = conv_2d_s8 if _isa == "c" else conv_2d_floats_s8
     kernel(Conv2DOp, "s8", "nhwc", ROUNDINGS, _isa, rows=rows_in_turn)(_lower)
-    kernel(DepthwiseConv2DOp, "s8", "nhwc", ROUNDINGS, _isa, _kept, rows_in_turn)(_lower)
+    kernel(DepthwiseConv2DOp, "s8", "nhwc", ROUNDINGS, _isa, _kept, rows_by_twos)(_lower)
 
 
 def transpose_conv_2d_s8(

@@ -445,68 +445,94 @@ static int32_t depthwise_s8_floats(const memopt_depthwise_conv_2d_s8_params *p,
 #if MEMOPT_DEPTHWISE_COLUMN && MEMOPT_WITH_COLUMNS
 #define DEPTHWISE_S8_AHEAD 32 /* channels at a time where taps are padding */
 
-/* Pointers to each tap of a row of one pixel, of whose window the first tap is in row iy, every third
- * one of `to`; of padding to `zeros`. */
+/* Every third pointer of `to` up to `end`: to the taps of a row of one pixel from channel `oc` on, of
+ * whose window the first tap is in row iy; of padding to `zeros`. */
 MEMOPT_FAST
 static inline void depthwise_s8_taps(const memopt_depthwise_conv_2d_s8_params *p,
                                      const memopt_rows *rows, const void *const *in, int32_t iy,
-                                     int32_t channel, const int8_t *zeros, const int8_t **to) {
-  const int8_t **const end = to + 3 * p->k_h;
-  const int32_t step = p->dilation_h;
+                                     int32_t oc, const int8_t *zeros, const int8_t **to,
+                                     const int8_t *const *end) {
   const uint32_t height = (uint32_t)p->in_h;
-  const int32_t first = rows->in_first;
+  for (; to < end; to += 3) {
+    *to = (uint32_t)iy < height ? (const int8_t *)memopt_in_row(rows, in, 0, iy) + oc : zeros;
+    iy += p->dilation_h;
+  }
+}
+
+/* The same for two rows next to each other that have no padding, from channel 0 on. */
+MEMOPT_FAST
+static inline void depthwise_s8_full_taps(const memopt_depthwise_conv_2d_s8_params *p,
+                                          const memopt_rows *rows, const void *const *in,
+                                          int32_t iy, const int8_t **to,
+                                          const int8_t *const *end) {
+  const int32_t stride = p->stride_h;
+  const int32_t step = p->dilation_h;
   if (rows->in_count > 1) {
-    for (; to != end; to += 3) {
-      *to = (uint32_t)iy < height ? (const int8_t *)in[iy - first] + channel : zeros;
-      iy += step;
+    const void *const *row = in + (iy - rows->in_first);
+    for (; to < end; to += 3) {
+      to[0] = (const int8_t *)row[0];
+      to[1] = (const int8_t *)row[stride];
+      row += step;
     }
   } else {
-    const int8_t *const row = (const int8_t *)in[0] + channel;
-    for (; to != end; to += 3) {
-      *to = (uint32_t)iy < height ? row + (iy - first) * rows->in_stride : zeros;
-      iy += step;
+    const int8_t *row = (const int8_t *)memopt_in_row(rows, in, 0, iy);
+    const int32_t apart = stride * rows->in_stride;
+    for (; to < end; to += 3) {
+      to[0] = row;
+      to[1] = row + apart;
+      row += step * rows->in_stride;
     }
   }
 }
 
-/* Two rows of one pixel of which all is computed by memopt_depthwise_column_two. */
+/* Rows of one pixel from the first on, two at a time, by memopt_depthwise_column_two. Returns the first
+ * that is left. */
 MEMOPT_FAST
-static MEMOPT_NOINLINE void depthwise_s8_two(const memopt_depthwise_conv_2d_s8_params *p,
-                                             const memopt_rows *rows, const void *const *in,
-                                             int32_t oy, int8_t *to) {
-  const int8_t *taps[3 * MEMOPT_COLUMN_TWO + 1]; /* 1: depthwise_s8_taps ends a tap behind */
+static MEMOPT_NOINLINE int32_t depthwise_s8_twos(const memopt_depthwise_conv_2d_s8_params *p,
+                                                 const memopt_rows *rows, const void *const *in,
+                                                 int8_t *to) {
+  const int8_t *taps[3 * MEMOPT_COLUMN_TWO];
   const int8_t **const first = taps + 3 * (MEMOPT_COLUMN_TWO - p->k_h);
+  const int8_t *const *const end = taps + 3 * MEMOPT_COLUMN_TWO;
+  const int32_t span = p->stride_h + (p->k_h - 1) * p->dilation_h;
   int8_t zeros[DEPTHWISE_S8_AHEAD];
-  const int32_t iy = oy * p->stride_h - p->pad_top;
-  const int32_t full =
-      iy >= 0 && iy + p->stride_h + (p->k_h - 1) * p->dilation_h < p->in_h;
   memopt_depthwise_two of;
-  int32_t oc;
-  if (!full) {
-    memset(zeros, p->input_zero_point, sizeof zeros);
-  }
+  int32_t weighs = -1; /* the channel from whose weights on pointers are in `taps` */
+  int32_t oy, oc;
   of.taps = taps;
   of.skip = (MEMOPT_COLUMN_TWO - p->k_h) * MEMOPT_TWO_TAP_CODE;
   of.zero_point = p->output_zero_point;
-  for (oc = 0; oc < p->in_c; oc += of.channels) {
-    const int8_t *w = p->weights + oc;
-    const int8_t **tap;
-    for (tap = first; tap != taps + 3 * MEMOPT_COLUMN_TWO; tap += 3) {
-      tap[2] = w;
-      w += p->in_c;
+  memset(zeros, p->input_zero_point, sizeof zeros);
+  for (oy = rows->out_begin; oy + 1 < rows->out_end; oy += 2) {
+    const int32_t iy = oy * p->stride_h - p->pad_top;
+    const int32_t full = iy >= 0 && iy + span < p->in_h;
+    for (oc = 0; oc < p->in_c; oc += of.channels) {
+      of.channels = p->in_c - oc;
+      if (full) {
+        depthwise_s8_full_taps(p, rows, in, iy, first, end);
+      } else {
+        of.channels = of.channels < DEPTHWISE_S8_AHEAD ? of.channels : DEPTHWISE_S8_AHEAD;
+        depthwise_s8_taps(p, rows, in, iy, oc, zeros, first, end);
+        depthwise_s8_taps(p, rows, in, iy + p->stride_h, oc, zeros, first + 1, end);
+      }
+      if (weighs != oc) {
+        const int8_t *w = p->weights + oc;
+        const int8_t **tap;
+        for (tap = first; tap < end; tap += 3) {
+          tap[2] = w;
+          w += p->in_c;
+        }
+        weighs = oc;
+      }
+      of.bias = p->bias + oc;
+      of.multiplier = p->multiplier + oc;
+      of.out0 = to + oc;
+      of.out1 = of.out0 + rows->out_stride;
+      memopt_depthwise_column_two(&of);
     }
-    depthwise_s8_taps(p, rows, in, iy, oc, zeros, first);
-    depthwise_s8_taps(p, rows, in, iy + p->stride_h, oc, zeros, first + 1);
-    of.bias = p->bias + oc;
-    of.multiplier = p->multiplier + oc;
-    of.out0 = to + oc;
-    of.out1 = of.out0 + rows->out_stride;
-    of.channels = p->in_c - oc;
-    if (!full && of.channels > DEPTHWISE_S8_AHEAD) {
-      of.channels = DEPTHWISE_S8_AHEAD;
-    }
-    memopt_depthwise_column_two(&of);
+    to += 2 * rows->out_stride;
   }
+  return oy;
 }
 
 /* Whether the function above computes two rows at once. */
@@ -598,10 +624,8 @@ KERNEL {
   int32_t oy = rows->out_begin;
   (void)scratch;
 #if MEMOPT_DEPTHWISE_COLUMN && MEMOPT_WITH_COLUMNS
-  if (depthwise_s8_by_twos(p)) {
-    for (; oy + 1 < rows->out_end; oy += 2) {
-      depthwise_s8_two(p, rows, in, oy, (int8_t *)memopt_out_row(rows, out, oy));
-    }
+  if (oy + 1 < rows->out_end && depthwise_s8_by_twos(p)) {
+    oy = depthwise_s8_twos(p, rows, in, (int8_t *)out);
   }
 #endif
   if (oy < rows->out_end) {

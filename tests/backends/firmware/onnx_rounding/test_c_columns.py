@@ -11,6 +11,8 @@ from beside import beside, evaluated
 from deep import deep_but
 from xdsl.context import Context
 
+from memopt.backends.c.emit.header import bytes_in
+from memopt.backends.c.rows import row_runs
 from memopt.compile.driver import load_text, new_context
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import MemgraphKernelsPass
@@ -189,7 +191,7 @@ def test_windows_of_one_column_are_what_is_evaluated(
             assert got == want, (seed, way)
 
 
-def test_sums_alone_take_two_rows_of_each_operand(tmp_path: Path, lab: Any) -> None:
+def test_sums_alone_take_several_rows_of_each_operand(tmp_path: Path, lab: Any) -> None:
     """No window is there that reads more rows than they do."""
     image = "tensor<1x6x1x4xi8, #memgraph.encoding<nhwc, scale = [1.0], zero_point = [3]>>"
     text = (
@@ -203,5 +205,31 @@ def test_sums_alone_take_two_rows_of_each_operand(tmp_path: Path, lab: Any) -> N
     in_rows(module, "host")
     assert outputs(lab, module, inputs, "host", tmp_path) == want
     source = next(tmp_path.rglob("net.c")).read_text(encoding="utf-8")
-    assert "enum { PAIR" in source
-    assert "const void *in[4];" in source
+    assert "enum { MORE" in source
+    assert "const void *in[12];" in source
+
+
+def test_rows_at_once_overwrite_nothing_that_is_still_read(
+    tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that writes two rows channel by channel may write the second one where the first one
+    reads: at the same place, where it has read the channel, and not beside it."""
+    refused: list[int] = []
+    joined = row_runs.is_run
+
+    def watched(layout: Any, o: Any, rows: Any) -> bool:
+        answer = joined(layout, o, rows)
+        if o.call.in_runs == "by_twos" and len(rows) % 2 == 0:
+            begins = [layout.addresses[v].offset for v in rows[-1].outputs]
+            size = bytes_in(rows[-1].outputs[0])
+            reads = [layout.addresses[v].offset for v in rows[-2].inputs]
+            beside = [r for r in reads for b in begins if 0 < abs(r - b) < size]
+            assert not (answer and beside)
+            refused.extend(beside)
+        return answer
+
+    monkeypatch.setattr(row_runs, "is_run", watched)
+    module = load_text(new_context(), column(np.random.default_rng(9)), "net.mlir")
+    in_rows(module, "cortex-m4")
+    lab.write(module, tmp_path, "net", "cortex-m4")
+    assert refused
