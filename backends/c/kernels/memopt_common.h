@@ -74,7 +74,7 @@
 #endif
 
 /* Which rows a call computes, and where the rows that it reads lie: one kernel serves a whole
- * tensor, a single row, and two.
+ * tensor, a single row, and several.
  *
  * `in` has in_count pointers for every operand, one operand after the other. One pointer means
  * that the rows of the operand lie in_stride bytes apart behind it, from row in_first on; several

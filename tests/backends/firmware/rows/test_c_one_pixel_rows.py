@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memopt.backends.c.rows.paired_rows import is_run
 from pass_functions import assign_function
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit.layout import Layout
 from memopt.backends.c.rows.row_program import RowOperator
+from memopt.backends.c.rows.row_runs import is_run
 from memopt.backends.c.weights import packing
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.dialects.rows.operations import RowOp
