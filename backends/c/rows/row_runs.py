@@ -57,13 +57,13 @@ def in_runs(
 ) -> list[RowsCalled]:
     """Return the calls, those that one call may do as one; `above` is the largest number of calls,
     which have a byte if they had one without that."""
-    most = (255 - above) // more_of(above) + 1
-    most = min(MOST, most) if most > 1 else MOST
+    in_a_byte = (255 - above) // more_of(above) + 1
+    limit = min(MOST, in_a_byte) if in_a_byte > 1 else MOST
 
     def may_join(run: RowsCalled, call: RowsCalled) -> bool:
         return (
             run.number == call.number
-            and 0 < len(run.rows) < most
+            and 0 < len(run.rows) < limit
             and is_run(layout, operators[call.number], (*run.rows, *call.rows))
         )
 
@@ -93,10 +93,17 @@ def is_run(layout: Layout, o: RowOperator, rows: Sequence[RowOp]) -> bool:
     read = {addresses[v].base for r in rows for v in r.inputs}
     if len(results) > 1 or len(read) > 1:
         return False  # kernels take distances
-    if len(earlier) > 1:
-        offsets = [addresses[r.outputs[o.call.call.result]].offset for r in (*rows[:2], *rows[-2:])]
-        if offsets[1] - offsets[0] != offsets[3] - offsets[2]:
-            return False
+    ends = (*rows[:2], *rows[-2:])
+    first, second, third, fourth = (addresses[r.outputs[o.call.call.result]].offset for r in ends)
+    if second - first != fourth - third:
+        return False
+    return not _overwrites(layout, o, rows)
+
+
+def _overwrites(layout: Layout, o: RowOperator, rows: Sequence[RowOp]) -> bool:
+    """Return whether the last row lies where a call of all writes, works or still reads others."""
+    addresses = layout.addresses
+    *earlier, last = rows
     places = [(addresses[v], bytes_in(v)) for r in earlier for v in r.outputs]
     if rows[0] in layout.scratch:
         size, place = layout.scratch[rows[0]]
@@ -106,7 +113,7 @@ def is_run(layout: Layout, o: RowOperator, rows: Sequence[RowOp]) -> bool:
         begins = {addresses[v] for v in last.outputs}  # channel on channel, each is read by then
         read_at = [(addresses[v], bytes_in(v)) for v in earlier[-1].inputs]
         places += [place for place in read_at if place[0] not in begins]
-    return not any(_overlap(*a, *b) for a in places for b in written)
+    return any(_overlap(*a, *b) for a in places for b in written)
 
 
 def _overlap(a: Address, size_a: int, b: Address, size_b: int) -> bool:
