@@ -1,9 +1,14 @@
 """Products of matrices."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
+from string import ascii_letters
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import INT64, Scope
+
+DOTS = "..."  # of an equation: dimensions without letters
 
 
 @expands("Gemm")
@@ -42,61 +47,112 @@ def matmul(s: Scope) -> bool:
     return s.done("Reshape", s.add("MatMul", first, second), s.const(list(s.out_shape()), INT64))
 
 
-def _terms(equation: str) -> tuple[list[str], str]:
-    """The letters of each operand, and of the result: without an arrow those that stand once."""
-    operands, arrow, out = equation.partition("->")
-    once = sorted(c for c in set(operands) - {","} if operands.count(c) == 1)
-    return operands.split(","), out if arrow else "".join(once)
+@dataclass(frozen=True)
+class _Factor:
+    """A tensor, and the letters of its dimensions."""
+
+    name: str
+    letters: str
+
+
+def _terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str] | None:
+    """Return the letters of each operand, and of the result: without an arrow those that stand
+    once. Dots are letters of their own, as many as the operand of most dimensions has behind them.
+    None where operands do not have as many dimensions as letters."""
+    left, arrow, out = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        return None
+    once = "".join(sorted(c for c in set(left) - {",", "."} if left.count(c) == 1))
+    out = out if arrow else DOTS * (DOTS in left) + once
+    named = [len(term.replace(DOTS, "")) for term in terms]
+    widths = [rank - n for rank, n in zip(ranks, named, strict=True)]
+    if any(n < 0 or (n > 0 and DOTS not in t) for n, t in zip(widths, terms, strict=True)):
+        return None
+    free = [c for c in ascii_letters if c not in equation][: max(widths)]
+    if len(free) < max(widths):
+        return None
+    wide = [
+        t.replace(DOTS, "".join(free[len(free) - n :])) for n, t in zip(widths, terms, strict=True)
+    ]
+    return wide, out.replace(DOTS, "".join(free))
 
 
 @expands("Einsum")
 def einsum(s: Scope) -> bool:
-    """Expand one of one or two operands without dots or diagonals into one product of matrices."""
-    text = str(s.get("equation", "")).replace(" ", "")
+    """Expand one without diagonals into a product after the other: of matrices where letters are
+    summed, of elements where none are."""
     if not s.is_float:
         return False
-    if "." in text or len(s.node.input) > 2:
-        return s.lacks(f"equation = {text} (one or two operands without dots have one)")
-    terms, out = _terms(text)
-    if any(len(set(t)) != len(t) for t in (*terms, out)) or len(terms) != len(s.node.input):
+    text = str(s.get("equation", "")).replace(" ", "")
+    count = len(s.node.input)
+    parsed = _terms(text, [len(s.shape(i)) for i in range(count)])
+    if parsed is None or any(len(set(t)) != len(t) for t in (*parsed[0], parsed[1])):
         return s.lacks(f"equation = {text} (without diagonals it has one)")
-    sizes = {c: n for i, t in enumerate(terms) for c, n in zip(t, s.shape(i), strict=True)}
-    names = [_summed(s, s.input(i), terms, i, out) for i in range(len(terms))]
-    used = [[c for c in t if c in out or _is_elsewhere(c, t, terms)] for t in terms]
-    if len(terms) == 1:
-        return _in_order(s, names[0], used[0], out)
-    both = [c for c in used[0] if c in used[1]]
-    batch, inner = [c for c in both if c in out], [c for c in both if c not in out]
-    rows, columns = ([c for c in k if c not in both] for k in used)
+    terms, out = parsed
+    sizes = dict[str, int]()
+    for i, term in enumerate(terms):
+        for letter, n in zip(term, s.shape(i), strict=True):
+            if sizes.setdefault(letter, n) != n:
+                return s.lacks(f"equation = {text} (of dimensions that are alike it has one)")
+    product = _Factor(s.input(0), terms[0])
+    for i in range(1, count):
+        later = out + "".join(terms[i + 1 :])
+        product = _multiplied(s, product, _Factor(s.input(i), terms[i]), later, out, sizes)
+    last = _summed(s, product, out)
+    order = [last.letters.index(c) for c in out]
+    if order == sorted(order):
+        return s.done("Identity", last.name)
+    return s.done("Transpose", last.name, perm=order)
 
-    def matrix(name: str, letters: list[str], *groups: list[str]) -> str:
+
+def _multiplied(
+    s: Scope, left: _Factor, right: _Factor, later: str, out: str, sizes: Mapping[str, int]
+) -> _Factor:
+    """Return the product of two tensors, summed over letters that do not stand in `later`."""
+    first = _summed(s, left, later + right.letters)
+    second = _summed(s, right, later + left.letters)
+    both = [c for c in first.letters if c in second.letters]
+    inner = [c for c in both if c not in later]
+    if not inner:
+        return _by_elements(s, first, second, out, sizes)
+    batch = [c for c in both if c in later]
+    rows, columns = ([c for c in f.letters if c not in both] for f in (first, second))
+
+    def matrix(factor: _Factor, *groups: list[str]) -> str:
         """Dimensions in this order, those of a group as one."""
-        order = [letters.index(c) for group in groups for c in group]
+        order = [factor.letters.index(c) for group in groups for c in group]
         sides = [prod(sizes[c] for c in group) for group in groups]
-        return s.reshaped(s.transposed(name, order), sides)
+        return s.reshaped(s.transposed(factor.name, order), sides)
 
     product = s.add(
-        "MatMul",
-        matrix(names[0], used[0], batch, rows, inner),
-        matrix(names[1], used[1], batch, inner, columns),
+        "MatMul", matrix(first, batch, rows, inner), matrix(second, batch, inner, columns)
     )
-    letters = [*batch, *rows, *columns]
-    return _in_order(s, s.reshaped(product, [sizes[c] for c in letters]), letters, out)
+    letters = "".join([*batch, *rows, *columns])
+    return _Factor(s.reshaped(product, [sizes[c] for c in letters]), letters)
 
 
-def _is_elsewhere(letter: str, term: str, terms: list[str]) -> bool:
-    """Return whether another term than this one has the letter."""
-    return any(letter in other for other in terms if other is not term)
+def _by_elements(
+    s: Scope, left: _Factor, right: _Factor, out: str, sizes: Mapping[str, int]
+) -> _Factor:
+    """Return the product of two tensors of which each dimension stays, in the order of the result
+    as far as that has it."""
+    known = {*left.letters, *right.letters}
+    letters = [c for c in out if c in known] + sorted(known.difference(out))
+
+    def wide(factor: _Factor) -> str:
+        order = [factor.letters.index(c) for c in letters if c in factor.letters]
+        in_order = factor.name if order == sorted(order) else s.transposed(factor.name, order)
+        shape = [sizes[c] if c in factor.letters else 1 for c in letters]
+        return in_order if len(order) == len(shape) else s.reshaped(in_order, shape)
+
+    return _Factor(s.add("Mul", wide(left), wide(right)), "".join(letters))
 
 
-def _in_order(s: Scope, name: str, letters: list[str], out: str) -> bool:
-    """End with a tensor of the dimensions `letters`, in the order `out`."""
-    order = [letters.index(c) for c in out]
-    return s.done("Transpose", name, perm=order) if order else s.done("Identity", name)
-
-
-def _summed(s: Scope, name: str, terms: list[str], index: int, out: str) -> str:
-    """An operand without what nobody else names."""
-    others = out + "".join(t for k, t in enumerate(terms) if k != index)
-    axes = [i for i, c in enumerate(terms[index]) if c not in others]
-    return s.add("ReduceSum", name, s.const(axes, INT64), keepdims=0) if axes else name
+def _summed(s: Scope, factor: _Factor, kept: str) -> _Factor:
+    """Return a tensor summed over the letters that are not kept."""
+    axes = [i for i, c in enumerate(factor.letters) if c not in kept]
+    if not axes:
+        return factor
+    name = s.add("ReduceSum", factor.name, s.const(axes, INT64), keepdims=0)
+    return _Factor(name, "".join(c for c in factor.letters if c in kept))

@@ -218,6 +218,13 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
             ("ijk,jl->lj", (2, 3, 4), [(3, 5)], "reduce_sum"),
             ("ijk->kji", (2, 3, 4), [], "transpose"),
             ("ijk->j", (2, 3, 4), [], "reduce_sum"),
+            ("nlhd,nhmd,nlh->nlhm", (1, 3, 2, 4), [(1, 2, 5, 4), (1, 3, 2)], "mul"),
+            ("bld,bln,bld->bldn", (1, 3, 4), [(1, 3, 2), (1, 3, 4)], "mul"),
+            ("i,ji,k->kj", (3,), [(2, 3), (4,)], "mul"),
+            ("...id,...jd->...ij", (2, 3, 4), [(2, 5, 4)], "batch_matmul"),
+            ("...de,...nd,...n->...ne", (1, 2, 3, 4), [(1, 2, 5, 3), (1, 2, 5)], "mul"),
+            ("...i,i", (2, 3), [(3,)], "batch_matmul"),
+            ("i...->...", (2, 3, 4), [], "reduce_sum"),
         )
     },
     **{

@@ -92,6 +92,33 @@ func.func @main(%x: tensor<1x5x4x3xf32>, %m: tensor<1x5x4x1xf32>) -> tensor<1x5x
 """
 
 
+SLICES_OF_EACH = """
+!x = tensor<1x4x5x6xf32>
+!a = tensor<1x4x4x6xf32>
+!b = tensor<1x4x1x6xf32>
+func.func @main(%x: !x) -> !a {
+  %n = memgraph.abs %x : (!x) -> !x
+  %a = memgraph.slice %n starts [0, 0, 0, 0] strides [1, 1, 1, 1] : (!x) -> !a
+  %b = memgraph.slice %n starts [0, 0, 4, 0] strides [1, 1, 1, 1] : (!x) -> !b
+  %y = memgraph.div %a, %b : (!a, !b) -> !a
+  return %y : !a
+}
+"""
+
+
+def test_a_row_of_each_image_for_all(tmp_path: Path, lab: Any) -> None:
+    """A broadcast along a dimension in the middle makes all rows of what it reads at once."""
+    lab.need_tools("host")
+    module = load_text(new_context(), SLICES_OF_EACH, "net.mlir")
+    planned(module, 0, ("slice-by-readers",))
+    assert any(reads_virtual(op) for op in body_of(only_function(module)).ops)
+    (x,) = lab.random_inputs(module, 1, 3)
+    run = lab.run_project(lab.write(module, tmp_path, "net", "host"), [x], lab.SANITIZE)
+    assert run.code == 0, run.messages
+    want = abs(x[:, :, :, :4]) / abs(x[:, :, :, 4:])
+    assert run.output == want.tobytes()
+
+
 def test_an_element_for_each_pixel(tmp_path: Path, lab: Any) -> None:
     """What is joined where it is read, times a number for each pixel."""
     lab.need_tools("host")
