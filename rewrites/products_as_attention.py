@@ -160,7 +160,7 @@ are left alone, as is more in `tests/rewrites/unit/left_alone/products-as-attent
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import gcd, prod
 from typing import cast
 
@@ -248,47 +248,8 @@ class ProductsAsAttention(FunctionRule):
         if parts is None:
             return False
         end = cast("OpResult", parts.result).op
-        at = InsertPoint.before(end)
-        shaped: dict[SSAValue, SSAValue] = {}
-
-        def inserted(
-            kind: type[Operation],
-            read: Sequence[SSAValue],
-            type_: Attribute,
-            properties: Mapping[str, Attribute],
-        ) -> OpResult:
-            new = kind.create(operands=read, result_types=[type_], properties=properties)
-            new.location = op.location
-            self.derived(new, op)
-            rewriter.insert(new, at)
-            return new.results[0]
-
-        def of_shape(value: SSAValue, *shape: int) -> SSAValue:
-            if shape_of(value) == shape:
-                return value
-            if value not in shaped:
-                shaped[value] = inserted(ReshapeOp, [value], like(value, shape), {})
-            return shaped[value]
-
-        def channels_of(part: Heads) -> SSAValue:
-            width, channels = part.width, part.channels
-            places, first = elements_of(part.source.value) // width, channels[0]
-            value = of_shape(part.source.value, 1, places, width)
-            type_ = like(value, (1, places, len(channels)))
-            if channels != (*range(first, first + len(channels)),):
-                picks = picks_along((1, places, width), ([0], range(places), channels))
-                value = inserted(PickedOp, [value], type_, picks)
-            elif len(channels) < width:
-                properties = {"starts": numbers([0, 0, first]), "strides": numbers([1, 1, 1])}
-                value = inserted(SliceOp, [value], type_, properties)
-            for step in part.source.steps:
-                read = [
-                    value if known_number(v, constants) is None else of_shape(v, *shape_of(v)[:3])
-                    for v in step.operands
-                ]
-                type_ = like(step.results[0], shape_of(value))
-                value = inserted(type(step), read, type_, step.properties)
-            return value
+        build = Builder(self, op, end, rewriter)
+        inserted, of_shape = build.inserted, build.of_shape
 
         def mask_of(masks: Sequence[SSAValue]) -> SSAValue:
             mask = masks[0]
@@ -305,7 +266,7 @@ class ProductsAsAttention(FunctionRule):
 
         q, k, v = parts.parts
         count, queries = q.heads, elements_of(q.source.value) // q.width
-        operands = list(map(channels_of, parts.parts))
+        operands = [build.channels_of(part, constants) for part in parts.parts]
         operands += [mask_of(parts.masks)] if parts.masks else []
         shape = (1, queries, len(v.channels) // v.heads * count)
         is_last = shape_of(parts.result) == shape
@@ -320,6 +281,58 @@ class ProductsAsAttention(FunctionRule):
         self.replaced(end, new.op, rewriter)
         erase_unread(before, rewriter.erase)
         return True
+
+
+@dataclass
+class Builder:
+    """Operations that a rule inserts before `end`, made of `op`; `shaped` are reshapes."""
+
+    rule: FunctionRule
+    op: Operation
+    end: Operation
+    rewriter: PatternRewriter
+    shaped: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def inserted(
+        self,
+        kind: type[Operation],
+        read: Sequence[SSAValue],
+        type_: Attribute,
+        properties: Mapping[str, Attribute],
+    ) -> OpResult:
+        new = kind.create(operands=read, result_types=[type_], properties=properties)
+        new.location = self.op.location
+        self.rule.derived(new, self.op)
+        self.rewriter.insert(new, InsertPoint.before(self.end))
+        return new.results[0]
+
+    def of_shape(self, value: SSAValue, *shape: int) -> SSAValue:
+        if shape_of(value) == shape:
+            return value
+        if value not in self.shaped:
+            self.shaped[value] = self.inserted(ReshapeOp, [value], like(value, shape), {})
+        return self.shaped[value]
+
+    def channels_of(self, part: Heads, constants: Constants) -> SSAValue:
+        """Return the channels of heads, one head after the other, place by place."""
+        width, channels = part.width, part.channels
+        places, first = elements_of(part.source.value) // width, channels[0]
+        value = self.of_shape(part.source.value, 1, places, width)
+        type_ = like(value, (1, places, len(channels)))
+        if channels != (*range(first, first + len(channels)),):
+            picks = picks_along((1, places, width), ([0], range(places), channels))
+            value = self.inserted(PickedOp, [value], type_, picks)
+        elif len(channels) < width:
+            properties = {"starts": numbers([0, 0, first]), "strides": numbers([1, 1, 1])}
+            value = self.inserted(SliceOp, [value], type_, properties)
+        for step in part.source.steps:
+            read = [
+                value if known_number(v, constants) is None else self.of_shape(v, *shape_of(v)[:3])
+                for v in step.operands
+            ]
+            type_ = like(step.results[0], shape_of(value))
+            value = self.inserted(type(step), read, type_, step.properties)
+        return value
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""Products of two matrices that are both known at run time only."""
+"""Products of matrices that are both known at run time only."""
 
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
+from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
@@ -23,9 +23,10 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.definition import operation_definition
-from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, rows_of, shape_of
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
 from memopt.dialects.operators.products import requantized
+from memopt.dialects.operators.traits import Alike, RealsOnly
 
 
 @operation_definition
@@ -69,6 +70,16 @@ class BatchMatmulOp(ComputeOp):
     def macs(self) -> int:
         """The depth for each element."""
         return elements_of(self.result) * self.sizes[1]
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        """A row of the left operand, where a row is matrices of which each has one on the right."""
+        by_rows = (
+            len(shape_of(self.lhs)) == len(shape_of(self.result)) > len(shape_of(self.rhs)) + 1
+        )
+        return range(r, r + 1) if operand == 0 and by_rows else None
+
+    def alike(self, r: int) -> bool:
+        return self.rows_read(0, r) is not None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         a, b = operands
@@ -116,3 +127,63 @@ class BatchMatmulOp(ComputeOp):
         if any(n not in (1, counts[0]) for n in counts):
             return None
         return counts[0], counts[1], counts[2]
+
+
+@operation_definition
+class OuterProductsOp(ComputeOp):
+    """The sum over places of the products of each channel of the first operand with each of the
+    second; of equal `groups` of channels, each group with the one of its number. So keys times
+    values of an attention without softmax are added up place by place."""
+
+    name = "memgraph.outer_products"
+    lhs = operand_def(AnyTensor)
+    rhs = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    groups = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure(), Alike(), RealsOnly())
+    assembly_format = "$lhs `,` $rhs `groups` $groups " + TYPES
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Return places, and channels of a group of each operand."""
+        groups = self.groups.value.data
+        (_, places, depth), (_, _, width) = shape_of(self.lhs), shape_of(self.rhs)
+        return places, depth // groups, width // groups
+
+    def verify_(self) -> None:
+        a, b, groups = shape_of(self.lhs), shape_of(self.rhs), self.groups.value.data
+        self.require(len(a) == len(b) == 3 and a[0] == b[0] == 1, "[1, places, channels]")
+        self.require(a[1] == b[1] > 0, f"{a[1]} and {b[1]} places")
+        divides = groups > 0 and not (a[2] % groups or b[2] % groups)
+        self.require(divides, f"{a[2]} and {b[2]} channels in {groups} groups")
+        expected = (a[2], b[2] // groups)
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    @property
+    def accumulates(self) -> bool:
+        return rows_of(self.lhs) is not None and rows_of(self.rhs) is not None
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1)
+
+    def macs(self) -> int:
+        """One for each element of the result and each place."""
+        return elements_of(self.result) * self.sizes[0]
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        need_reals(self, *operands)
+        if (
+            any(is_stored(v) for v in (*self.operands, self.result))
+            or operands[0].dtype.kind != "f"
+        ):
+            raise unknown(self, "stored integers, or whole numbers")
+        groups = self.groups.value.data
+        x, y = (v.astype(np.float64).reshape(-1, groups, v.shape[2] // groups) for v in operands)
+        products = np.einsum("pgi,pgj->gij", x, y).reshape(shape_of(self.result))
+        return products if before is None else before + products
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return self.finished(operands, self.part(operands, 0, None))
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
+        return [total.astype(dtype_of(self.result))]

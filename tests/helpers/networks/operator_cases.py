@@ -129,6 +129,13 @@ def product(name: str, rng: Rng) -> Any:
     return made(name, [value(a, ""), value(b, "")], [result], **adjoint)
 
 
+def outer_products(name: str, rng: Rng) -> Any:
+    places, groups, depth, width = (int(v) for v in rng.integers(1, 7, 4))
+    sides = [value((1, places, groups * n), "") for n in (depth, width)]
+    result = tensor((groups * depth, width), "")
+    return made(name, sides, [result], groups=number(groups))
+
+
 def gathered_rows(name: str, rng: Rng) -> Any:
     shape, depth = image(rng), int(rng.integers(1, 5))
     result = tensor((2, *shape[depth:]), "")
@@ -418,6 +425,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **{name: truth for name, op in KINDS.items() if issubclass(op, TruthOp | LogicalNotOp)},
     "choose": choose,
     "batch_matmul": product,
+    "outer_products": outer_products,
     "gather_nd": gathered_rows,
     "add_n": many,
     **dict.fromkeys(("l2_normalization", "log_softmax"), vectors),

@@ -1,4 +1,5 @@
-"""BATCH_MATMUL, and FULLY_CONNECTED of weights that are only known at run time."""
+"""BATCH_MATMUL, FULLY_CONNECTED of weights that are only known at run time, and products of each
+place that are added up."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,12 +21,15 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.int8 import Fields, codes
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero, wide_codes
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
+from memopt.backends.c.rows.row_calls import Lowered, RowCall, own_rows
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import is_stored
-from memopt.dialects.memgraph.tensors import elements_of, encoding_of, shape_of
-from memopt.dialects.operators.batch_products import BatchMatmulOp
+from memopt.dialects.memgraph.tensors import elements_of, encoding_of, rows_of, shape_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.batch_products import BatchMatmulOp, OuterProductsOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
+from memopt.dialects.rows.steps import activations
 
 
 def _call(
@@ -106,7 +110,7 @@ def _products(op: Operation, depth: int, real: float, values: Sequence[SSAValue]
     )
 
 
-@kernel(BatchMatmulOp, "f32")
+@kernel(BatchMatmulOp, "f32", rows=own_rows)
 def batch_matmul_f32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     if any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
         raise refuse(op, "a hybrid product")
@@ -131,3 +135,24 @@ def batch_matmul_i32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
         raise refuse(op, f"a product of {kinds[0]} and {kinds[1]} to i32")
     a, b = (128 if kind == "s8" else 0 for kind in kinds)
     return _call(op, constants, (("a_sign", a), ("b_sign", b)), "batch_matmul_i32")
+
+
+def _both_in_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Return a call per place: a row of each operand, and behind them what the call before left."""
+    parts, both = rows_of(op.operands[0]) or 0, len(op.operands)
+    if len(activations(op)) != both:
+        raise refuse(op, "an operand that is known before run time, in rows")
+    operands = tuple(range(both + (parts > 1)))
+    fields = (("parts", parts),)
+    calls = lowered(op, constants)
+    return [RowCall(replace(call, fields=(*call.fields, *fields)), operands) for call in calls]
+
+
+@kernel(OuterProductsOp, "f32", rows=_both_in_rows)
+def outer_products_f32(op: OuterProductsOp, constants: Constants) -> KernelCall:
+    if element_kind(op.rhs) != "f32" or elements_of(op.result) == 0:
+        raise refuse(op, f"no elements, or a product with {element_kind(op.rhs)}")
+    places, depth, width = op.sizes
+    sizes = (("places", places), ("groups", op.groups.value.data), ("depth", depth))
+    operands = tuple(tensor_or_table(op, v, constants) for v in op.operands)
+    return KernelCall("outer_products_f32", (*sizes, ("width", width)), operands, Rows(1, 0, 0))
