@@ -120,19 +120,17 @@ class ProductsByPlace(FunctionRule):
             end = cast("OpResult", result).op
             build = Builder(self, op, end, rewriter)
             rows, depth, columns = op.sizes
-            left = build.channels_of(part, constants)
-            left = build.inserted(
-                ReshapeOp, [left], like(left, (1, rows, part.heads, 1, depth)), {}
-            )
-            right = build.of_shape(op.rhs, part.heads, *shape_of(op.rhs)[-2:])
+            lhs = build.channels_of(part, constants)
+            lhs = build.inserted(ReshapeOp, [lhs], like(lhs, (1, rows, part.heads, 1, depth)), {})
+            rhs = build.of_shape(op.rhs, part.heads, *shape_of(op.rhs)[-2:])
             type_ = like(op.result, (1, rows, part.heads, 1, columns))
             properties = {k: v for k, v in op.properties.items() if k == "adj_y"}
-            build.inserted(BatchMatmulOp, [left, right], type_, properties)
+            build.inserted(BatchMatmulOp, [lhs, rhs], type_, properties)
         else:
             return False
         before = list(end.operands)
-        made = cast("Operation", end.prev_op)
-        build.inserted(ReshapeOp, [made.results[0]], end.results[0].type, {})
+        product = cast("Operation", end.prev_op)
+        build.inserted(ReshapeOp, [product.results[0]], end.results[0].type, {})
         self.replaced(end, cast("Operation", end.prev_op), rewriter)
         erase_unread(before, rewriter.erase)
         return True
@@ -151,10 +149,10 @@ def summed_over_places(op: BatchMatmulOp, constants: Constants) -> tuple[Heads, 
         heads_of(v, batches, (places, channels), turned, moved_from(v, constants, nothing))
         for v, channels, turned in sides
     ]
-    left, right = parts
-    if left is None or right is None or not left.heads == right.heads == count:
+    lhs, rhs = parts
+    if lhs is None or rhs is None or not lhs.heads == rhs.heads == count:
         return None
-    return left, right
+    return lhs, rhs
 
 
 def multiplied_with_sum(op: BatchMatmulOp, constants: Constants) -> tuple[Heads, SSAValue] | None:
@@ -167,11 +165,11 @@ def multiplied_with_sum(op: BatchMatmulOp, constants: Constants) -> tuple[Heads,
     if op.rows_read(0, 0) is not None:  # it is so
         return None
     sources = moved_from(op.lhs, constants, nothing)
-    left = heads_of(op.lhs, batches, (rows, depth), op.adj_x is not None, sources)
+    lhs = heads_of(op.lhs, batches, (rows, depth), op.adj_x is not None, sources)
     result = together(op.result, count, rows)
-    if left is None or left.heads != count or result is None:
+    if lhs is None or lhs.heads != count or result is None:
         return None
-    return left, result
+    return lhs, result
 
 
 def is_sum(value: SSAValue) -> bool:

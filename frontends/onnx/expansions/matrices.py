@@ -59,12 +59,12 @@ def _terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str] | None:
     """Return the letters of each operand, and of the result: without an arrow those that stand
     once. Dots are letters of their own, as many as the operand of most dimensions has behind them.
     None where operands do not have as many dimensions as letters."""
-    left, arrow, out = equation.partition("->")
-    terms = left.split(",")
+    operands, arrow, out = equation.partition("->")
+    terms = operands.split(",")
     if len(terms) != len(ranks):
         return None
-    once = "".join(sorted(c for c in set(left) - {",", "."} if left.count(c) == 1))
-    out = out if arrow else DOTS * (DOTS in left) + once
+    once = "".join(sorted(c for c in set(operands) - {",", "."} if operands.count(c) == 1))
+    out = out if arrow else DOTS * (DOTS in operands) + once
     named = [len(term.replace(DOTS, "")) for term in terms]
     widths = [rank - n for rank, n in zip(ranks, named, strict=True)]
     if any(n < 0 or (n > 0 and DOTS not in t) for n, t in zip(widths, terms, strict=True)):

@@ -125,8 +125,9 @@ def product(name: str, rng: Rng) -> Any:
     adjoint = {k: UnitAttr() if rng.random() < 0.5 else None for k in ("adj_x", "adj_y")}
     a = (n, depth, rows) if adjoint["adj_x"] else (n, rows, depth)
     b = (columns, depth) if adjoint["adj_y"] else (depth, columns)
-    result = tensor((n, rows, columns), "")
-    return made(name, [value(a, ""), value(b, "")], [result], **adjoint)
+    one = (1,) if rng.random() < 0.5 else ()  # then a row is a product
+    result = tensor((*one, n, rows, columns), "")
+    return made(name, [value((*one, *a), ""), value(b, "")], [result], **adjoint)
 
 
 def outer_products(name: str, rng: Rng) -> Any:
