@@ -24,7 +24,7 @@ from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import name_of, operator_name
-from memopt.dialects.memgraph.plan import OFFSET, set_order
+from memopt.dialects.memgraph.plan import OFF_CHIP, OFFSET, set_order
 from memopt.dialects.memgraph.write_plan import Facts
 from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.state import StateOp
@@ -129,6 +129,7 @@ def assign_known(
         raise PassFailedException(f"memgraph-memory: {place}: {error}") from error
     if not _write(extracted, tenants, answer):
         return planned.placed(_facts(extracted, tenants, answer, facts)), answer
+    func.attributes.pop(OFF_CHIP, None)  # counted of a function without moves
     extracted = extract(func)  # with the moves
     set_order(extracted.memory.operations)
     return Planned(extracted, _facts(extracted, tenants, answer, facts)), answer

@@ -12,7 +12,7 @@ from benchmarks.tables.plans import plans
 from benchmarks.tables.scale import scale
 from benchmarks.tables.shared_objects import MIB, NETWORKS, shared_objects
 from benchmarks.tables.table import Run, Table
-from benchmarks.tables.traffic import off_chip
+from benchmarks.tables.traffic import accesses, off_chip
 from memopt.api.place_csv import problem_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows
@@ -219,4 +219,5 @@ TABLES: dict[str, Callable[[PlaceRun], Table]] = {
     "scale": lambda run: scale(run.tick, run.quick),
     "plans": _plans,
     "traffic": lambda run: off_chip(run.tick, run.time_limit),
+    "accesses": lambda run: accesses(run.tick, run.quick),
 }

@@ -1,5 +1,7 @@
 """Passes as functions: what a pass does to one function, and what it found."""
 
+from dataclasses import replace
+
 from xdsl.dialects.func import FuncOp
 
 from memopt.passes.memgraph_fuse import contract
@@ -7,7 +9,7 @@ from memopt.passes.memgraph_memory import assign_known
 from memopt.passes.memgraph_place import place_known
 from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.plan.planned import undecided
-from memopt.solvers.memories import Assignment, Bank
+from memopt.solvers.memories import Assignment, Bank, MemoryProblem, assign, cost_of
 from memopt.solvers.problems.memory_graph import Schedule
 
 
@@ -52,3 +54,10 @@ def assign_function(
     planned, answer = assign_known(func, None, banks, spill, time_limit)
     planned.write()
     return answer
+
+
+def free_moves(problem: MemoryProblem, time_limit: float | None) -> Assignment:
+    """As `assign`, but moves cost next to nothing while it decides, so that there are some."""
+    tenants = tuple(replace(t, copied=1 if t.movable else 0) for t in problem.tenants)
+    found = assign(replace(problem, tenants=tenants), time_limit)
+    return Assignment(found.visits, cost_of(problem, found.visits), 0)

@@ -44,3 +44,16 @@ def test_without_the_model_the_table_says_so(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(traffic, "swiftnet", lambda: None)
     table = traffic.off_chip(lambda _: None, None)
     assert not table.rows and any("set MEMOPT_SHARED" in note for note in table.notes)
+
+
+def test_accesses_are_those_of_the_plan(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quick table: of a model without strided windows of one pixel every byte is touched."""
+    with monkeypatch.context() as patch:
+        patch.setattr(traffic, "plugin_fault", lambda: "cc not found")
+        table = traffic.accesses(lambda _: None, True)
+        assert not table.rows and any("cc not found" in note for note in table.notes)
+    if fault := traffic.plugin_fault():
+        pytest.skip(fault)
+    rows = traffic.accesses(lambda _: None, True).rows
+    assert len(rows) == 2 and all(row[4] == row[5] <= row[6] + row[7] for row in rows)
+    assert any(row[5] for row in rows)

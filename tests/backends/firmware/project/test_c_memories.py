@@ -3,13 +3,12 @@
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deep import deep_but
-from pass_functions import assign_function
+from pass_functions import assign_function, free_moves
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit.layout import layout_of
@@ -17,7 +16,6 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import parse_banks
-from memopt.solvers.memories import Assignment, MemoryProblem, assign, cost_of
 
 CORES = ("cortex-m4", "cortex-m7", "cortex-m55")  # each with memories of its own
 TWO = "dtcm:32K,sram:320K"
@@ -108,13 +106,6 @@ def sections(image: Path) -> dict[str, tuple[int, int]]:
     listed = subprocess.run([tool, "-A", image], capture_output=True, text=True, check=True)
     rows = (line.split() for line in listed.stdout.splitlines())
     return {r[0]: (int(r[1]), int(r[2])) for r in rows if len(r) == 3 and r[1].isdigit()}
-
-
-def free_moves(problem: MemoryProblem, time_limit: float | None) -> Assignment:
-    """As `assign`, but moves cost next to nothing while it decides, so that there are some."""
-    tenants = tuple(replace(t, copied=1 if t.movable else 0) for t in problem.tenants)
-    found = assign(replace(problem, tenants=tenants), time_limit)
-    return Assignment(found.visits, cost_of(problem, found.visits), 0)
 
 
 @pytest.mark.parametrize("target", ["host", "cortex-m7"])
