@@ -6,6 +6,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from math import gcd
 
@@ -42,6 +43,11 @@ class Extracted:
     seen: Seen
     assume_pure: bool
     any_order: bool
+
+    @cached_property
+    def block_groups(self) -> dict[int, int]:
+        """Return the block's group of each of the graph's."""
+        return {g: k for k, g in enumerate(self.group_of) if g is not None}
 
     def again(self) -> "Extracted":
         """Return the memory graph of the function as it stands now, which is derived from this one

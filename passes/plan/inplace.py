@@ -29,7 +29,7 @@ def chosen_by(extracted: Extracted, choices: Sequence[InPlace]) -> Chosen:
 def operand_of(extracted: Extracted, choice: InPlace) -> int:
     """Return the operand that is overwritten: of several that lie there, as a tensor and its
     reshaped form do, the first that the operation offers."""
-    memory, group = extracted.memory, extracted.group_of.index(choice.operand)
+    memory, group = extracted.memory, extracted.block_groups[choice.operand]
     operands = memory.operations[choice.operator].operands
     offered = {operand for _, operand in memory.memory[choice.operator].inplace}
     place = (group, choice.inside)
@@ -61,11 +61,10 @@ def write_inplace(extracted: Extracted, choices: list[InPlace]) -> bool:
     """Give the results that take the place of an operand their alias; forced ones have it. True if
     one was written."""
     memory = extracted.memory
-    block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
     chosen = [c for c in choices if not c.forced]
     for choice in chosen:
         op = memory.operations[choice.operator]
-        result, source = block_groups[choice.result], operand_of(extracted, choice)
+        result, source = extracted.block_groups[choice.result], operand_of(extracted, choice)
         lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
         for r, value in enumerate(op.results):
             if memory.of_value.get(value, (None,))[0] == result:

@@ -24,7 +24,6 @@ from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
@@ -84,30 +83,40 @@ class KillMoves:
         return tuple(self._ends)
 
     @cached_property
+    def _kills(self) -> dict[tuple[int, int], tuple[int, ...]]:
+        """Operators that touch the operand, by (what must have run, operator that must be last) of
+        in-place candidates."""
+        graph, up, down = self.graph, self._ancestors, descendants(self.graph)
+        kills: dict[tuple[int, int], tuple[int, ...]] = {}
+        for c in graph.inplace:
+            if graph.sizes[c.result] and not graph.toucher_masks[c.operand] & down[c.operator]:
+                touchers = graph.touchers[c.operand]
+                kills[_closure(up, touchers), c.operator] = touchers
+        return kills
+
+    @cached_property
     def _inplace(self) -> tuple[tuple[int, int], ...]:
         """(what must have run, operator that must be last) per in-place candidate."""
-        graph, up, down = self.graph, self._ancestors, descendants(self.graph)
-        result: dict[tuple[int, int], None] = {}
-        for c in graph.inplace:
-            touchers = graph.toucher_masks[c.operand]
-            if graph.sizes[c.result] and not touchers & down[c.operator]:
-                operand = graph.groups[c.operand]
-                need = _closure(up, {*operand.writers, *operand.readers})
-                result[need, c.operator] = None
-        return tuple(result)
+        return tuple(self._kills)
 
     @cached_property
     def _waits(self) -> list[list[int]]:
         """Per in-place candidate the largest few events that must be over before it is a branch."""
-        events, result = self._events, list[list[int]]()
+        events, ending, result = self._events, self._ending, list[list[int]]()
         sizes = [need.bit_count() for need in events]
         for need, last in self._inplace:
             before = need & ~(1 << last)
-            candidates_end = bisect_right(sizes, before.bit_count())  # no larger one is within it
-            within = (
-                e for e in range(candidates_end - 1, -1, -1) if events[e] & before == events[e]
-            )
-            result.append(list(islice(within, 3)))
+            rest = 0  # events whose last operator is in `before`
+            for v in (*self._kills[need, last], *self.graph.predecessors[last]):
+                rest |= ending[v] if v != last else 0
+            # no larger one is within it
+            rest &= (1 << bisect_right(sizes, before.bit_count())) - 1
+            within: list[int] = []
+            while rest and len(within) < 3:
+                e = rest.bit_length() - 1
+                within += [e] if events[e] & before == events[e] else []
+                rest ^= 1 << e
+            result.append(within)
         return result
 
     @cached_property
