@@ -110,7 +110,8 @@ def fewer_rows(
     if not keeps(some.graph, like, most):
         like = order_within(some.graph, most, deadline)
     few = _kept(cuts, rows, some, like, needed, most, deadline, worth)
-    if few is None and calls and (small := cuts.of_until(needed, deadline)):
+    is_searched = few is None and len(some.graph) <= calls
+    if is_searched and (small := cuts.of_until(needed, deadline)):
         few = order_within(small.graph, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
