@@ -7,10 +7,17 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from memopt.cli.arguments import add_time_limit
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.text.diagnostics import diagnosed, write_output
-from memopt.text.usage import STDOUT, Parser, UsageError, answering, check_time_limit, path_text
+from memopt.text.usage import (
+    STDOUT,
+    Parser,
+    UsageError,
+    add_time_limit,
+    answering,
+    check_time_limit,
+    path_text,
+)
 
 if TYPE_CHECKING:
     from benchmarks.tables.table import Table

@@ -1,5 +1,6 @@
 """numpy as `np`, imported when the first name of it is asked for: help and parsers need none."""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,4 +16,9 @@ else:
 
     np = _Numpy()
 
-__all__ = ["np"]
+__all__ = ["is_loaded", "np"]
+
+
+def is_loaded() -> bool:
+    """Return whether numpy is there, for what has a way without it that is as short for once."""
+    return "numpy" in sys.modules

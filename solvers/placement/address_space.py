@@ -9,16 +9,19 @@ at what lives with the item and not at all that was placed: as bits where the ar
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.solvers.live_bits import LiveBits
 from memopt.solvers.placement.live_stretches import LiveStretches
-from memopt.solvers.placement.rectangles import unit_of
+from memopt.solvers.placement.rectangles import arena_unit, unit_of
 from memopt.solvers.problems.placement import Item, PlacementProblem
 
-Vector = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.int64]
+
 LARGEST = 2**63 - 1
 
 
@@ -53,7 +56,7 @@ class AddressRows:
         candidates, room = self._gaps(item, 0)
         return int(candidates[room.view(np.uint64).argmin()])  # what is negative is largest there
 
-    def _gaps(self, item: Item, at_least: int) -> tuple[Vector, Vector]:
+    def _gaps(self, item: Item, at_least: int) -> "tuple[Vector, Vector]":
         """Ascending candidates for the lowest offset in each gap, and how much room is above.
 
         Gap k lies above the k forbidden stretches that end first, if no more than k begin below it:
@@ -92,15 +95,24 @@ def few_units(items: Sequence[Item]) -> int | None:
             change[p.upper] = change.get(p.upper, 0) - p.size
     load = max(accumulate(change[step] for step in sorted(change)), default=0)
     highest = max((i.fixed + i.size for i in items if i.fixed is not None), default=0)
-    unit = unit_of(items)
+    unit = offset_unit(items)
     few = max(load, highest) // unit <= min(UNITS, MOST // (len(change) or 1))
     return unit if few else None
+
+
+def offset_unit(items: Sequence[Item]) -> int:
+    """Bytes that divide every offset at which an item lies on others or at 0, and all sizes."""
+    unit = arena_unit(items)
+    if all(i.alignment % unit == 0 or unit % i.alignment == 0 for i in items):
+        return unit  # alignments that divide all sizes are kept by themselves
+    return unit_of(items)
 
 
 class AddressBits:
     """Address space as `AddressSpace`, kept in bit sets.
 
-    `unit` is `unit_of(items)`, where that is known; `offsets[i]` is that of item i, or -1.
+    Offsets that are put and asked for are multiples of `unit` bytes, by default of those that
+    divide alignments too. `offsets[i]` is that of item i, or -1.
     """
 
     def __init__(self, items: Sequence[Item], unit: int | None = None) -> None:
@@ -125,7 +137,7 @@ class AddressBits:
         """The lowest free offset that is not below `at_least`."""
         forbidden = self._forbidden(item)
         at = -(-at_least // self._unit)
-        step = item.alignment // self._unit
+        step = max(1, item.alignment // self._unit)
         while True:
             rest = ~(forbidden >> at)
             at += (rest & -rest).bit_length() - 1  # the lowest that is free
@@ -136,7 +148,7 @@ class AddressBits:
     def smallest_gap(self, item: Item) -> int:
         """The lowest offset in the smallest gap that holds the item, else above all in the way
         (Pisarchyk, Algorithm 3)."""
-        step = item.alignment // self._unit
+        step = max(1, item.alignment // self._unit)
         best = least = -1
         forbidden = self._forbidden(item)
         free = f"{forbidden:b}"[::-1] if forbidden else ""  # by address

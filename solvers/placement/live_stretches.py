@@ -15,14 +15,16 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from struct import Struct
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.solvers.live_bits import nodes_between
 
-Vector = npt.NDArray[np.int64]
-Rows = Vector  # (start, end), one row per stretch
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.int64]
+    Rows = Vector  # (start, end), one row per stretch
 
 ROW = Struct("=qq")
 MANY = 256  # stretches of an answer, in which those of a node are looked at
@@ -53,7 +55,7 @@ class LiveStretches:
         for node in self._nodes(lower, upper)[1]:
             rows[node] += row
 
-    def within(self, lower: int, upper: int) -> Rows:
+    def within(self, lower: int, upper: int) -> "Rows":
         """Return the stretches that are taken in a step of [lower, upper), in any order; those that
         meet may be joined."""
         nodes = self._nodes(lower, upper)[0]
@@ -91,7 +93,7 @@ class LiveStretches:
         return nodes
 
 
-def _used(low: Vector, high: Vector, leaves: int) -> npt.NDArray[np.bool_]:
+def _used(low: "Vector", high: "Vector", leaves: int) -> "npt.NDArray[np.bool_]":
     """Return whether a node of the tree is one of those between two leaves, for any two."""
     used = np.zeros(2 * leaves, np.bool_)
     while len(low):
@@ -103,7 +105,7 @@ def _used(low: Vector, high: Vector, leaves: int) -> npt.NDArray[np.bool_]:
     return used
 
 
-def _next_above(used: npt.NDArray[np.bool_]) -> list[int]:
+def _next_above(used: "npt.NDArray[np.bool_]") -> list[int]:
     """Return for each node, and for those that leaves would be above, the next one above it that is
     used; 0 for none."""
     above = np.zeros(2 * len(used), np.int64)
@@ -115,7 +117,7 @@ def _next_above(used: npt.NDArray[np.bool_]) -> list[int]:
     return above.tolist()
 
 
-def _joined(rows: Rows) -> bytes:
+def _joined(rows: "Rows") -> bytes:
     """Return the rows of the same bytes that do not meet, ascending: one begins where as many have
     ended as have begun."""
     starts, ends = np.sort(rows[:, 0]), np.sort(rows[:, 1])

@@ -87,9 +87,8 @@ def fits_lowest(
 ) -> int:
     """The lowest free offset of `item` among its neighbours that have one (not -1); `at_least` is
     aligned."""
-    forbidden = sorted(
-        (o - n.below, o + n.above) for n in near[item] if (o := offsets[n.item]) >= 0
-    )
+    forbidden = [(o - below, o + above) for j, below, above in near[item] if (o := offsets[j]) >= 0]
+    forbidden.sort()
     alignment = items[item].alignment
     offset = at_least
     for start, end in forbidden:

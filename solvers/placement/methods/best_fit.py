@@ -11,9 +11,9 @@ none, nothing lies above the skyline, and nobody has to be asked what is free.
 from bisect import bisect_left
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from typing import Any
 
-import numpy as np
-
+from memopt.dialects.arithmetic.lazy_numpy import is_loaded, np
 from memopt.solvers.placement.address_space import AddressSpace, address_space
 from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
@@ -63,8 +63,8 @@ def _fill(movable: list[Item], space: AddressSpace | _Above) -> None:
         skyline.fill(at, [(lower, upper, offset + top) for lower, upper, top in item.tops])
 
 
-# Items that are asked one by one sooner than as an array.
-FEW = 24
+# Items that are asked one by one sooner than as an array, and than numpy is loaded: 0.1 s.
+FEW, FEW_WITHOUT_NUMPY = 24, 1_000
 
 
 class _Waiting:
@@ -75,7 +75,7 @@ class _Waiting:
         self._rank = sorted(range(len(items)), key=lambda rank: self._ranked[rank].lower)
         self._lower = [self._ranked[rank].lower for rank in self._rank]
         self._upper = [self._ranked[rank].upper for rank in self._rank]
-        self._ranks, self._uppers = np.array(self._rank), np.array(self._upper)
+        self._arrays: tuple[Any, Any] | None = None  # of ranks and upper ends, once asked for
 
     def take(self, start: int, end: int) -> Item | None:
         """The longest-lived item within steps [start, end), the largest of several."""
@@ -83,17 +83,22 @@ class _Waiting:
         until = bisect_left(self._lower, end, at)
         taken = len(self._rank)  # the rank of what was taken, behind all
         best, rank = at, taken
-        if until - at <= FEW:
+        if until - at <= (FEW if is_loaded() else FEW_WITHOUT_NUMPY):
             for i in range(at, until):
-                if self._upper[i] <= end and self._rank[i] < rank:
+                if self._rank[i] < rank and self._upper[i] <= end:
                     best, rank = i, self._rank[i]
         else:
-            fits = np.where(self._uppers[at:until] <= end, self._ranks[at:until], taken)
+            if self._arrays is None:
+                self._arrays = np.array(self._rank), np.array(self._upper)
+            ranks, uppers = self._arrays
+            fits = np.where(uppers[at:until] <= end, ranks[at:until], taken)
             best += int(fits.argmin())
             rank = int(fits[best - at])
         if rank == taken:
             return None
-        self._rank[best] = self._ranks[best] = taken
+        self._rank[best] = taken
+        if self._arrays is not None:
+            self._arrays[0][best] = taken
         return self._ranked[rank]
 
 

@@ -46,21 +46,24 @@ def improve(
     fixed = [i.index for i in items if i.fixed is not None]
     current = _height(items, offsets)
     result, result_height = offsets, current
+    fits = FirstFits(items, near, fixed)
     for _ in range(rounds):
-        candidate = _moved(order, items, near, offsets, current, random)
+        candidate, chosen = _moved(order, items, near, offsets, current, random)
         try:
-            moved = _first_fit(fixed + candidate, items, near, deadline)
+            moved = fits.offsets(candidate, chosen, current, deadline)
+            if moved is None:
+                if random.random() >= 0.01:
+                    continue
+                moved = fits.offsets(candidate, chosen, None, deadline)
         except clock.TimeIsOverError:
             break
-        height = _height(items, moved)
-        if height <= current:
-            order, offsets, current = candidate, moved, height
-            if height < result_height:
-                result, result_height = moved, height
-                if height == target:
-                    break
-        elif random.random() < 0.01:
-            order, offsets, current = candidate, moved, height
+        assert moved is not None
+        fits.known = moved
+        order, offsets, current = candidate, moved, _height(items, moved)
+        if current < result_height:
+            result, result_height = moved, current
+            if current == target:
+                break
     return placement_of(problem, items, result)
 
 
@@ -71,11 +74,12 @@ def _moved(
     offsets: list[int],
     height: int,
     random: Random,
-) -> list[int]:
-    """`order` with one of the highest items, or one that it rests on, before another one."""
+) -> tuple[list[int], int | None]:
+    """`order` with one of the highest items, or one that it rests on, before another one; and that
+    item, None where all have moved."""
     highest = [i for i in order if offsets[i] + items[i].size == height]
     if not highest:
-        return random.sample(order, len(order))
+        return random.sample(order, len(order)), None
     chosen = random.choice(highest)
     around = [n.item for n in near[chosen] if items[n.item].fixed is None]
     if around and random.random() < 0.5:
@@ -86,22 +90,46 @@ def _moved(
     goal = position[random.choice(earlier)] if earlier else random.randrange(len(order))
     rest = [i for i in order if i != chosen]
     rest.insert(goal, chosen)
-    return rest
+    return rest, chosen
 
 
-def _first_fit(
-    order: list[int],
-    items: tuple[Item, ...],
-    near: list[list[Neighbour]],
-    deadline: float | None,
-) -> list[int]:
-    offsets = [-1] * len(items)
-    for k, i in enumerate(order):
-        if not k % 64:
-            clock.raise_if_late(deadline)
-        fixed = items[i].fixed
-        offsets[i] = fits_lowest(i, items, near, offsets) if fixed is None else fixed
-    return offsets
+class FirstFits:
+    """First fit in orders that differ in one item. `known` are the offsets of the last order that
+    was taken: an item has the same as long as the neighbours before it are the same, and where they
+    were."""
+
+    def __init__(
+        self, items: tuple[Item, ...], near: list[list[Neighbour]], fixed: list[int]
+    ) -> None:
+        self._items, self._near, self._fixed = items, near, fixed
+        self._around = [[n.item for n in conflicts] for conflicts in near]
+        self.known: list[int] | None = None
+
+    def offsets(
+        self, order: list[int], moved: int | None, limit: int | None, deadline: float | None
+    ) -> list[int] | None:
+        """Return the offsets of all items in `order`, in which `moved` is not where it was; None if
+        they need more than `limit` bytes. Raises TimeIsOverError at the deadline."""
+        known = [-1] * len(self._items) if self.known is None or moved is None else self.known
+        stale = bytearray(offset < 0 for offset in known)
+        for i in [] if moved is None else [moved, *self._around[moved]]:
+            stale[i] = True
+        offsets = [-1] * len(self._items)
+        for k, i in enumerate(self._fixed + order):
+            if not k % 64:
+                clock.raise_if_late(deadline)
+            item, offset = self._items[i], known[i]
+            if item.fixed is not None:
+                offset = item.fixed
+            elif stale[i]:
+                offset = fits_lowest(i, self._items, self._near, offsets)
+            offsets[i] = offset
+            if limit is not None and offset + item.size > limit:
+                return None
+            if offset != known[i]:
+                for j in self._around[i]:
+                    stale[j] = True
+        return offsets
 
 
 def _height(items: tuple[Item, ...], offsets: list[int]) -> int:

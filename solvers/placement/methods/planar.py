@@ -215,19 +215,15 @@ def _contracted(graph: _Graph) -> dict[tuple[int, int], int]:
 
 def _embedded(graph: _Graph) -> dict[int, int] | None:
     """Offset per item; None if the graph is not planar."""
-    networkx: Any = import_module("networkx")
     edges = _contracted(graph)
-    plane = networkx.Graph()
-    plane.add_edges_from(edges)
-    plane.add_edge(0, graph.sink)
-    planar, embedding = networkx.check_planarity(plane)
-    if not planar:
+    clockwise = _clockwise(edges, graph.sink)
+    if clockwise is None:
         return None
     offsets: dict[int, int] = {}
     for node in range(graph.sink):
-        if node not in plane:
+        around = clockwise.get(node)
+        if around is None:
             continue
-        around: list[int] = list(embedding.neighbors_cw_order(node))
         if node == 0:  # the arc from source to sink is outside: above all
             cut = around.index(graph.sink)
             after, base = around[cut + 1 :] + around[: cut + 1], 0
@@ -245,6 +241,19 @@ def _embedded(graph: _Graph) -> dict[int, int] | None:
         offsets[first] = offsets[k]
         offsets[second] = offsets[k] + (graph.sizes[first] if beside else 0)
     return {b.index: offsets[k] for k, b in enumerate(graph.bars)}
+
+
+def _clockwise(edges: Iterable[tuple[int, int]], sink: int) -> dict[int, list[int]] | None:
+    """The neighbours of each node as they lie around it in the plane, with an edge from source to
+    sink; None if the graph is not planar."""
+    edges = dict.fromkeys([*edges, (0, sink)])  # in their order
+    if len(edges) == 1:  # of chains and bundles alone, as many are: networkx takes 0.1 s to load
+        return {0: [sink], sink: [0]}
+    networkx: Any = import_module("networkx")
+    planar, embedding = networkx.check_planarity(networkx.Graph(list(edges)))
+    return (
+        {node: list(embedding.neighbors_cw_order(node)) for node in embedding} if planar else None
+    )
 
 
 def _completed(

@@ -7,8 +7,6 @@ steps first; buffers of one size as `greedy_by_size.py` has them.
 
 from bisect import bisect_left
 
-import numpy as np
-
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.rectangles import fixed_first, placement_of
@@ -26,19 +24,19 @@ def by_breadth(problem: PlacementProblem, items: tuple[Item, ...]) -> list[Item]
     """Items in the order in which the broadest steps meet them: by their own broadest step."""
     breadths = loads(problem)
     steps = [step for step, _ in breadths]
-    ranks = np.empty(len(steps), np.int64)
-    broadest = sorted(range(len(steps)), key=lambda k: (-breadths[k][1], k))
-    ranks[broadest] = np.arange(len(steps))
-    best = [ranks]  # best[j][k]: the least rank of steps k to k + 2^j - 1
+    ranks = [0] * len(steps)
+    for place, k in enumerate(sorted(range(len(steps)), key=lambda k: (-breadths[k][1], k))):
+        ranks[k] = place
+    best: list[list[int]] = [ranks]  # best[j][k]: the least rank of steps k to k + 2^j - 1
     while 2 ** len(best) <= len(steps):
         half = 2 ** (len(best) - 1)
-        best.append(np.minimum(best[-1][:-half], best[-1][half:]))
+        best.append([min(pair) for pair in zip(best[-1], best[-1][half:], strict=False)])
 
     def rank(item: Item) -> int:
         first, last = bisect_left(steps, item.lower), bisect_left(steps, item.upper)
         if first == last:
             return len(steps)  # without bytes, and nothing starts while it is live
         level = (last - first).bit_length() - 1
-        return int(min(best[level][first], best[level][last - 2**level]))
+        return min(best[level][first], best[level][last - (1 << level)])
 
     return sorted(by_size(items), key=rank)

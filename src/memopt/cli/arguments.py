@@ -192,11 +192,6 @@ def add_input_range(parser: Any) -> None:
     )
 
 
-def add_time_limit(parser: Any, text: str | None = None) -> None:
-    """`--time-limit`, which `memopt.text.usage.check_time_limit` looks at."""
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help=text)
-
-
 def add_shape(parser: Any) -> None:
     """`--shape` and `--batch`, which `memopt.cli.arguments.parse_shapes` reads, and `--fix`, which
     `parse_fixed` does."""

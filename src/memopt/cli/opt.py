@@ -14,7 +14,6 @@ from typing import Any
 from memopt.cli.arguments import (
     add_model_path,
     add_shape,
-    add_time_limit,
     parse_fixed,
     parse_shapes,
     pipeline_text,
@@ -40,6 +39,7 @@ from memopt.text.usage import (
     STDOUT,
     Parser,
     UsageError,
+    add_time_limit,
     answering,
     check_time_limit,
     collect_rarely,

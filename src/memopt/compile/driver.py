@@ -9,7 +9,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -38,7 +37,7 @@ from memopt.targets.core.planned_for import target_of
 from memopt.text.diagnostics import verify_module
 from memopt.text.distributions import declaring
 from memopt.text.ir_text import module_text, parse_module
-from memopt.text.progress import Spinner
+from memopt.text.progress import progress
 from memopt.text.usage import UsageError
 
 if TYPE_CHECKING:
@@ -397,12 +396,3 @@ def checked_among(known: "Mapping[FuncOp, Planned]") -> "Checked | None":
 def _planned(module: ModuleOp) -> frozenset[str]:
     """The names of the functions that have a plan."""
     return frozenset(f.sym_name.data for f in functions(module) if PLAN in f.attributes)
-
-
-def progress(
-    text: str, deadline: float | None = None, total: int | None = None
-) -> AbstractContextManager[Spinner | None]:
-    """A line of what is known by now, for people: only on a terminal, and after two seconds."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    return Spinner(text, deadline, total)

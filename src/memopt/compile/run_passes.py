@@ -15,7 +15,7 @@ from memopt.analysis.constants import constants_of
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.analysis.weights import weights_of
 from memopt.backends.c.emit.lowering import check_kernels, check_rows
-from memopt.compile.driver import check_module, in_budget, progress
+from memopt.compile.driver import check_module, in_budget
 from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
@@ -39,6 +39,7 @@ from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import runs_file, with_called
 from memopt.targets.core.target import target_named
+from memopt.text.progress import progress
 
 DECIDING = (MemgraphExpandRowsPass, MemgraphFusePass, MemgraphSchedulePass)
 FEW = 64  # whole operators, which are planned sooner than their kernels look at them

@@ -1,4 +1,8 @@
-"""Errors for people: one line with the place, and the matching of `// expected-error`."""
+"""Errors for people: one line with the place, and the matching of `// expected-error`.
+
+xDSL, whose errors these are too, is loaded by those who have an operation or an error at hand:
+`memopt place` knows no operations, and would take a third longer.
+"""
 
 import os
 import re
@@ -8,14 +12,16 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
-from xdsl.ir import Operation
-from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+from typing import TYPE_CHECKING
 
 from memopt.dialects.memgraph.errors import MemoptError, printable
 from memopt.solvers.errors import ProblemError
 from memopt.text.usage import STDOUT, Answer, UsageError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
+    from xdsl.utils.exceptions import VerifyException
 
 EXPECTED = re.compile(r"expected-error\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{(.*?)\}\}")
 DEVICES = ("/dev", "/dev/fd", "/proc/self/fd")  # /dev/stdout is a link, not to be replaced
@@ -55,8 +61,10 @@ def marked(text: str, at: int, width: int = 100) -> str:
     return f"  {printable(line.replace(chr(9), ' '))}\n  {' ' * (at - start)}^"
 
 
-def location_of(op: Operation) -> tuple[str, int | None]:
+def location_of(op: "Operation") -> tuple[str, int | None]:
     """`file:line:col` of an operation or the nearest parent that has one."""
+    from xdsl.dialects.builtin import FileLineColLoc
+
     current: Operation | None = op
     while current is not None:
         where = current.location
@@ -67,15 +75,19 @@ def location_of(op: Operation) -> tuple[str, int | None]:
     return "", None
 
 
-def verify_module(module: ModuleOp) -> None:
+def verify_module(module: "ModuleOp") -> None:
     """Verify every operation; raise MemoptError at the one that fails, without its dump."""
+    from xdsl.utils.exceptions import VerifyException
+
     try:
         module.verify()
     except VerifyException as error:
         raise _locate(module, error) from None
 
 
-def _locate(module: ModuleOp, error: VerifyException) -> MemoptError:
+def _locate(module: "ModuleOp", error: "VerifyException") -> MemoptError:
+    from xdsl.utils.exceptions import VerifyException
+
     text = one_line(str(error))
     for op in module.walk():
         try:
@@ -89,6 +101,8 @@ def _locate(module: ModuleOp, error: VerifyException) -> MemoptError:
 
 def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnostic:
     """Return the diagnostic for an exception that came up while working on `file`."""
+    from xdsl.utils.exceptions import DiagnosticException, ParseError
+
     if isinstance(error, ParseError):
         where = error.span.get_location()
         line = where.line + line_offset

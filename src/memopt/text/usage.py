@@ -21,6 +21,11 @@ class UsageError(ValueError):
     """The command line, or an argument in Python, is wrong: exit code 2."""
 
 
+def add_time_limit(parser: Any, text: str | None = None) -> None:
+    """`--time-limit`, which `check_time_limit` looks at."""
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help=text)
+
+
 def check_time_limit(seconds: float | None) -> None:
     """Raise UsageError for a `--time-limit` that is none: 0, negative, without end, no number."""
     if seconds is not None and not 0 < seconds < float("inf"):

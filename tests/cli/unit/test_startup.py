@@ -55,6 +55,15 @@ def test_a_small_file_loads_the_families_that_it_has(tmp_path: Path) -> None:
     assert "importlib.metadata" not in modules
 
 
+def test_buffers_are_placed_without_what_models_need(tmp_path: Path) -> None:
+    """Place two of three beside each other, which takes all strategies without a search."""
+    (tmp_path / "b.csv").write_text("id,lower,upper,size\na,0,2,16\nb,1,3,8\nc,2,4,16\n")
+    arguments = ["place", str(tmp_path / "b.csv"), "-o", str(tmp_path / "placed.csv")]
+    modules = imported(f"from memopt.cli import main; assert main({arguments}) == 0")
+    assert "memopt.solvers.placement.methods.auto" in modules
+    assert not modules & {"xdsl", "numpy", "networkx", "ortools", "memopt.compile.driver"}
+
+
 @pytest.mark.parametrize("kind", operations(), ids=lambda kind: kind.name)
 def test_every_operation_is_found_by_its_name(kind: type[Operation]) -> None:
     assert operator_named(kind.name) is kind

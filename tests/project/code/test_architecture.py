@@ -45,10 +45,11 @@ ALLOWED = {
     "backends": {"backends", "verify", "targets", "analysis", "dialects", "formats"},
 }
 ROOMS = tuple(ALLOWED)
-# What every room says to people, how it finds modules and the native library: they import nothing
-# of the rooms.
+# What every room says to people, how it finds modules, the native library and numpy: they import
+# nothing of the rooms.
 LIBRARY = "memopt.solvers.native.library"
-EVERYWHERE = ("memopt.dialects.memgraph.errors", "memopt.modules", LIBRARY)
+NUMPY = "memopt.dialects.arithmetic.lazy_numpy"
+EVERYWHERE = ("memopt.dialects.memgraph.errors", "memopt.modules", LIBRARY, NUMPY)
 HEAVY = ("numpy", "onnx", "ortools", "ai_edge_litert", "flatbuffers")
 
 

@@ -153,12 +153,13 @@ RULES: dict[str, tuple[Callable[[Sequence[Item]], list[Item]], bool]] = {
 
 
 def _many(random: Random) -> PlacementProblem:
-    """Thirty buffers, of which many are live together."""
+    """Thirty buffers, of which many are live together; of some, alignments divide all sizes."""
+    scale, alignments = random.choice([(1, (1,)), (24, (1, 8)), (24, (1, 3, 24))])
     spans = [sorted(random.sample(range(40), 2)) for _ in range(30)]
-    sizes = [random.choice((1, 3, random.randint(1, 60))) for _ in spans]
+    sizes = [scale * random.choice((1, 3, random.randint(1, 60))) for _ in spans]
     return PlacementProblem(
         tuple(
-            Buffer(f"b{i}", size, lower, upper, i)
+            Buffer(f"b{i}", size, lower, upper, i, alignment=random.choice(alignments))
             for i, (size, (lower, upper)) in enumerate(zip(sizes, spans, strict=True))
         )
     )

@@ -7,6 +7,8 @@ from random_placements import load, random_problem, smallest_arena, wrong
 
 from memopt.solvers.placement import METHODS, place
 from memopt.solvers.placement.methods.exact import improve
+from memopt.solvers.placement.methods.hill_climb import FirstFits
+from memopt.solvers.placement.neighbours import fits_lowest, neighbours_of
 from memopt.solvers.problems.placement import PlacementProblem
 
 FAST: tuple[str, ...] = (
@@ -31,6 +33,37 @@ def test_every_strategy_is_valid(fuzz: float, part: int) -> None:
             answer = place(problem, method)
             assert not wrong(problem, answer.offsets, answer.arena), (method, part, case)
             assert answer.arena >= problem.load
+
+
+def test_an_order_with_one_item_moved_is_fitted_as_anew(fuzz: float) -> None:
+    """Take some of the orders, and none that needs more bytes than it may."""
+    random = Random(5)
+    refused = 0
+    for case in range(max(50, int(2_000 * fuzz))):
+        items = random_problem(random, 14).items
+        near = neighbours_of(items)
+        fixed = [i.index for i in items if i.fixed is not None]
+        order = [i.index for i in items if i.fixed is None]
+        fits = FirstFits(items, near, fixed)
+        for _ in range(8 if order else 0):
+            moved = random.choice(order)
+            candidate = [i for i in order if i != moved]
+            candidate.insert(random.randrange(len(order)), moved)
+            expected = [-1] * len(items)
+            for i in [*fixed, *candidate]:
+                given = items[i].fixed
+                expected[i] = fits_lowest(i, items, near, expected) if given is None else given
+            height = max(o + i.size for o, i in zip(expected, items, strict=True))
+            limit = random.choice((None, height - 1, height, height + 1))
+            offsets = fits.offsets(candidate, moved, limit, None)
+            if limit == height - 1:
+                assert offsets is None, case
+                refused += 1
+                continue
+            assert offsets == expected, case
+            if random.random() < 0.7:
+                order, fits.known = candidate, offsets
+    assert refused
 
 
 def by_the_letter(problem: PlacementProblem) -> int:

@@ -11,11 +11,11 @@ from memopt.backends.report.pareto import pareto_svg
 from memopt.backends.report.table import aligned, counted
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.page import check_page
-from memopt.compile.driver import progress
 from memopt.compile.explore import Point, distinct, front, point, trials
 from memopt.compile.stages import check
 from memopt.dialects.memgraph.errors import MemoptError, printable
 from memopt.text.diagnostics import write_file
+from memopt.text.progress import progress
 from memopt.text.usage import path_text
 
 FIGURES = ("arena", "ram", "flash", "instructions", "cycles", "calls")

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from memopt.api.place_csv import STRATEGIES, Answer, FamilyAnswer, placed, placed_family
-from memopt.cli.arguments import add_time_limit
-from memopt.compile.driver import progress
 from memopt.dialects.memgraph.errors import MemoptError, nearest
 from memopt.formats.dimension import Family, read_family
 from memopt.formats.minimalloc import Row, read_rows, write_rows
@@ -22,7 +20,8 @@ from memopt.solvers import clock
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.text.diagnostics import write_output
 from memopt.text.format import bytes_of_text, sizes
-from memopt.text.usage import STDOUT, UsageError, path_text
+from memopt.text.progress import progress
+from memopt.text.usage import STDOUT, UsageError, add_time_limit, path_text
 
 
 def add_arguments(commands: Any) -> None:

@@ -17,14 +17,15 @@ from memopt.api.sweep_rows import Row, Task, rows
 from memopt.api.sweep_table import Table
 from memopt.api.sweeps import files_below, plan_words
 from memopt.backends.report.pareto import Point, pareto_svg
-from memopt.cli.arguments import add_time_limit, pipeline_text
-from memopt.compile.driver import IR, build_pipeline, progress
+from memopt.cli.arguments import pipeline_text
+from memopt.compile.driver import IR, build_pipeline
 from memopt.compile.options import described
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.registry import listed
 from memopt.text.diagnostics import write_file
 from memopt.text.format import bytes_of_text
-from memopt.text.usage import UsageError, path_text
+from memopt.text.progress import progress
+from memopt.text.usage import UsageError, add_time_limit, path_text
 
 PLANS = ("target", "rows", "rewrite")  # options of plans that a sweep has
 

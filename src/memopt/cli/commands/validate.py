@@ -9,9 +9,9 @@ from typing import Any
 from memopt.backends.report.validation_page import validation_html
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.page import check_page, facts_of
-from memopt.compile.driver import progress
 from memopt.dialects.memgraph.errors import MemoptError, printable
 from memopt.text.diagnostics import write_output
+from memopt.text.progress import progress
 from memopt.text.usage import UsageError, path_text
 from memopt.validate.differences import Difference
 from memopt.validate.layers import Layer
