@@ -129,14 +129,15 @@ class _Groups:
             return
         readers: list[int] = []
         if read != {True}:  # most tensors are read by rows alone
-            readers = [step[v] for g in old for v in g.readers if not self.is_row[v]]
+            whole = (step[v] for g in old for v in g.readers if not self.is_row[v])
+            readers = list(dict.fromkeys(whole))  # each row gets all of them
         first = len(self.made)
         for g in rows_of_tensor:
             self._add([g], rows.sizes[g], readers)
         if not is_computed or read != {True}:
             self.pieces.add(tensor)
             self._tie(first)
-        for at in dict.fromkeys(readers):  # also what its rows would not read
+        for at in readers:  # also what its rows would not read
             self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
 
     def _tie(self, first: int) -> None:

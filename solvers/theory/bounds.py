@@ -11,6 +11,7 @@ bound to anyone.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule, bits, profile
@@ -29,18 +30,31 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
     """`trivial`, and the operator that touches as much; None if only the start of every order does.
 
     What an operator touches is within its least step, so its flows prove it; the start has none.
+    The answer stays with the graph, as heuristics and bounds ask one after the other.
     """
+    held = vars(graph)  # where a frozen class has what is derived of it
+    if "_trivial" not in held:
+        held["_trivial"] = _derived(graph)
+    return cast("tuple[int, int | None]", held["_trivial"])
+
+
+def _derived(graph: MemoryGraph) -> tuple[int, int | None]:
+    """Return what `_trivial` does, by looking at all of the graph."""
     best = graph.first_level
-    sources = [v for v in range(len(graph)) if not graph.predecessors[v]]
+    sources = [v for v, before in enumerate(graph.predecessors) if not before]
     if sources:
         best = max(best, min(best + graph.cost(0, v) for v in sources))
-    operator, sizes = None, graph.sizes
-    for v in range(len(graph)):
-        touched = sum([sizes[g] for g in graph.touches[v]]) + graph.extra[v]
-        saved = max((graph.sizes[c.result] for c in graph.candidates[v]), default=0)
-        if touched - saved > best or (operator is None and touched - saved == best):
-            best, operator = touched - saved, v
-    return best, operator
+    least = list(graph.extra)
+    for size, operators in zip(graph.sizes, graph.touchers, strict=True):
+        for v in operators:
+            least[v] += size
+    saved: dict[int, int] = {}
+    for c in graph.inplace:
+        saved[c.operator] = max(saved.get(c.operator, 0), graph.sizes[c.result])
+    for v, size in saved.items():
+        least[v] -= size
+    most = max(least, default=best - 1)
+    return (most, least.index(most)) if most >= best else (best, None)
 
 
 @dataclass(frozen=True)

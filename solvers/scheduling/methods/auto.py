@@ -7,6 +7,8 @@ takes long, local search looks for a better order in between.
 Without a time limit the answer is deterministic.
 """
 
+from typing import cast
+
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
 from memopt.solvers.scheduling import in_parts, local_search, phases, row_stretches
@@ -46,13 +48,24 @@ def met(graph: MemoryGraph, time_limit: float | None = None) -> Schedule | None:
 
     It takes a millisecond for a graph of 20 operators, a tenth of the work before a search.
     """
-    deadline = clock.deadline(time_limit)
-    orders = heuristics(graph, deadline)
+    orders, bound = _begun(graph, clock.deadline(time_limit))
     peak = profile(graph, orders[0]).peak
-    bound = flow_bound(graph, orders, time_limit=clock.left(deadline))
     if bound.value != peak:
         return None
     return Schedule(orders[0], peak, peak, bound.proof)
+
+
+def _begun(graph: MemoryGraph, deadline: float | None) -> tuple[list[tuple[int, ...]], Bound]:
+    """Return the heuristics and the bound T6. Without a deadline they stay with the graph: who has
+    a peak that is near enough may ask for a better one later."""
+    held = vars(graph)  # where a frozen class has what is derived of it
+    if deadline is None and "_begun" in held:
+        return cast("tuple[list[tuple[int, ...]], Bound]", held["_begun"])
+    orders = heuristics(graph, deadline)
+    begun = orders, flow_bound(graph, orders, time_limit=clock.left(deadline))
+    if deadline is None:
+        held["_begun"] = begun
+    return begun
 
 
 def _source(graph: MemoryGraph) -> tuple[int, ...] | None:
@@ -95,16 +108,14 @@ def solve(
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
     deadline = clock.deadline(time_limit)
 
-    def lower(graph: MemoryGraph, orders: list[tuple[int, ...]]) -> Bound:
+    def begun(graph: MemoryGraph) -> tuple[list[tuple[int, ...]], Bound]:
         if flow:
-            return flow_bound(graph, orders, time_limit=clock.left(deadline))
-        return Bound(trivial(graph), None, 0)
+            return _begun(graph, deadline)
+        return heuristics(graph, deadline), Bound(trivial(graph), None, 0)
 
-    orders = heuristics(graph, deadline)
-    best = orders[0]
+    orders, first = begun(graph)
+    best, bound = orders[0], first.value
     peak = profile(graph, best).peak
-    first = lower(graph, orders)
-    bound = first.value
 
     def known() -> Schedule:
         return Schedule(best, peak, bound, first.proof if bound == peak else "none")
@@ -124,8 +135,8 @@ def solve(
     inner, floor = orders, bound
     is_smaller = len(small) < len(graph) or segments  # else it is the same graph
     if is_smaller:
-        inner = heuristics(small, deadline)
-        floor = max(bound, lower(small, inner).value)
+        inner, lower = begun(small)
+        floor = max(bound, lower.value)
     start = inner[0]
     below = profile(small, start).peak
     if stretches and len(small) > search.LARGE and below > floor:  # fewer are searched to the end
