@@ -6,7 +6,7 @@ import pytest
 from cases import make
 from oracles import random_graph
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges
+from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
 from memopt.solvers.scheduling.methods import auto, search
 from memopt.solvers.theory import chains, fusion, segments
 from memopt.solvers.theory.bounds import Bound
@@ -109,6 +109,22 @@ def test_a_crowded_graph_gets_the_memory_that_was_asked_for(
         search.explore(graph, 0, tuple(range(len(graph))), limits)
         assert used[0] == expected
         used.clear()
+
+
+def test_a_crowd_near_its_bound_is_searched_where_that_gets_many_states(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph, ran = crossed(8, 30), list[object]()
+    monkeypatch.setattr(search.BothEnds, "run", lambda *_: ran.append(_))
+    order = tuple(range(len(graph)))
+    peak, crowd = profile(graph, order).peak, search.alive(graph, order)
+    for crowded, near, bound in ((400, 1, peak - 1), (10, 1, peak - 1), (400, 0, peak - 1)):
+        monkeypatch.setattr(search, "CROWD", crowd / crowded)
+        monkeypatch.setattr(search, "CLOSE", near)
+        ran.clear()
+        answer = search.explore(graph, bound, order, search.Limits())
+        assert (answer.order, answer.lower_bound, answer.proof) == (order, bound, "none")
+        assert bool(ran) == (crowded == 10 or not near)
 
 
 def test_operators_that_are_ready_are_those_of_the_definition(fuzz: float) -> None:
