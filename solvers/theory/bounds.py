@@ -33,13 +33,8 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
     The answer stays with the graph, as heuristics and bounds ask one after the other.
     """
     held = vars(graph)  # where a frozen class has what is derived of it
-    if "_trivial" not in held:
-        held["_trivial"] = _derived(graph)
-    return cast("tuple[int, int | None]", held["_trivial"])
-
-
-def _derived(graph: MemoryGraph) -> tuple[int, int | None]:
-    """Return what `_trivial` does, by looking at all of the graph."""
+    if "_trivial" in held:
+        return cast("tuple[int, int | None]", held["_trivial"])
     best = graph.first_level
     sources = [v for v, before in enumerate(graph.predecessors) if not before]
     if sources:
@@ -54,7 +49,8 @@ def _derived(graph: MemoryGraph) -> tuple[int, int | None]:
     for v, size in saved.items():
         least[v] -= size
     most = max(least, default=best - 1)
-    return (most, least.index(most)) if most >= best else (best, None)
+    held["_trivial"] = answer = (most, least.index(most)) if most >= best else (best, None)
+    return answer
 
 
 @dataclass(frozen=True)

@@ -55,9 +55,13 @@ def met(graph: MemoryGraph, time_limit: float | None = None) -> Schedule | None:
     return Schedule(orders[0], peak, peak, bound.proof)
 
 
-def _begun(graph: MemoryGraph, deadline: float | None) -> tuple[list[tuple[int, ...]], Bound]:
-    """Return the heuristics and the bound T6. Without a deadline they stay with the graph: who has
-    a peak that is near enough may ask for a better one later."""
+def _begun(
+    graph: MemoryGraph, deadline: float | None, flow: bool = True
+) -> tuple[list[tuple[int, ...]], Bound]:
+    """Return the heuristics and the bound T6, without `flow` the trivial one. Without a deadline
+    they stay with the graph: who has a peak that is near enough may ask for a better one later."""
+    if not flow:
+        return heuristics(graph, deadline), Bound(trivial(graph), None, 0)
     held = vars(graph)  # where a frozen class has what is derived of it
     if deadline is None and "_begun" in held:
         return cast("tuple[list[tuple[int, ...]], Bound]", held["_begun"])
@@ -107,13 +111,7 @@ def solve(
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
     deadline = clock.deadline(time_limit)
-
-    def begun(graph: MemoryGraph) -> tuple[list[tuple[int, ...]], Bound]:
-        if flow:
-            return _begun(graph, deadline)
-        return heuristics(graph, deadline), Bound(trivial(graph), None, 0)
-
-    orders, first = begun(graph)
+    orders, first = _begun(graph, deadline, flow)
     best, bound = orders[0], first.value
     peak = profile(graph, best).peak
 
@@ -135,7 +133,7 @@ def solve(
     inner, floor = orders, bound
     is_smaller = len(small) < len(graph) or segments  # else it is the same graph
     if is_smaller:
-        inner, lower = begun(small)
+        inner, lower = _begun(small, deadline, flow)
         floor = max(bound, lower.value)
     start = inner[0]
     below = profile(small, start).peak
