@@ -129,8 +129,8 @@ class _Groups:
             return
         readers: list[int] = []
         if read != {True}:  # most tensors are read by rows alone
-            whole = (step[v] for g in old for v in g.readers if not self.is_row[v])
-            readers = list(dict.fromkeys(whole))  # each row gets all of them
+            every = (step[v] for g in old for v in g.readers if not self.is_row[v])
+            readers = list(dict.fromkeys(every))  # each row gets all of them
         first = len(self.made)
         for g in rows_of_tensor:
             self._add([g], rows.sizes[g], readers)

@@ -48,8 +48,8 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
         saved[c.operator] = max(saved.get(c.operator, 0), graph.sizes[c.result])
     for v, size in saved.items():
         least[v] -= size
-    most = max(least, default=best - 1)
-    held["_trivial"] = answer = (most, least.index(most)) if most >= best else (best, None)
+    peak = max(least, default=best - 1)
+    held["_trivial"] = answer = (peak, least.index(peak)) if peak >= best else (best, None)
     return answer
 
 

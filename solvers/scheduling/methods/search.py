@@ -173,7 +173,7 @@ def explore(
     between, and again when memory is spent: what it knows is forgotten then, but not the bound.
     """
     peak = profile(graph, incumbent).peak
-    first, each, further, usual_bytes, pays = FIRST, LOOK, None, MAX_BYTES, True
+    first, each, further, usual_bytes = FIRST, LOOK, None, MAX_BYTES
     if limits.time_limit is None and len(graph) > LARGE:
         states = states_for(graph, incumbent)
         usual_bytes = bytes_for(graph, states)
@@ -181,12 +181,11 @@ def explore(
         if limits.max_states is None:
             limits, first = replace(limits, max_states=states), min(FIRST, states // 5)
             further = further_states(graph, states)
-            pays = states >= FEWEST or peak > bound * (1 + CLOSE)
     max_bytes = usual_bytes if limits.max_bytes is None else limits.max_bytes
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
-    if limits.time_limit == 0 or not pays:
+    if _ends_at_once(limits, further, peak, bound):
         return Schedule(incumbent, peak, bound, "none")
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
@@ -229,6 +228,13 @@ def explore(
     peak = profile(graph, best).peak
     proof = "search" if exhausted else "none"
     return Schedule(best, peak, min(lower, peak), proof, search.states + states)
+
+
+def _ends_at_once(limits: Limits, further: int | None, peak: int, bound: int) -> bool:
+    """Return whether there is no time, or only a crowd's few states (those with `further` ones are
+    counted by nobody else) beside a peak near its bound."""
+    is_few = further is not None and (limits.max_states or 0) < FEWEST
+    return limits.time_limit == 0 or (is_few and peak <= bound * (1 + CLOSE))
 
 
 def _share(deadline: float | None, parts: int) -> float | None:
