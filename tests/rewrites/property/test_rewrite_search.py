@@ -242,8 +242,14 @@ def test_after_searches_that_ended_open_others_get_fewer_states(
             bound = 9 if text == "[4]" else 5  # which site 4 alone raises
             return Schedule((0,), 9, bound, "none", states)
 
-    monkeypatch.setattr(private, "rewritten", lambda _, trial: trial)
-    monkeypatch.setattr(private, "text_of", lambda trial: str(sorted(trial["rule"])))
+    def same(_: None, trial: dict[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+        return trial
+
+    def text_of(trial: dict[str, frozenset[int]]) -> str:
+        return str(sorted(trial["rule"]))
+
+    monkeypatch.setattr(private, "rewritten", same)
+    monkeypatch.setattr(private, "text_of", text_of)
     best, taken = Schedule((0,), 5, 5, "flow"), {"rule": frozenset[int]()}
     search = private._Search(None, None, best, True, 5, {}, Copies(), taken=taken)
     search.change("rule", private.ADD, range(8))

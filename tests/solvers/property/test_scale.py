@@ -114,8 +114,12 @@ def test_a_crowded_graph_gets_the_memory_that_was_asked_for(
 def test_a_crowd_near_its_bound_is_searched_where_that_gets_many_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    graph, ran = crossed(8, 30), list[object]()
-    monkeypatch.setattr(search.BothEnds, "run", lambda *_: ran.append(_))
+    graph, ran = crossed(8, 30), list[int | None]()
+
+    def run(_: object, states: int | None, deadline: float | None, max_bytes: int) -> None:
+        ran.append(states)
+
+    monkeypatch.setattr(search.BothEnds, "run", run)
     order = tuple(range(len(graph)))
     peak, crowd = profile(graph, order).peak, search.alive(graph, order)
     for crowded, near, bound in ((400, 1, peak - 1), (10, 1, peak - 1), (400, 0, peak - 1)):
