@@ -56,7 +56,6 @@ WORK = 40_000
 
 STATES = 6_000  # of the search for one order of rows, which what is found hardly ever takes,
 FIRST = 200_000  # and for that of the function as it came, with which all others compare
-OPEN, FEWER_STATES = 4, 1_500  # searches in turn that ended open, after which others get so few
 
 MANY = 1_000  # rows, of which an order takes so long to improve
 HALVED = 10_000  # operators, with more of which halves are not taken without a time limit
@@ -68,8 +67,7 @@ class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
     the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
     that of rows. `most`: what a peak may be that has not risen. `asked`: what is known of sites.
-    `adds_halves`: whether halves of sites are taken, too, which the first `best` says. `ended_open`
-    counts the last trials in turn whose search found nothing and was not over."""
+    `adds_halves`: whether halves of sites are taken, too, which the first `best` says."""
 
     func: FuncOp
     deadline: float | None
@@ -82,7 +80,6 @@ class _Search:
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
     adds_halves: bool = field(init=False)
-    ended_open: int = 0
 
     def __post_init__(self) -> None:
         self.adds_halves = self.deadline is not None or len(self.best.order) <= HALVED
@@ -131,10 +128,7 @@ class _Search:
         copy = rewritten(self.func, trial)
         text = text_of(copy) if self.rows else ""  # other sites may have made the same of it
         if (known := self.known(text)) is None:
-            states = STATES if self.ended_open < OPEN else FEWER_STATES
-            known = self.copies.ordered(copy, text, self.deadline, self.most, states)
-            is_open = known.states > 0 and known.lower_bound <= self.most < known.peak
-            self.ended_open = self.ended_open + 1 if is_open else 0
+            known = self.copies.ordered(copy, text, self.deadline, self.most)
             if self.rows:
                 self.asked[text] = self.most, known
         self.asked[key] = self.most, known

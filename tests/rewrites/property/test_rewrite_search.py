@@ -228,33 +228,3 @@ def test_of_very_many_rows_all_sites_of_a_rule_are_tried_or_none(
     search.change("rule", getattr(private, change), range(4))
     assert asked == sizes
     assert search.taken["rule"] == (set() if len(sizes) == 1 else {0, 1})
-
-
-def test_after_searches_that_ended_open_others_get_fewer_states(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    private: Any = rewrite_search
-    given: list[int] = []
-
-    class Copies:
-        def ordered(self, _copy: None, text: str, _end: None, _most: int, states: int) -> Schedule:
-            given.append(states)
-            bound = 9 if text == "[4]" else 5  # which site 4 alone raises
-            return Schedule((0,), 9, bound, "none", states)
-
-    def same(_: None, trial: dict[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-        return trial
-
-    def text_of(trial: dict[str, frozenset[int]]) -> str:
-        return str(sorted(trial["rule"]))
-
-    monkeypatch.setattr(private, "rewritten", same)
-    monkeypatch.setattr(private, "text_of", text_of)
-    best, taken = Schedule((0,), 5, 5, "flow"), {"rule": frozenset[int]()}
-    search = private._Search(None, None, best, True, 5, {}, Copies(), taken=taken)
-    search.change("rule", private.ADD, range(8))
-    many, few = private.STATES, private.FEWER_STATES
-    halves = 1 + 2 + 4 + 8  # the trials, of which that of site 4 is the eleventh
-    assert given == [many] * private.OPEN + [few] * 7 + [many] * 4
-    assert len(given) == halves
-    assert not search.taken["rule"]
