@@ -207,7 +207,7 @@ def _of_one_row(
             operands.append(value)
             continue
         row = Block(arg_types=[row_type(value.type) if has_row else value.type]).args[0]
-        numbers[row] = outside[k] if k in outside else _constant_rows(op, value, constants)
+        numbers[row] = outside[k] if k in outside else constant_rows(op, value, constants)
         operands.append(row)
     one = type(op).create(
         operands=operands,
@@ -219,7 +219,8 @@ def _of_one_row(
     return one, numbers
 
 
-def _constant_rows(op: ComputeOp, value: SSAValue, constants: Constants) -> ConstantRows:
+def constant_rows(op: ComputeOp, value: SSAValue, constants: Constants) -> ConstantRows:
+    """Return the rows of a constant operand. Refuses elements that C has no type for."""
     kind, array = element_kind(value), constants(value)
     if kind not in C_TYPES or array is None:
         raise refuse(op, f"rows of a constant of {kind}")

@@ -21,7 +21,7 @@ from memopt.backends.c.emit.call import (
 from memopt.backends.c.emit.int8 import Fields, codes
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero, wide_codes
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
-from memopt.backends.c.rows.row_calls import Lowered, RowCall, own_rows
+from memopt.backends.c.rows.row_calls import Lowered, RowCall, constant_rows, own_rows
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import is_stored
 from memopt.dialects.memgraph.tensors import elements_of, encoding_of, rows_of, shape_of
@@ -139,10 +139,13 @@ def batch_matmul_i32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
 
 def _both_in_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """Return a call per place: a row of each operand, and behind them what the call before left."""
-    parts, both = rows_of(op.operands[0]) or 0, len(op.operands)
-    if len(activations(op)) != both:
-        raise refuse(op, "an operand that is known before run time, in rows")
-    operands = tuple(range(both + (parts > 1)))
+    parts = rows_of(op.operands[0]) or 0
+    taken = {k: number for number, (k, _) in enumerate(activations(op))}
+    read = [
+        taken[k] if k in taken else constant_rows(op, value, constants)
+        for k, value in enumerate(op.operands)
+    ]
+    operands = (*read, *([len(taken)] if parts > 1 else []))
     fields = (("parts", parts),)
     calls = lowered(op, constants)
     return [RowCall(replace(call, fields=(*call.fields, *fields)), operands) for call in calls]

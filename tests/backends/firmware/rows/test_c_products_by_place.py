@@ -67,3 +67,29 @@ def test_random_operators_are_what_evaluate_computes(fuzz: float, tmp_path: Path
 def test_a_board_computes_the_same(target: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools(target)
     check(11, target, "-O2", tmp_path / "c", lab)
+
+
+CONSTANT_VALUES = """
+!x = tensor<1x3x4xf32>
+!c = tensor<1x3x2xf32>
+!s = tensor<4x2xf32>
+func.func @main(%x: !x) -> !s {
+  %c = memgraph.constant dense<[[[1., 2.], [3., 4.], [5., 6.]]]> : !c
+  %y = memgraph.outer_products %x, %c groups 1 : (!x, !c) -> !s
+  return %y : !s
+}
+"""
+
+
+@pytest.mark.parametrize("rows", ["none", "all"])
+def test_values_may_be_constant(rows: str, tmp_path: Path, lab: Any) -> None:
+    """In rows, each call reads its row of the constant."""
+    lab.need_tools("host")
+    module = load_text(new_context(), CONSTANT_VALUES, "net.mlir")
+    x = np.arange(1, 13, dtype=np.float32).reshape(1, 1, 3, 4)  # one run
+    (tmp_path / "net.mlir").write_text(CONSTANT_VALUES)
+    options = ["--target=host", f"--rows={rows}", *QUICK, "-o", str(tmp_path / "c")]
+    assert main(["compile", str(tmp_path / "net.mlir"), *options]) == 0
+    run = lab.run_project(tmp_path / "c", [x], lab.SANITIZE, trace=False)
+    assert run.code == 0, run.messages
+    assert run.output == evaluated(module, [x])
