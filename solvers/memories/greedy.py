@@ -6,7 +6,7 @@ where that runs out of time.
 from collections.abc import Callable, Sequence
 
 from memopt.solvers import clock
-from memopt.solvers.placement.address_space import address_spaces
+from memopt.solvers.placement.address_space import address_space
 from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit, cost_of
 from memopt.solvers.problems.placement import Item, Piece
 
@@ -56,7 +56,7 @@ def _fill(
     problem: MemoryProblem, items: Sequence[Item], key: Key
 ) -> tuple[tuple[Visit, ...], ...] | None:
     banks = sorted(range(len(problem.banks)), key=lambda b: (problem.banks[b].cost, b))
-    spaces = address_spaces(items, len(problem.banks))
+    spaces = [address_space(items) for _ in problem.banks]
     bank_of: dict[int, int] = {}
     order = sorted(range(len(problem.tenants)), key=lambda i: (*key(problem.tenants[i]), i))
     for i in order:

@@ -194,13 +194,8 @@ AddressSpace = AddressBits | AddressRows
 
 def address_space(items: Sequence[Item]) -> AddressSpace:
     """An empty one for `items`, of the form that answers sooner; the answers are the same."""
-    return address_spaces(items, 1)[0]
-
-
-def address_spaces(items: Sequence[Item], count: int) -> list[AddressSpace]:
-    """So many, for arenas that get some of the items each."""
     unit = few_units(items)
-    return [AddressBits(items, unit) if unit else AddressRows(items) for _ in range(count)]
+    return AddressBits(items, unit) if unit else AddressRows(items)
 
 
 def first_fit_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:

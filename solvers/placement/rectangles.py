@@ -23,12 +23,9 @@ def unit_of(items: Iterable[Item]) -> int:
 def arena_unit(items: Iterable[Item]) -> int:
     """Bytes of which every arena in which nothing can sink is a multiple."""
     items = tuple(items)
-    sizes = gcd(*(n for i in items for n in (i.fixed or 0, *_sizes_of(i))))
+    sizes = gcd(*(i.fixed or 0 for i in items))
+    sizes = gcd(sizes, *(n for i in items for p in i.pieces for n in (p.size, p.at)))
     return gcd(sizes, *(i.alignment for i in items if sizes % i.alignment)) or 1
-
-
-def _sizes_of(item: Item) -> list[int]:
-    return [size for p in item.pieces for size in (p.size, p.at)]
 
 
 def floor_of(problem: PlacementProblem, items: Iterable[Item]) -> int:

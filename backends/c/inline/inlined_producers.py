@@ -110,10 +110,10 @@ def _is_row_to_row(op: ComputeOp, rows: int) -> bool:
     """Return whether row r of the results is made of row r of each operand that is no constant."""
     if op.accumulates or any(_rows(r) != rows for r in op.results):
         return False
-    shapes = [shape_of(v) for v in op.operands]
-    broadcasts = op.has_trait(Pointwise) and len(shapes) == 2 and shapes[0] != shapes[1]
-    if broadcasts and len(groups_of(shapes, shape_of(op.results[0]))) > 2:
-        return False  # memopt_broadcast makes all rows at once
+    if op.has_trait(Pointwise) and len(op.operands) == 2:
+        shapes = [shape_of(v) for v in op.operands]
+        if shapes[0] != shapes[1] and len(groups_of(shapes, shape_of(op.results[0]))) > 2:
+            return False  # memopt_broadcast makes all rows at once
     compared = range(1 if op.has_trait(Pointwise) else rows)  # of those the other rows are alike
     for k, v in enumerate(op.operands):
         if is_constant_expression(v, GENERIC):

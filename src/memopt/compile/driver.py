@@ -34,10 +34,9 @@ from memopt.frontends.core.shapes import Fixed, Shapes
 from memopt.plugin import PASSES, UNIVERSE
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import target_of
-from memopt.text.diagnostics import verify_module
+from memopt.text.diagnostics import progress, verify_module
 from memopt.text.distributions import declaring
 from memopt.text.ir_text import module_text, parse_module
-from memopt.text.progress import progress
 from memopt.text.usage import UsageError
 
 if TYPE_CHECKING:
@@ -310,7 +309,7 @@ def run_pipeline(
         if options.print_before:
             print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
         start = time.perf_counter()
-        with progress(step.name, clock.deadline(_limit(step))):
+        with progress(step.name, limit=_limit(step)):
             run_pass(context, module, step, known)
         seconds = time.perf_counter() - start
         if not getattr(step, "lowers", False):  # there the plan has become addresses

@@ -39,7 +39,7 @@ from memopt.rewrites import NO_RULES
 from memopt.solvers import clock
 from memopt.targets.core.planned_for import runs_file, with_called
 from memopt.targets.core.target import target_named
-from memopt.text.progress import progress
+from memopt.text.diagnostics import progress
 
 DECIDING = (MemgraphExpandRowsPass, MemgraphFusePass, MemgraphSchedulePass)
 FEW = 64  # whole operators, which are planned sooner than their kernels look at them

@@ -1,4 +1,5 @@
-"""Errors for people: one line with the place, and the matching of `// expected-error`.
+"""What people read on stderr: errors, one line with the place, and how far a command is; and the
+matching of `// expected-error`.
 
 xDSL, whose errors these are too, is loaded by those who have an operation or an error at hand:
 `memopt place` knows no operations, and would take a third longer.
@@ -9,13 +10,15 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memopt.dialects.memgraph.errors import MemoptError, printable
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
+from memopt.text.progress import Spinner
 from memopt.text.usage import STDOUT, Answer, UsageError
 
 if TYPE_CHECKING:
@@ -218,3 +221,16 @@ def write_file(path: str | Path, data: bytes | str) -> None:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def progress(
+    text: str,
+    deadline: float | None = None,
+    total: int | None = None,
+    limit: float | None = None,
+) -> AbstractContextManager[Spinner | None]:
+    """Return a line of what is known by now, for people: only on a terminal, and after two seconds.
+    The time ends at a `deadline`, or `limit` seconds from now."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    return Spinner(text, clock.deadline(limit) if deadline is None else deadline, total)

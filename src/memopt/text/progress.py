@@ -1,8 +1,6 @@
 """A line on the terminal for what takes longer than two seconds: the best so far, seconds left."""
 
-import sys
 import threading
-from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
@@ -68,12 +66,3 @@ class Spinner:
         with Console(stderr=True).status(Text(self.line())) as status:
             while not self._over.wait(0.5):
                 status.update(Text(self.line()))
-
-
-def progress(
-    text: str, deadline: float | None = None, total: int | None = None
-) -> AbstractContextManager[Spinner | None]:
-    """A line of what is known by now, for people: only on a terminal, and after two seconds."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    return Spinner(text, deadline, total)

@@ -14,8 +14,7 @@ from memopt.cli.page import check_page
 from memopt.compile.explore import Point, distinct, front, point, trials
 from memopt.compile.stages import check
 from memopt.dialects.memgraph.errors import MemoptError, printable
-from memopt.text.diagnostics import write_file
-from memopt.text.progress import progress
+from memopt.text.diagnostics import progress, write_file
 from memopt.text.usage import path_text
 
 FIGURES = ("arena", "ram", "flash", "instructions", "cycles", "calls")

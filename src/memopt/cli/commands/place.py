@@ -18,9 +18,8 @@ from memopt.formats.dimension import Family, read_family
 from memopt.formats.minimalloc import Row, read_rows, write_rows
 from memopt.solvers import clock
 from memopt.solvers.shared_objects import METHODS as SHARED
-from memopt.text.diagnostics import write_output
+from memopt.text.diagnostics import progress, write_output
 from memopt.text.format import bytes_of_text, sizes
-from memopt.text.progress import progress
 from memopt.text.usage import STDOUT, UsageError, add_time_limit, path_text
 
 

@@ -16,9 +16,8 @@ from memopt.cli.page import check_page, facts_of
 from memopt.compile.profile import check_profiled, entries_of, profile_of, total_of
 from memopt.compile.stages import check, final_build, read
 from memopt.dialects.memgraph.errors import printable
-from memopt.text.diagnostics import write_output
+from memopt.text.diagnostics import progress, write_output
 from memopt.text.format import hertz
-from memopt.text.progress import progress
 from memopt.text.usage import path_text
 
 COLUMNS: tuple[str, ...] = (

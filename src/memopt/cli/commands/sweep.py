@@ -22,9 +22,8 @@ from memopt.compile.driver import IR, build_pipeline
 from memopt.compile.options import described
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.frontends.core.registry import listed
-from memopt.text.diagnostics import write_file
+from memopt.text.diagnostics import progress, write_file
 from memopt.text.format import bytes_of_text
-from memopt.text.progress import progress
 from memopt.text.usage import UsageError, add_time_limit, path_text
 
 PLANS = ("target", "rows", "rewrite")  # options of plans that a sweep has

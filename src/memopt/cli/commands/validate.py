@@ -10,8 +10,7 @@ from memopt.backends.report.validation_page import validation_html
 from memopt.cli.arguments import add_planning_arguments, request_of
 from memopt.cli.page import check_page, facts_of
 from memopt.dialects.memgraph.errors import MemoptError, printable
-from memopt.text.diagnostics import write_output
-from memopt.text.progress import progress
+from memopt.text.diagnostics import progress, write_output
 from memopt.text.usage import UsageError, path_text
 from memopt.validate.differences import Difference
 from memopt.validate.layers import Layer
