@@ -45,7 +45,9 @@ def call(op: Operation, model: ModelAttr) -> OperatorMemory:
 
 
 def step_of_regions(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """Describe a loop or a branch. Raises MemoptError for regions that make tensors themselves."""
+    """Describe a loop or a branch. Raises MemoptError for regions that make tensors themselves, or
+    others than the results."""
+    _check_ends(op)
     for region in op.regions:
         for block in region.blocks:
             _check(op, block)
@@ -85,6 +87,25 @@ def _check(op: Operation, block: Block) -> None:
     for value in exchanges(block):
         text = f"{full_name(op)} carries {name_of(value)} to another place"
         raise MemoptError(f"{text}; {OUTLINE}", place_of(op))
+
+
+def _check_ends(op: Operation) -> None:
+    """Raise MemoptError where a region ends with other values than the results, in whose bytes they
+    are put, or a loop begins with others."""
+    wanted = [r.type for r in op.results]
+    if not wanted:
+        return
+    blocks = [region.blocks[0] for region in op.regions if region.blocks]
+    ends = [list(b.last_op.operands) if b.last_op else [] for b in blocks]
+    is_loop = region_kind(op) == LOOP  # it ends with its last region, the first may be a condition
+    for values in [list(op.operands)[-len(wanted) :], *ends[-1:]] if is_loop else ends:
+        if len(values) != len(wanted):
+            text = f"{full_name(op)}: values for {len(wanted)} results: {len(values)}"
+            raise MemoptError(text, place_of(op))
+        for value, type_ in zip(values, wanted, strict=True):
+            if value.type != type_:
+                text = f"{full_name(op)}: {name_of(value)} is not of its result's type"
+                raise MemoptError(text, place_of(op))
 
 
 def _in_place_of_inits(op: Operation) -> tuple[tuple[int, int], ...]:

@@ -34,3 +34,27 @@ func.func @next(%x: tensor<16xf32>, %p: tensor<i1>) -> tensor<16xf32> {
   }
   return %0 : tensor<16xf32>
 }
+// -----
+// What a region ends with is put where the results are, so it takes no more bytes.
+func.func @larger(%p: tensor<i1>, %x: tensor<64xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.if: func.call#0 is not of its result's type}}
+  %0 = "stablehlo.if"(%p) ({
+    %1 = stablehlo.negate %x : tensor<64xf32>
+    "stablehlo.return"(%1) : (tensor<64xf32>) -> ()
+  }, {
+    "stablehlo.return"(%x) : (tensor<64xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @fewer(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.while: values for 2 results: 1}}
+  %0:2 = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<4xf32>):
+    "stablehlo.return"(%p) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<4xf32>):
+    "stablehlo.return"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<4xf32>
+}
