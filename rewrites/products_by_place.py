@@ -105,7 +105,9 @@ class ProductsByPlace(FunctionRule):
         return bool(sum(self._by_place(op, constants, rewriter) for op in products))
 
     def _by_place(self, op: BatchMatmulOp, constants: Constants, rewriter: PatternRewriter) -> bool:
-        if not isinstance(element_of(op.result), Float32Type):
+        values = op.lhs, op.rhs, op.result
+        are_reals = all(isinstance(element_of(v), Float32Type) for v in values)
+        if not are_reals or not all(map(elements_of, values)):
             return False
         if (both := summed_over_places(op, constants)) is not None:
             build = Builder(self, op, op, rewriter)

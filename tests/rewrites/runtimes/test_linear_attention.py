@@ -21,7 +21,7 @@ class Model(Drawn):
     def __init__(self, seed: int):
         super().__init__(seed)
         self.heads, self.depth, self.width = (int(n) for n in self.rng.integers(1, 5, 3))
-        self.places = int(self.rng.integers(self.depth + self.width + 1, 16))
+        self.places = int(self.rng.integers(2, 16))
         self.shape = (1, self.places, int(self.rng.integers(2, 7)))
 
     def split(self, channels: int, order: tuple[int, ...]) -> str:
