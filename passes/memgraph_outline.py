@@ -17,7 +17,8 @@ After:
 
 Arguments and results of a private function that is called lie with the caller, so that its arena is
 what it needs beside them. What a region reads from outside is an argument, a constant comes along,
-and what a loop hands on as it was stays in the region. `mlir-opt --inline` undoes it. An operation
+and what a loop hands on as it was stays in the region. What a region calls of another file is
+called by such a function, as a step of its own. `mlir-opt --inline` undoes it. An operation
 of which nobody says that it is a loop or a branch keeps its regions.
 """
 
@@ -49,7 +50,8 @@ class MemgraphOutlinePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in list(functions(op)):
             for step in [each for each in _inner_first(body_of(func)) if region_kind(each)]:
-                if not any(map(_computes, _blocks(step))):
+                here = {each.sym_name.data for each in functions(op)}
+                if not any(_computes(block, here) for block in _blocks(step)):
                     continue
                 for block in _blocks(step):
                     _outline(op, func, step, block)
@@ -99,11 +101,12 @@ def _blocks(op: Operation) -> Iterator[Block]:
             yield region.block
 
 
-def _computes(block: Block) -> bool:
-    """Return whether a region makes tensors that nobody would plan, or hands its arguments to
-    other places."""
+def _computes(block: Block, here: set[str]) -> bool:
+    """Return whether a region makes tensors that nobody would plan, hands its arguments to other
+    places, or calls a function of which no body is `here`."""
     calls = [op for op in block.ops if isinstance(op, CallOp)]
-    if len(calls) > 1 or exchanges(block):
+    callees = {op.callee.string_value() for op in block.walk() if isinstance(op, CallOp)}
+    if len(calls) > 1 or exchanges(block) or not callees <= here:
         return True
     return any(
         is_buffer(r.type)

@@ -9,8 +9,8 @@
        { call @else(%x) }
 %t = call @f(%x)                             workspace: the arena of @f
 
-A region has no tensors but its arguments and what it calls; `memgraph-outline` makes it so. It runs
-the effects of what it calls.
+A region has no tensors but its arguments and what it calls, of which the bodies are here;
+`memgraph-outline` makes it so. It runs the effects of what it calls.
 """
 
 from xdsl.dialects.func import CallOp, FuncOp
@@ -80,6 +80,11 @@ def _check(op: Operation, block: Block) -> None:
         if buffers and not is_call and not is_constant_like(inner):
             text = f"{full_name(op)} has the buffer {name_of(buffers[0])} in a region, which is not"
             raise MemoptError(f"{text} planned; {OUTLINE}", place_of(op))
+    here = {func.sym_name.data for func in called_by(op)}
+    for inner in block.walk():
+        if isinstance(inner, CallOp) and (callee := inner.callee.string_value()) not in here:
+            text = f"a region of {full_name(op)} calls @{callee}, of which no body is here"
+            raise MemoptError(f"{text}; {OUTLINE}", place_of(op))
     calls = [inner for inner in block.ops if isinstance(inner, CallOp)]
     if len(calls) > 1:
         text = f"a region of {full_name(op)} calls {len(calls)} functions"

@@ -140,3 +140,13 @@ func.func @split(%x: tensor<8xf32>) {
   %b = "onnx.Split"(%x) {axis = 3 : si64} : (tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
+// -----
+// What is called in a region and is not here may have effects, which the step would be without, and bytes.
+func.func private @log(tensor<4xf32>)
+func.func @of_another_file(%x: tensor<4xf32>, %c: i1) {
+  // expected-error@+1 {{a region of scf.if calls @log, of which no body is here; run --outline first}}
+  scf.if %c {
+    func.call @log(%x) : (tensor<4xf32>) -> ()
+  }
+  func.return
+}

@@ -118,3 +118,24 @@ func.func @unknown(%x: tensor<4x4xf32>, %z: tensor<f32>) -> tensor<4xf32> {
   %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+// -----
+// A function of another file is called by one that is here: what it makes in a loop has bytes, beside what it reads.
+// OUTLINE-LABEL: @outside
+// OUTLINE: func.call @outside_while(
+// OUTLINE: func.func private @outside_while
+// OUTLINE-NEXT: func.call @ext(
+// CHECK-LABEL: @outside(
+// CHECK: }) {memgraph.scratch = [#memgraph.scratch<0, {{[0-9]+}}>, #memgraph.scratch<64, 64>]
+// CHECK-SAME: memgraph.offset = {{\[}}0 : i64]
+func.func private @ext(tensor<16xf32>) -> tensor<16xf32>
+func.func @outside(%p: tensor<i1>, %x: tensor<16xf32>) -> tensor<16xf32> {
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<16xf32>):
+    "stablehlo.return"(%p) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<16xf32>):
+    %1 = func.call @ext(%a) : (tensor<16xf32>) -> tensor<16xf32>
+    "stablehlo.return"(%1) : (tensor<16xf32>) -> ()
+  }) : (tensor<16xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}

@@ -20,6 +20,7 @@ from memopt.dialects.memgraph.names import full_name
 from memopt.dialects.memgraph.plan import bytes_offset, places_of, plan_of, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
 from memopt.passes import memgraph_branches, memgraph_outline
+from memopt.passes.plan.extract import extract
 
 AGAIN = "memgraph-branches,memgraph-schedule,memgraph-place"
 PIPELINE = f"memgraph-schedule,memgraph-place,{AGAIN},{AGAIN},{AGAIN},memgraph-verify-plan"
@@ -315,6 +316,24 @@ def test_random_control_flow_computes_the_same(
                 assert outcome(module, k) == wanted(text, k), (seed, inplace, k)
     assert outlined
     record_property("brute force", ("functions with control flow", 4, outlined))
+
+
+def test_what_is_called_of_another_file_in_a_region_keeps_its_place() -> None:
+    text = """
+    func.func private @log(i1)
+    func.func @main(%p: i1) {
+      func.call @log(%p) : (i1) -> ()
+      scf.if %p {
+        func.call @log(%p) : (i1) -> ()
+      }
+      func.call @log(%p) : (i1) -> ()
+      return
+    }
+    """
+    module = load_text(new_context(), text, "in.mlir")
+    memgraph_outline.MemgraphOutlinePass().apply(new_context(), module)
+    graph = extract(next(functions(module))).graph
+    assert [set(before) for before in graph.predecessors] == [set(), {0}, {1}]
 
 
 def nothing(*_: object) -> list[Any]:
