@@ -46,7 +46,6 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     number = {base: k for k, base in enumerate(bases)}
     tenant_of = tuple(number[b.base] for b in buffers.buffers)
     uses = _uses(extracted, buffers, scratch_of)
-    block_group = {g: k for k, g in enumerate(extracted.group_of) if g is not None}
     block = body_of(extracted.func)
     whole_operations = {op for op in block.ops if _is_whole(op)} if spill else set[Operation]()
     tied = {g for _, *pair in memory.overwrites for g in pair}
@@ -60,7 +59,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
         b = buffers.buffers[base]
         copied: int | None = None
         if spill and groups and len(members) == 1 and b.size > 0:
-            copied = _copied(extracted, block_group[base], tied, whole_operations)
+            copied = _copied(extracted, extracted.block_groups[base], tied, whole_operations)
         heights = _heights(buffers, base, first, last, steps)
         tenants.append(
             Tenant(
@@ -213,5 +212,5 @@ def _is_whole(op: Operation) -> bool:
 def value_of(extracted: Extracted, tenants: Tenants, tenant: int) -> SSAValue:
     """The value of a tenant that moves."""
     buffer = tenants.tenant_of.index(tenant)
-    group = extracted.group_of.index(buffer)
+    group = extracted.block_groups[buffer]
     return extracted.memory.groups[group].members[0][0]
