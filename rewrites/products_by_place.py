@@ -106,8 +106,7 @@ class ProductsByPlace(FunctionRule):
 
     def _by_place(self, op: BatchMatmulOp, constants: Constants, rewriter: PatternRewriter) -> bool:
         values = op.lhs, op.rhs, op.result
-        are_reals = all(isinstance(element_of(v), Float32Type) for v in values)
-        if not are_reals or not all(map(elements_of, values)):
+        if not all(isinstance(element_of(v), Float32Type) and elements_of(v) for v in values):
             return False
         if (both := summed_over_places(op, constants)) is not None:
             build = Builder(self, op, op, rewriter)
@@ -115,7 +114,7 @@ class ProductsByPlace(FunctionRule):
             rows, _, columns = op.sizes
             groups = both[0].heads
             type_ = like(op.result, (groups * rows, columns))
-            build.inserted(OuterProductsOp, read, type_, {"groups": number(groups)})
+            product = build.inserted(OuterProductsOp, read, type_, {"groups": number(groups)})
             end: Operation = op
         elif (query := multiplied_with_sum(op, constants)) is not None:
             part, result = query
@@ -127,12 +126,11 @@ class ProductsByPlace(FunctionRule):
             rhs = build.of_shape(op.rhs, part.heads, *shape_of(op.rhs)[-2:])
             type_ = like(op.result, (1, rows, part.heads, 1, columns))
             properties = {k: v for k, v in op.properties.items() if k == "adj_y"}
-            build.inserted(BatchMatmulOp, [lhs, rhs], type_, properties)
+            product = build.inserted(BatchMatmulOp, [lhs, rhs], type_, properties)
         else:
             return False
         before = list(end.operands)
-        product = cast("Operation", end.prev_op)
-        build.inserted(ReshapeOp, [product.results[0]], end.results[0].type, {})
+        build.inserted(ReshapeOp, [product], end.results[0].type, {})
         self.replaced(end, cast("Operation", end.prev_op), rewriter)
         erase_unread(before, rewriter.erase)
         return True

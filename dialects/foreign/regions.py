@@ -80,11 +80,10 @@ def _check(op: Operation, block: Block) -> None:
         if buffers and not is_call and not is_constant_like(inner):
             text = f"{full_name(op)} has the buffer {name_of(buffers[0])} in a region, which is not"
             raise MemoptError(f"{text} planned; {OUTLINE}", place_of(op))
-    here = {func.sym_name.data for func in called_by(op)}
-    for inner in block.walk():
-        if isinstance(inner, CallOp) and (callee := inner.callee.string_value()) not in here:
-            text = f"a region of {full_name(op)} calls @{callee}, of which no body is here"
-            raise MemoptError(f"{text}; {OUTLINE}", place_of(op))
+    callees = {i.callee.string_value() for i in block.walk() if isinstance(i, CallOp)}
+    if absent := sorted(callees - {func.sym_name.data for func in called_by(op)}):
+        text = f"a region of {full_name(op)} calls @{absent[0]}, of which no body is here"
+        raise MemoptError(f"{text}; {OUTLINE}", place_of(op))
     calls = [inner for inner in block.ops if isinstance(inner, CallOp)]
     if len(calls) > 1:
         text = f"a region of {full_name(op)} calls {len(calls)} functions"
@@ -98,19 +97,14 @@ def _check_ends(op: Operation) -> None:
     """Raise MemoptError where a region ends with other values than the results, in whose bytes they
     are put, or a loop begins with others."""
     wanted = [r.type for r in op.results]
-    if not wanted:
-        return
     blocks = [region.blocks[0] for region in op.regions if region.blocks]
-    ends = [list(b.last_op.operands) if b.last_op else [] for b in blocks]
-    is_loop = region_kind(op) == LOOP  # it ends with its last region, the first may be a condition
-    for values in [list(op.operands)[-len(wanted) :], *ends[-1:]] if is_loop else ends:
-        if len(values) != len(wanted):
-            text = f"{full_name(op)}: values for {len(wanted)} results: {len(values)}"
-            raise MemoptError(text, place_of(op))
-        for value, type_ in zip(values, wanted, strict=True):
-            if value.type != type_:
-                text = f"{full_name(op)}: {name_of(value)} is not of its result's type"
-                raise MemoptError(text, place_of(op))
+    ends = [b.last_op.operands if b.last_op else () for b in blocks]
+    if region_kind(op) == LOOP:  # it ends with its last region, the first may be a condition
+        ends = [op.operands[-len(wanted) :], *ends[-1:]]
+    for values in ends if wanted else ():
+        if [v.type for v in values] != wanted:
+            text = f"{full_name(op)}: the types of {', '.join(map(name_of, values)) or 'no value'}"
+            raise MemoptError(f"{text} are not those of its results", place_of(op))
 
 
 def _in_place_of_inits(op: Operation) -> tuple[tuple[int, int], ...]:

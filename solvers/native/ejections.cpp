@@ -238,8 +238,7 @@ class Ejections {
                 next_of_[static_cast<std::size_t>(event.first >> shift)]++)] = event;
     }
 
-    // Place the item that weighs most of those that wait, the first to wait of several; what lies
-    // there waits instead.
+    // Place the heaviest of those that wait, the first to wait of several; what lies there waits.
     void insert() {
         const std::size_t i = waiting_.top().item;
         const Item& item = items_[i];

@@ -37,7 +37,7 @@ func.func @next(%x: tensor<16xf32>, %p: tensor<i1>) -> tensor<16xf32> {
 // -----
 // What a region ends with is put where the results are, so it takes no more bytes.
 func.func @larger(%p: tensor<i1>, %x: tensor<64xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{stablehlo.if: func.call#0 is not of its result's type}}
+  // expected-error@+1 {{stablehlo.if: the types of func.call#0 are not those of its results}}
   %0 = "stablehlo.if"(%p) ({
     %1 = stablehlo.negate %x : tensor<64xf32>
     "stablehlo.return"(%1) : (tensor<64xf32>) -> ()
@@ -48,7 +48,7 @@ func.func @larger(%p: tensor<i1>, %x: tensor<64xf32>) -> tensor<4xf32> {
 }
 // -----
 func.func @fewer(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{stablehlo.while: values for 2 results: 1}}
+  // expected-error@+1 {{stablehlo.while: the types of x are not those of its results}}
   %0:2 = "stablehlo.while"(%x) ({
   ^bb0(%a: tensor<4xf32>):
     "stablehlo.return"(%p) : (tensor<i1>) -> ()
