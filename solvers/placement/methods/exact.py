@@ -47,7 +47,8 @@ NODE = 400  # steps that a node over corners is worth, see `OrderSearch.steps`
 AT_GOAL = 0.75  # share of the work, if there is little, for the question whether the bound is met
 ROUND = 4_000  # nodes of each height in the first round
 HEIGHTS = 6  # above the goal, in each round
-PATIENCE = 200_000  # nodes at the goal, before anything above it is tried
+PATIENCE = 60_000  # nodes at the goal, before anything above it is tried
+LONGEST = 200_000  # so many where they are no more than a quarter of the work
 WIDTH = 32  # states of a beam in the first round
 STATES = 8  # of a beam that take as long as a node
 WIDER = 2  # times as many in each further round
@@ -282,7 +283,8 @@ class _Task:
         """Rectangles: first the goal; then rounds of more and more work, at heights all over the
         gap between the goal and the best answer, and at the goal again."""
         first = clock.deadline(clock.left(deadline, 0.5))
-        self._at_goal(min(PATIENCE, int(nodes * AT_GOAL)), first)
+        patience = min(PATIENCE, int(nodes * AT_GOAL))
+        self._at_goal(max(patience, min(LONGEST, nodes // 4)), first)
         share, width = ROUND, WIDTH
         more = 3 * HEIGHTS if self.goal > self.floor else HEIGHTS // 3  # a capacity is asked for
         while self._open(nodes, deadline):

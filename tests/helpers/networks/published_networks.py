@@ -90,17 +90,34 @@ def perceptrons(path: Path) -> Path:
     return pooled(n, n.add("MatMul", [words, n.constant("mixed", 16, 16)]), path)
 
 
-def rotary(path: Path) -> Path:
-    """Su et al. 2021, as transformers write it: two heads of queries and keys, turned by places."""
-    n = Layers(8)
-    q, k, v = (
+def heads(n: Layers, values: list[str]) -> list[str]:
+    """Return queries, keys and values of two heads."""
+    return [
         n.add(
             "Transpose",
             [n.add("Reshape", [one, n.values(f"heads{i}", np.array([1, 16, 2, 8]))])],
             perm=[0, 2, 1, 3],
         )
-        for i, one in enumerate(three(n, patches(n)))
-    )
+        for i, one in enumerate(values)
+    ]
+
+
+def linear(path: Path) -> Path:
+    """Katharopoulos et al. 2020: positive queries and keys instead of a softmax, so that products
+    of keys and values are added up first."""
+    n = Layers(9)
+    one, (*both, v) = n.values("one", np.float32(1)), three(n, patches(n))
+    q, k = (n.add("Add", [n.add("Elu", [value]), one]) for value in both)
+    q, k, v = heads(n, [q, k, v])
+    kv = n.add("MatMul", [n.add("Transpose", [k], perm=[0, 1, 3, 2]), v])
+    words = n.add("Transpose", [n.add("MatMul", [q, kv])], perm=[0, 2, 1, 3])
+    return pooled(n, n.add("Reshape", [words, n.values("all", np.array([1, 16, 16]))]), path)
+
+
+def rotary(path: Path) -> Path:
+    """Su et al. 2021, as transformers write it: two heads of queries and keys, turned by places."""
+    n = Layers(8)
+    q, k, v = heads(n, three(n, patches(n)))
     angles = np.arange(16)[:, None] / 10000 ** (np.arange(0, 8, 2) / 8)
     angles = np.concatenate([angles, angles], 1).astype(np.float32)
     cos, sin = n.values("cos", np.cos(angles)), n.values("sin", np.sin(angles))
@@ -347,6 +364,7 @@ PUBLISHED: dict[str, Any] = {
     "densenet.onnx": densenet,
     "attention.onnx": attention,
     "decoder.onnx": decoder,
+    "linear.onnx": linear,
     "rotary.onnx": rotary,
     "perceptrons.onnx": perceptrons,
     "googlenet.onnx": googlenet,

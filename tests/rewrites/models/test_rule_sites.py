@@ -25,6 +25,7 @@ SITES = {
     ),
     "attention.onnx": ("division-as-product", "layer-normalization", "power-as-square"),
     "decoder.onnx": ("choice-as-mask", "mask-as-causal"),
+    "linear.onnx": ("products-by-place",),
     "rotary.onnx": ("rotation-before-heads",),
     "perceptrons.onnx": (
         *("broadcast-by-readers", "factors-in-turn", "moments-as-variance", "sum-as-mean"),

@@ -81,7 +81,7 @@ def test_a_row_call_costs_few_instructions(
     name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     """That is what rows cost more than whole operators, for each call of a kernel, which makes one
-    row or two."""
+    row, two, or up to eight of one pixel."""
     if fuzz < 1 and name not in IN_ROWS[:QUICK]:
         pytest.skip("in make fuzz")
     lab.need_tools("cortex-m4")
@@ -94,7 +94,7 @@ def test_a_row_call_costs_few_instructions(
     made = (tmp_path / "auto" / "plan.mlir").read_text().count(" = memgraph.row %")
     table = re.search(r"\bcalls\[(\d+)\] = ", (tmp_path / "auto" / f"{name}.c").read_text())
     assert table is not None
-    assert 40 <= int(table[1]) <= made
+    assert 30 <= int(table[1]) <= made
     assert ran[0] - ran[1] <= CALL * int(table[1]), (ran, table[1], made)
 
 
