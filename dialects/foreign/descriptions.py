@@ -10,7 +10,7 @@ piece, pieces  lie in operand 0, each if it is one piece of it
 overwrites     result k may lie where operand k lies: the others are read before it is written
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -111,7 +111,13 @@ def overwrites(op: Operation, model: ModelAttr) -> OperatorMemory:
         and not is_constant_value(op.operands[k])
         and origins.count(origins[k]) == 1
     )
-    return OperatorMemory(result_bytes(op), inplace=fits)
+    return OperatorMemory(result_bytes(op), inplace=largest(op, fits))
+
+
+def largest(op: Operation, fits: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the pair (result, operand) of the largest result alone: an operator has one in place
+    at most."""
+    return tuple(sorted(fits, key=lambda fit: -(bytes_of(op.results[fit[0]].type) or 0))[:1])
 
 
 def view(op: Operation, model: ModelAttr) -> OperatorMemory:

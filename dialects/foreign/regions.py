@@ -19,7 +19,7 @@ from xdsl.traits import IsTerminator, Pure
 
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.foreign import LOOP, region_kind
-from memopt.dialects.foreign.descriptions import origin_of, result_bytes
+from memopt.dialects.foreign.descriptions import largest, origin_of, result_bytes
 from memopt.dialects.memgraph.behaviour import behaviour_of, careful, check_memrefs
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of, called_by, reached_by, read_values
@@ -31,7 +31,7 @@ from memopt.dialects.memgraph.interface import (
 )
 from memopt.dialects.memgraph.names import full_name, name_of, place_of
 from memopt.dialects.memgraph.plan import model_of
-from memopt.dialects.memgraph.tensors import bytes_of, is_buffer
+from memopt.dialects.memgraph.tensors import is_buffer
 
 OUTLINE = "run --outline first"
 
@@ -114,18 +114,15 @@ def _in_place_of_inits(op: Operation) -> tuple[tuple[int, int], ...]:
         return ()
     first = len(op.operands) - len(op.results)
     origins = [origin_of(v)[0] for v in read_values(op)]
-    fitting = [
-        k
+    fitting = (
+        (k, first + k)
         for k, (result, init) in enumerate(zip(op.results, op.operands[first:], strict=True))
         if init.type == result.type
         and is_buffer(init.type)
         and not is_constant_value(init)
         and origins.count(origin_of(init)[0]) == 1
-    ]
-    sizes = [bytes_of(op.results[k].type) or 0 for k in fitting]
-    return tuple(
-        (k, first + k) for k, size in zip(fitting, sizes, strict=True) if size == max(sizes)
-    )[:1]
+    )
+    return largest(op, fitting)
 
 
 def _effects(op: Operation) -> tuple[object, ...]:

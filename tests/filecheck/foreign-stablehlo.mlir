@@ -96,3 +96,18 @@ func.func @moves(%z: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32
   %7 = "stablehlo.custom_call"(%6) <{call_target_name = "third", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]}> : (tensor<4xf32>) -> tensor<4xf32>
   func.return %2, %3, %4, %5, %7 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+// -----
+// Of several results the largest lies where its operand dies.
+// INPLACE-LABEL: @scatter
+// INPLACE: "stablehlo.negate"(%x) {{.*}}memgraph.offset = {{\[}}[[A:[0-9]+]] : i64]
+// INPLACE: "stablehlo.scatter"
+// INPLACE: }) {{.*}}memgraph.offset = {{\[}}[[A]] : i64, {{[0-9]+}} : i64]
+func.func @scatter(%i: tensor<2x1xi32>, %x: tensor<8x4xf32>, %y: tensor<8x4xf16>, %u: tensor<2x4xf32>, %v: tensor<2x4xf16>) -> (tensor<8x4xf32>, tensor<8x4xf16>) {
+  %0 = "stablehlo.negate"(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = "stablehlo.negate"(%y) : (tensor<8x4xf16>) -> tensor<8x4xf16>
+  %2, %3 = "stablehlo.scatter"(%0, %1, %i, %u, %v) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f16>, %s: tensor<f32>, %t: tensor<f16>):
+    "stablehlo.return"(%s, %t) : (tensor<f32>, tensor<f16>) -> ()
+  }) : (tensor<8x4xf32>, tensor<8x4xf16>, tensor<2x1xi32>, tensor<2x4xf32>, tensor<2x4xf16>) -> (tensor<8x4xf32>, tensor<8x4xf16>)
+  func.return %2, %3 : tensor<8x4xf32>, tensor<8x4xf16>
+}

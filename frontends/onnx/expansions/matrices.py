@@ -58,7 +58,7 @@ class _Factor:
 def _terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str] | None:
     """Return the letters of each operand, and of the result: without an arrow those that stand
     once. Dots are letters of their own, as many as the operand of most dimensions has behind them.
-    None where operands do not have as many dimensions as letters."""
+    None where operands do not have as many dimensions as letters, or the result has others."""
     operands, arrow, out = equation.partition("->")
     terms = operands.split(",")
     if len(terms) != len(ranks):
@@ -75,7 +75,8 @@ def _terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str] | None:
     wide = [
         t.replace(DOTS, "".join(free[len(free) - n :])) for n, t in zip(widths, terms, strict=True)
     ]
-    return wide, out.replace(DOTS, "".join(free))
+    out = out.replace(DOTS, "".join(free))
+    return (wide, out) if set(out) <= set("".join(wide)) else None
 
 
 @expands("Einsum")

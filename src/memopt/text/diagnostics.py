@@ -1,4 +1,4 @@
-"""What people read on stderr: errors, one line with the place, and how far a command is; and the
+"""Lines on stderr for people: errors with their place, and how far a command is; and the
 matching of `// expected-error`.
 
 xDSL, whose errors these are too, is loaded by those who have an operation or an error at hand:

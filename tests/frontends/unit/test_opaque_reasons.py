@@ -61,6 +61,7 @@ ONNX = [
      "activation Affine (relu, tanh, sigmoid, softsign, "),
     (model("Einsum", (3, 3), equation="ii->i"),
      "equation = ii->i (without diagonals it has one)"),
+    (model("Einsum", (3,), equation="i->.i"), "equation = i->.i"),
     (model("Einsum", (1, 3), (2, 3), equation="...i,...i->...i"),
      "equation = ...i,...i->...i (of dimensions that are alike it has one)"),
     (model("com.microsoft.FusedMatMul", (2, 2, 2), (2, 2, 2), transBatchA=1),
