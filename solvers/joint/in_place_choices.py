@@ -14,7 +14,7 @@ from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, profile
 
 Choice = tuple[InPlace, ...]
 
-_OF_CANDIDATES = ("inplace", "candidates", "profiled", "_is_checked")
+_OF_CANDIDATES = ("inplace", "candidates", "profiled", "of_orders", "_is_checked")
 
 
 def restricted(graph: MemoryGraph, chosen: Choice | None) -> MemoryGraph:

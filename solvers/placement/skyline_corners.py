@@ -33,7 +33,9 @@ from memopt.solvers.placement.skyline import Skyline, Valley
 from memopt.solvers.placement.strips import Strip
 
 SOLVED = -1
-SEED = 2  # of the variations of the order of branches
+# Of the variations of the order of branches: of six, five place the 1,042 buffers of a ResNet-50's
+# training at their load within 190,000 nodes, and 0 takes 830,000.
+SEED = 2
 REMEMBERED = 400_000  # failed states, some 600 B each
 RESTART = 1_000  # nodes of the shortest run
 NATIVE = "memopt.solvers.placement.native_corners"  # loaded when something is searched

@@ -206,6 +206,11 @@ class MemoryGraph:
         return {}
 
     @cached_property
+    def of_orders(self) -> dict[str, Any]:
+        """Answers about all orders, as bounds are, by their names: each is found once."""
+        return {}
+
+    @cached_property
     def first_level(self) -> int:
         """t({}): every input is resident at the start, also one that nobody reads."""
         return sum(s for g, s in zip(self.groups, self.sizes, strict=True) if g.is_input)
@@ -213,11 +218,8 @@ class MemoryGraph:
     @cached_property
     def unread_inputs(self) -> int:
         """Bytes of the inputs that nobody touches and nobody keeps: they exist through step 0."""
-        return sum(
-            s
-            for g, s in zip(self.groups, self.sizes, strict=True)
-            if g.is_input and not g.is_output and not g.writers and not g.readers
-        )
+        alone = (g.is_input and not (g.is_output or g.writers or g.readers) for g in self.groups)
+        return sum(s for s, is_alone in zip(self.sizes, alone, strict=True) if is_alone)
 
     def _groups_of(self, operators: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
         """Per operator the groups at whose place in `operators` it stands."""

@@ -32,9 +32,8 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
     What an operator touches is within its least step, so its flows prove it; the start has none.
     The answer stays with the graph, as heuristics and bounds ask one after the other.
     """
-    held = vars(graph)  # where a frozen class has what is derived of it
-    if "_trivial" in held:
-        return cast("tuple[int, int | None]", held["_trivial"])
+    if "trivial" in graph.of_orders:
+        return cast("tuple[int, int | None]", graph.of_orders["trivial"])
     best = graph.first_level
     sources = [v for v, before in enumerate(graph.predecessors) if not before]
     if sources:
@@ -49,7 +48,8 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
     for v, size in saved.items():
         least[v] -= size
     peak = max(least, default=best - 1)
-    held["_trivial"] = answer = (peak, least.index(peak)) if peak >= best else (best, None)
+    answer = (peak, least.index(peak)) if peak >= best else (best, None)
+    graph.of_orders["trivial"] = answer
     return answer
 
 
@@ -143,15 +143,15 @@ class FlowBound:
             ideals = [(ideal, self.cuts.level(ideal)), *ideals[: REMEMBERED - 1]]
         return Bound(value, operator, flows)
 
-    def _low_elsewhere(self, v: int, found: list[tuple[int, int]], value: int) -> bool:
-        """Return whether an ideal that was `found`, after v is made ready there, shows that v needs
-        no more than `value` bytes; that one is asked first next time."""
+    def _low_elsewhere(self, v: int, ideals: list[tuple[int, int]], value: int) -> bool:
+        """Return whether an ideal, after v is made ready there, shows that v needs no more than
+        `value` bytes; that one is asked first next time. `ideals` come with their levels."""
         mine = self.cuts.up[v]
         out = ~(self.cuts.down[v] | 1 << v)
-        for k, (ideal, level) in enumerate(found):
+        for k, (ideal, level) in enumerate(ideals):
             done = (ideal | mine) & out
             if self._level_near(done, ideal, level) + self.graph.cost(done, v) <= value:
-                found.insert(0, found.pop(k))
+                ideals.insert(0, ideals.pop(k))
                 return True
         return False
 

@@ -48,28 +48,28 @@ def met(graph: MemoryGraph, time_limit: float | None = None) -> Schedule | None:
 
     It takes a millisecond for a graph of 20 operators, a tenth of the work before a search.
     """
-    orders, bound = _begun(graph, clock.deadline(time_limit))
+    orders, bound = _orders_and_bound(graph, clock.deadline(time_limit))
     peak = profile(graph, orders[0]).peak
     if bound.value != peak:
         return None
     return Schedule(orders[0], peak, peak, bound.proof)
 
 
-def _begun(
+def _orders_and_bound(
     graph: MemoryGraph, deadline: float | None, flow: bool = True
 ) -> tuple[list[tuple[int, ...]], Bound]:
     """Return the heuristics and the bound T6, without `flow` the trivial one. Without a deadline
     they stay with the graph: who has a peak that is near enough may ask for a better one later."""
     if not flow:
         return heuristics(graph, deadline), Bound(trivial(graph), None, 0)
-    held = vars(graph)  # where a frozen class has what is derived of it
-    if deadline is None and "_begun" in held:
-        return cast("tuple[list[tuple[int, ...]], Bound]", held["_begun"])
+    if deadline is None and "heuristics and T6" in graph.of_orders:
+        known = graph.of_orders["heuristics and T6"]
+        return cast("tuple[list[tuple[int, ...]], Bound]", known)
     orders = heuristics(graph, deadline)
-    begun = orders, flow_bound(graph, orders, time_limit=clock.left(deadline))
+    both = orders, flow_bound(graph, orders, time_limit=clock.left(deadline))
     if deadline is None:
-        held["_begun"] = begun
-    return begun
+        graph.of_orders["heuristics and T6"] = both
+    return both
 
 
 def _source(graph: MemoryGraph) -> tuple[int, ...] | None:
@@ -111,7 +111,7 @@ def solve(
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
     deadline = clock.deadline(time_limit)
-    orders, first = _begun(graph, deadline, flow)
+    orders, first = _orders_and_bound(graph, deadline, flow)
     best, bound = orders[0], first.value
     peak = profile(graph, best).peak
 
@@ -133,7 +133,7 @@ def solve(
     inner, floor = orders, bound
     is_smaller = len(small) < len(graph) or segments  # else it is the same graph
     if is_smaller:
-        inner, lower = _begun(small, deadline, flow)
+        inner, lower = _orders_and_bound(small, deadline, flow)
         floor = max(bound, lower.value)
     start = inner[0]
     below = profile(small, start).peak

@@ -25,6 +25,8 @@ from memopt.solvers.problems.memory_graph import (
     profile,
 )
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.methods.auto import met
+from memopt.solvers.theory.bounds import trivial
 
 CASES = 2_000
 
@@ -108,6 +110,19 @@ def test_other_orders_help_where_the_exact_model_is_not_used(fuzz: float) -> Non
         assert found.schedules >= 1
         better += after < before
     assert better, "no graph on which another order helps"
+
+
+def test_what_a_choice_leaves_out_saves_no_bytes_in_bounds() -> None:
+    """Whoever was asked of all candidates is asked anew."""
+    raised = 0
+    for seed in range(60):
+        graph = random_graph(Random(seed), 7)
+        every = trivial(graph), met(graph)
+        fewer = restricted(graph, ())
+        fresh = replace(fewer)
+        assert (trivial(fewer), met(fewer)) == (trivial(fresh), met(fresh)), seed
+        raised += (trivial(fewer), met(fewer)) != every
+    assert raised >= 5
 
 
 def test_where_there_is_no_other_order_the_arena_stays() -> None:
