@@ -34,7 +34,13 @@ from xdsl.passes import ModulePass
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.foreign import region_kind
 from memopt.dialects.foreign.regions import exchanges
-from memopt.dialects.memgraph.functions import body_of, called_by, functions, read_values
+from memopt.dialects.memgraph.functions import (
+    body_of,
+    called_by,
+    callees_in,
+    functions,
+    read_values,
+)
 from memopt.dialects.memgraph.interface import is_constant_like, is_constant_value
 from memopt.dialects.memgraph.names import full_name
 from memopt.dialects.memgraph.plan import MODEL, drop_plan, model_of
@@ -55,36 +61,20 @@ class MemgraphOutlinePass(ModulePass):
                     continue
                 for block in _blocks(step):
                     _outline(op, func, step, block)
-                _drop(func)
+                drop_plan(func)
         called = {
             callee for f in functions(op) for each in f.body.walk() for callee in called_by(each)
         }
         for func in [f for f in functions(op) if f in called]:
             is_private = func.sym_visibility is not None and func.sym_visibility.data == "private"
             if is_private and model_of(func).io.data != "caller":
-                model = _at_the_caller(model_of(func))
-                _drop(func)
-                func.attributes[MODEL] = model
-
-
-def _drop(func: FuncOp) -> None:
-    """Drop the plan of a function, if it has one, and nothing else."""
-    model = func.attributes.get(MODEL)
-    drop_plan(func)
-    if model is not None:
-        func.attributes[MODEL] = model
+                drop_plan(func)
+                func.attributes[MODEL] = _at_the_caller(model_of(func))
 
 
 def _at_the_caller(model: ModelAttr) -> ModelAttr:
     """Return the memory rules of a function whose arguments and results lie with the caller."""
-    return ModelAttr(
-        model.target.data,
-        model.alignment.data,
-        "caller",
-        model.has_views,
-        model.has_inplace,
-        model.scratch.data,
-    )
+    return model.replaced(io="caller", align_io=0)
 
 
 def _inner_first(block: Block) -> Iterator[Operation]:
@@ -105,8 +95,7 @@ def _computes(block: Block, here: set[str]) -> bool:
     """Return whether a region makes tensors that nobody would plan, hands its arguments to other
     places, or calls a function of which no body is `here`."""
     calls = [op for op in block.ops if isinstance(op, CallOp)]
-    callees = {op.callee.string_value() for op in block.walk() if isinstance(op, CallOp)}
-    if len(calls) > 1 or exchanges(block) or not callees <= here:
+    if len(calls) > 1 or exchanges(block) or not callees_in(block) <= here:
         return True
     return any(
         is_buffer(r.type)

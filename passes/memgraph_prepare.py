@@ -40,7 +40,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.errors import nearest
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.plan import ALIAS, MODEL, drop_plan, model_of
@@ -85,16 +84,7 @@ class MemgraphPreparePass(ModulePass):
 
 def set_views(func: FuncOp, on: bool) -> None:
     """Let reshapes be views or copy, and forget what an earlier run made of opaque ones."""
-    old = model_of(func)
-    func.attributes[MODEL] = ModelAttr(
-        old.target.data,
-        old.alignment.data,
-        old.io.data,
-        on,
-        old.has_inplace,
-        old.scratch.data,
-        old.align_io.data,
-    )
+    func.attributes[MODEL] = model_of(func).replaced(views="on" if on else "off")
     for op in func.body.walk():
         if isinstance(op, OpaqueOp) and op.op_name.data in VIEWS:
             op.attributes.pop(ALIAS, None)

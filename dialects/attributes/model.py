@@ -100,6 +100,10 @@ class ModelAttr(RecordAttr):
             IntAttr(align_io),
         )
 
+    def replaced(self, **changes: Any) -> Self:
+        """Return the model with other values of these keys, given as they are printed."""
+        return self.of({name: value.data for name, value in vars(self).items()} | changes)
+
     @property
     def has_views(self) -> bool:
         return self.views.data == "on"

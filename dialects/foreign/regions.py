@@ -22,7 +22,13 @@ from memopt.dialects.foreign import LOOP, region_kind
 from memopt.dialects.foreign.descriptions import largest, origin_of, result_bytes
 from memopt.dialects.memgraph.behaviour import behaviour_of, careful, check_memrefs
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import body_of, called_by, reached_by, read_values
+from memopt.dialects.memgraph.functions import (
+    body_of,
+    called_by,
+    callees_in,
+    reached_by,
+    read_values,
+)
 from memopt.dialects.memgraph.interface import (
     BARRIER,
     OperatorMemory,
@@ -80,8 +86,7 @@ def _check(op: Operation, block: Block) -> None:
         if buffers and not is_call and not is_constant_like(inner):
             text = f"{full_name(op)} has the buffer {name_of(buffers[0])} in a region, which is not"
             raise MemoptError(f"{text} planned; {OUTLINE}", place_of(op))
-    callees = {i.callee.string_value() for i in block.walk() if isinstance(i, CallOp)}
-    if absent := sorted(callees - {func.sym_name.data for func in called_by(op)}):
+    if absent := sorted(callees_in(block) - {func.sym_name.data for func in called_by(op)}):
         text = f"a region of {full_name(op)} calls @{absent[0]}, of which no body is here"
         raise MemoptError(f"{text}; {OUTLINE}", place_of(op))
     calls = [inner for inner in block.ops if isinstance(inner, CallOp)]

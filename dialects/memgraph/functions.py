@@ -132,6 +132,12 @@ def called_by(op: Operation) -> tuple[FuncOp, ...]:
     return tuple(dict.fromkeys(func for func in callees if func is not None))
 
 
+def callees_in(block: Block) -> set[str]:
+    """Return the names of the functions that a block calls, in regions too, whether they are here
+    or not."""
+    return {op.callee.string_value() for op in block.walk() if isinstance(op, CallOp)}
+
+
 def _named_by_options(
     op: Operation, table: Mapping[int, FuncOp] | None = None
 ) -> tuple[FuncOp, ...]:
