@@ -206,7 +206,7 @@ def _check_regions(op: Operation) -> None:
             if not is_result and bytes_of(value.type) is not None:
                 needed.append(value)
     own = (scratch_list(op) or ())[1:]
-    if called_by(op) and len(own) != len(needed):
+    if (needed or called_by(op)) and len(own) != len(needed):
         text = f"{len(needed)} tensors are made in its regions, {len(own)} are counted"
         raise MemoptError(f"{operator_kind(op)}: {text}; run memgraph-branches", place_of(op))
     for value, scratch in zip(needed, own, strict=False):
