@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memopt.backends.c.project.measure import run_make, run_on_zeros, without_a_clock
+from memopt.backends.c.project.measure import run_make, run_on_zeros, symbols_of, without_a_clock
 from memopt.backends.c.project.profile import AROUND, NOTHING, check_board
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.target import Target, target_named
@@ -75,12 +75,7 @@ def _run(build: Path, command: Sequence[str], board: Target) -> list[Stretch]:
     major = re.search(r"version (\d+)", _output(command[0], "--version"))
     version = 1 if major is None or int(major[1]) < 9 else 2  # of the interface, as QEMU asks
     _output("cc", "-shared", "-fPIC", "-O2", f"-DAPI_VERSION={version}", PLUGIN, "-o", plugin)
-    tools = board.compiler.removesuffix("gcc")
-    at = {
-        row[2]: int(row[0], 16) & ~1
-        for line in _output(f"{tools}nm", program).splitlines()
-        if len(row := line.split()) == 3
-    }
+    at = symbols_of(program, board.compiler.removesuffix("gcc"))
     sections = [
         (row[0].removeprefix(SECTION), row[2], row[1])
         for line in _output(board.size, "-A", program).splitlines()

@@ -279,11 +279,7 @@ def cycles_by(
     """
     listing = _output(f"{tools}objdump", "-d", "-w", str(program))
     code = instructions_of(listing.splitlines())
-    symbols = {
-        row[2]: int(row[0], 16) & ~1
-        for line in _output(f"{tools}nm", str(program)).splitlines()
-        if len(row := line.split()) == 3
-    }
+    symbols = symbols_of(program, tools)
     source, goal = os.pipe()
     logged = [*command, "-d", "exec,nochain,in_asm", "-D", f"/dev/fd/{goal}"]
     with os.fdopen(source) as lines:
@@ -299,6 +295,15 @@ def cycles_by(
     if ran is None:
         return None
     return {number: cycles_of(one, code, timing) for number, one in ran.items()}
+
+
+def symbols_of(program: Path, tools: str) -> dict[str, int]:
+    """Return the addresses of an image's symbols, those of functions without the bit of Thumb."""
+    return {
+        row[2]: int(row[0], 16) & ~1
+        for line in _output(f"{tools}nm", str(program)).splitlines()
+        if len(row := line.split()) == 3
+    }
 
 
 def _output(*command: str) -> str:
