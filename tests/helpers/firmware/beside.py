@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from quick_options import QUICK
+
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main
+from memopt.compile.driver import load_text, new_context
 from memopt.dialects.memgraph.functions import only_function
 
 
@@ -49,6 +52,21 @@ def assert_evaluated(
     assert run.code == 0, run.messages
     assert run.output == want
     return (project / "net.c").read_text()
+
+
+def assert_compiled(
+    text: str, inputs: Sequence[Any], rows: str, target: str, flags: str, folder: Path, lab: Any
+) -> None:
+    """Compile a function with or without rows into a new folder, and compare the bytes of one run
+    with what is evaluated. `flags` are those of the C compiler."""
+    module = load_text(new_context(), text, "net.mlir")
+    folder.mkdir()
+    (folder / "net.mlir").write_text(text)
+    options = [f"--target={target}", f"--rows={rows}", *QUICK, "-o", str(folder / "c")]
+    assert main(["compile", str(folder / "net.mlir"), *options]) == 0
+    run = lab.run_project(folder / "c", inputs, flags, trace=False)
+    assert run.code == 0, run.messages
+    assert run.output == evaluated(module, inputs), folder
 
 
 def arenas_whole_and_in_rows(

@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from beside import arenas_whole_and_in_rows, beside, evaluated
+from beside import arenas_whole_and_in_rows, assert_compiled, beside
 from deep import deep_but
 from onnx import helper
 from onnx_programs import compare, saved
 from published_networks import PUBLISHED
-from quick_options import QUICK
 from xdsl.dialects.builtin import Float32Type
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.cli import main
 from memopt.compile.driver import load_model, load_text, new_context
 from memopt.dialects.arithmetic.stored import element_of
 from memopt.dialects.memgraph.functions import body_of, only_function
@@ -77,14 +75,7 @@ def check(seed: int, target: str, flags: str, folder: Path, lab: Any) -> None:
     inputs = lab.random_inputs(module, 1, seed)
     far = np.float32(10.0 ** (seed % 5)) * (seed % 3)  # from 0
     inputs = [x + far if x.dtype == np.float32 else x for x in inputs]
-    folder.mkdir()
-    (folder / "net.mlir").write_text(program(seed))
-    rows = f"--rows={('none', 'all')[seed % 2]}"
-    options = [f"--target={target}", rows, *QUICK, "-o", str(folder / "c")]
-    assert main(["compile", str(folder / "net.mlir"), *options]) == 0
-    run = lab.run_project(folder / "c", inputs, flags, trace=False)
-    assert run.code == 0, run.messages
-    assert run.output == evaluated(module, inputs), seed
+    assert_compiled(program(seed), inputs, ("none", "all")[seed % 2], target, flags, folder, lab)
 
 
 @pytest.mark.deep

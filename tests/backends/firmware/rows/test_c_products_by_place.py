@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from beside import beside, evaluated
+from beside import assert_compiled, beside
 from deep import deep_but
-from quick_options import QUICK
 
-from memopt.cli import main
 from memopt.compile.driver import load_text, new_context
 
 FULL = 2000  # operators
@@ -45,14 +43,7 @@ def check(seed: int, target: str, flags: str, folder: Path, lab: Any) -> None:
         (rng.integers(1, 10, shape) * rng.choice([-1, 1], shape)).astype(np.float32)
         for shape in shapes
     ]
-    folder.mkdir()
-    (folder / "net.mlir").write_text(text)
-    rows = f"--rows={('none', 'all')[seed % 2]}"
-    options = [f"--target={target}", rows, *QUICK, "-o", str(folder / "c")]
-    assert main(["compile", str(folder / "net.mlir"), *options]) == 0
-    run = lab.run_project(folder / "c", inputs, flags, trace=False)
-    assert run.code == 0, run.messages
-    assert run.output == evaluated(module, inputs), seed
+    assert_compiled(text, inputs, ("none", "all")[seed % 2], target, flags, folder, lab)
 
 
 @pytest.mark.deep
@@ -85,11 +76,5 @@ func.func @main(%x: !x) -> !s {
 def test_values_may_be_constant(rows: str, tmp_path: Path, lab: Any) -> None:
     """In rows, each call reads its row of the constant."""
     lab.need_tools("host")
-    module = load_text(new_context(), CONSTANT_VALUES, "net.mlir")
     x = np.arange(1, 13, dtype=np.float32).reshape(1, 1, 3, 4)  # one run
-    (tmp_path / "net.mlir").write_text(CONSTANT_VALUES)
-    options = ["--target=host", f"--rows={rows}", *QUICK, "-o", str(tmp_path / "c")]
-    assert main(["compile", str(tmp_path / "net.mlir"), *options]) == 0
-    run = lab.run_project(tmp_path / "c", [x], lab.SANITIZE, trace=False)
-    assert run.code == 0, run.messages
-    assert run.output == evaluated(module, [x])
+    assert_compiled(CONSTANT_VALUES, [x], rows, "host", lab.SANITIZE, tmp_path / "net", lab)
