@@ -130,8 +130,8 @@ class ProductsByPlace(FunctionRule):
         else:
             return False
         before = list(end.operands)
-        build.inserted(ReshapeOp, [product], end.results[0].type, {})
-        self.replaced(end, cast("Operation", end.prev_op), rewriter)
+        as_it_was = build.inserted(ReshapeOp, [product], end.results[0].type, {})
+        self.replaced(end, as_it_was.op, rewriter)
         erase_unread(before, rewriter.erase)
         return True
 
@@ -146,7 +146,7 @@ def summed_over_places(op: BatchMatmulOp, constants: Constants) -> tuple[Heads, 
         return None
     sides = (op.lhs, rows, op.adj_x is None), (op.rhs, columns, op.adj_y is not None)
     parts = [
-        heads_of(v, batches, (places, channels), turned, moved_from(v, constants, nothing))
+        heads_of(v, batches, (places, channels), turned, moved_from(v, constants, no_function))
         for v, channels, turned in sides
     ]
     lhs, rhs = parts
@@ -164,7 +164,7 @@ def multiplied_with_sum(op: BatchMatmulOp, constants: Constants) -> tuple[Heads,
         return None
     if op.rows_read(0, 0) is not None:  # it is so
         return None
-    sources = moved_from(op.lhs, constants, nothing)
+    sources = moved_from(op.lhs, constants, no_function)
     lhs = heads_of(op.lhs, batches, (rows, depth), op.adj_x is not None, sources)
     result = together(op.result, count, rows)
     if lhs is None or lhs.heads != count or result is None:
@@ -179,5 +179,5 @@ def is_sum(value: SSAValue) -> bool:
     return isinstance(op, ComputeOp) and op.accumulates
 
 
-def nothing(value: SSAValue, constants: Constants) -> None:
-    """Return that a value is no function of another."""
+def no_function(value: SSAValue, constants: Constants) -> None:
+    """Return None: no value is followed as a function of another."""

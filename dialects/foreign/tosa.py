@@ -296,4 +296,5 @@ FORMS: dict[str, Form] = {
 """Name -> how the operation is read where it stands otherwise than most do."""
 
 AS_THEY_STAND = ("tosa.cond_if", "tosa.yield")
-"""What xDSL has in one release's form alone: its `tosa.yield` ends no `tosa.while_loop`."""
+"""Operations that xDSL has in one release's form alone: its `tosa.yield` ends no
+`tosa.while_loop`."""

@@ -57,7 +57,8 @@ def assign_function(
 
 
 def free_moves(problem: MemoryProblem, time_limit: float | None) -> Assignment:
-    """As `assign`, but moves cost next to nothing while it decides, so that there are some."""
+    """Assign as usual, but for moves that cost next to nothing meanwhile, so that there are
+    some."""
     tenants = tuple(replace(t, copied=1 if t.movable else 0) for t in problem.tenants)
-    found = assign(replace(problem, tenants=tenants), time_limit)
-    return Assignment(found.visits, cost_of(problem, found.visits), 0)
+    answer = assign(replace(problem, tenants=tenants), time_limit)
+    return Assignment(answer.visits, cost_of(problem, answer.visits), 0)

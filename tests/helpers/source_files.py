@@ -9,8 +9,8 @@ from places import ROOT
 
 def files(*folders: str) -> list[Path]:
     """Python files of the project, each once (the rooms are also links below src)."""
-    found = [p for f in folders for p in sorted((ROOT / f).rglob("*.py"))]
-    return [p for p in found if p.resolve() == p]
+    paths = [p for f in folders for p in sorted((ROOT / f).rglob("*.py"))]
+    return [p for p in paths if p.resolve() == p]
 
 
 @cache

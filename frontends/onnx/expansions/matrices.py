@@ -150,10 +150,10 @@ def _by_elements(
     return _Factor(s.add("Mul", wide(left), wide(right)), "".join(letters))
 
 
-def _summed(s: Scope, factor: _Factor, kept: str) -> _Factor:
-    """Return a tensor summed over the letters that are not kept."""
-    axes = [i for i, c in enumerate(factor.letters) if c not in kept]
+def _summed(s: Scope, factor: _Factor, wanted: str) -> _Factor:
+    """Return a tensor summed over the letters that are not wanted."""
+    axes = [i for i, c in enumerate(factor.letters) if c not in wanted]
     if not axes:
         return factor
     name = s.add("ReduceSum", factor.name, s.const(axes, INT64), keepdims=0)
-    return _Factor(name, "".join(c for c in factor.letters if c in kept))
+    return _Factor(name, "".join(c for c in factor.letters if c in wanted))

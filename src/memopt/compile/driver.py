@@ -309,7 +309,7 @@ def run_pipeline(
         if options.print_before:
             print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
         start = time.perf_counter()
-        with progress(step.name, limit=_limit(step)):
+        with progress(step.name, clock.deadline(_limit(step))):
             run_pass(context, module, step, known)
         seconds = time.perf_counter() - start
         if not getattr(step, "lowers", False):  # there the plan has become addresses

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memopt.dialects.memgraph.errors import MemoptError, printable
-from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.text.progress import Spinner
 from memopt.text.usage import STDOUT, Answer, UsageError
@@ -224,13 +223,10 @@ def write_file(path: str | Path, data: bytes | str) -> None:
 
 
 def progress(
-    text: str,
-    deadline: float | None = None,
-    total: int | None = None,
-    limit: float | None = None,
+    text: str, deadline: float | None = None, total: int | None = None
 ) -> AbstractContextManager[Spinner | None]:
-    """Return a line of what is known by now, for people: only on a terminal, and after two seconds.
-    The time ends at a `deadline`, or `limit` seconds from now."""
+    """Return a line of what is known by now, for people: only on a terminal, and after two
+    seconds."""
     if not sys.stderr.isatty():
         return nullcontext()
-    return Spinner(text, clock.deadline(limit) if deadline is None else deadline, total)
+    return Spinner(text, deadline, total)

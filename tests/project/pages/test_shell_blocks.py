@@ -69,7 +69,7 @@ def run_blocks(page: str, folder: Path) -> int:
 
 @pytest.mark.deep
 def test_onnx(tmp_path: Path) -> None:
-    """What was fixed is no argument of the C, and stored bytes are."""
+    """An input that was fixed is no argument of the C, and stored bytes are."""
     need_tools("cortex-m4")
     (tmp_path / "vad.onnx").write_bytes(masked(32_000))
     (tmp_path / "net.onnx").write_bytes(convolution(Pairs(2)))
