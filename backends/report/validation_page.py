@@ -12,7 +12,7 @@ LAYERS = "elements", "different", "max_abs"
 OUTPUTS = "elements", "different", "max_abs", "mean_abs", "rmse", "mae", "cosine"
 CONFUSION = 64  # classes of which the confusion is drawn
 STYLE = """\
-td.name{min-width:130px;overflow-wrap:anywhere}
+td.name{min-width:130px}td.name,p.lead{overflow-wrap:anywhere}
 h2{margin:28px 0 8px}p.sub{margin-bottom:6px}.scroll{max-height:none}
 table.confusion{width:auto;font-size:12px}
 table.confusion td,table.confusion th{padding:3px 6px;min-width:30px;text-align:right;border:0}
@@ -30,13 +30,14 @@ def validation_html(facts: Facts, entries: Mapping[str, Any]) -> str:
     if (layers := entries["layers"]) is not None:
         first = entries["first_difference"]
         told = "none differs" if first is None else f"{xml(first)} is the first that differs"
+        told += next((_agreeing(one) for one in layers if one["different"]), "")
         sections.append(
             f'<h2>Operators</h2>\n<p class="sub">in one inference {told}</p>\n'
             f"{_table(layers, LAYERS, 'tensor', ('operator', 'against'))}"
         )
     lead = (
         f"{entries['samples']:,} samples on {entries['target']}, beside {entries['against']}"
-        f"{_agreeing(entries)}."
+        f"{_agreeing(entries)}." + "".join(f" {one}." for one in entries["known_errors"])
     )
     return plain_page(
         Heading(entries["model"], "validation", lead),

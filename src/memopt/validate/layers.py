@@ -35,7 +35,8 @@ EVALUATE = "evaluate"  # the reference of every file: what its operators are def
 @dataclass(frozen=True)
 class Layer:
     """A tensor that the program wrote: how many elements differ from those of `against`, and by how
-    much at most, in steps of the stored type. `against` is None where nothing is known of it."""
+    much at most, in steps of the stored type. `against` is None where nothing is known of it. Of
+    the first that differs `agree` are other references that have what the program wrote."""
 
     tensor: str
     operator: str
@@ -43,6 +44,7 @@ class Layer:
     elements: int
     different: int = 0
     max_abs: float = 0.0
+    agree: tuple[str, ...] = ()
 
 
 def layers_of(
@@ -51,9 +53,11 @@ def layers_of(
     stored: Sequence[Array],
     given: Sequence[Array],
     reference: str,
+    others: Sequence[str],
 ) -> list[Layer]:
     """Return the tensors that were traced in an inference on one sample, `stored` as the file and
-    `given` as the program has it, as they were first written. Raises MemoptError."""
+    `given` as the program has it, as they were first written; of the first that differs from
+    `reference` the `others` are asked too. Raises MemoptError."""
     written = _written(traced)
     values = _values(only_function(built.planned.after))
     keys = {name: _key(value, built) for name, value in values.items() if name in written}
@@ -70,7 +74,35 @@ def layers_of(
             else _compared(values[name], written[name], EVALUATE, defined.get(name))
             for one, name in zip(layers, keys, strict=True)
         ]
+    first = next((k for k, one in enumerate(layers) if one.different), None)
+    if first is not None:
+        name, key = list(keys.items())[first]
+        theirs = [
+            _compared(values[name], written[name], n, _tensor(n, name, key, built, stored, given))
+            for n in others
+            if n != layers[first].against
+        ]
+        agree = tuple(one.against for one in theirs if one.against and not one.different)
+        layers[first] = replace(layers[first], agree=agree)
     return layers
+
+
+def _tensor(
+    reference: str,
+    name: str,
+    key: str,
+    built: Built,
+    stored: Sequence[Array],
+    given: Sequence[Array],
+) -> Array | None:
+    """Return what a reference has of the tensor with that name in C and that key in the file; None
+    if it does not run, or has no such tensor."""
+    if reference == EVALUATE:
+        return _evaluated(built, given).get(name)
+    try:
+        return _answer(built, stored, reference, [key]).tensors.get(key)
+    except MemoptError:
+        return None
 
 
 def _compared(value: SSAValue, written: bytes, against: str, theirs: Array | None) -> Layer:

@@ -68,8 +68,8 @@ class OnBoard:
 @dataclass(frozen=True)
 class Validation:
     """A network beside a reference. `agree` are other references whose outputs are ours where the
-    one that was asked has others; `layers` is None if no tensors were compared, `board` if none
-    was asked."""
+    one that was asked has others, `known_errors` what is known of its own answers if anything
+    differs; `layers` is None if no tensors were compared, `board` if none was asked."""
 
     model: str
     target: str
@@ -78,6 +78,7 @@ class Validation:
     outputs: tuple[Difference, ...]
     labelled: Labelled = field(default_factory=Labelled)
     agree: tuple[str, ...] = ()
+    known_errors: tuple[str, ...] = ()
     layers: tuple[Layer, ...] | None = None
     board: OnBoard | None = None
 
@@ -105,6 +106,7 @@ class Validation:
             **asdict(self.labelled),
             "outputs": [asdict(one) for one in self.outputs],
             "agree": list(self.agree),
+            "known_errors": list(self.known_errors),
             "layers": layers,
             "first_difference": self.first_difference,
             "board": None if self.board is None else asdict(self.board),
@@ -159,16 +161,17 @@ def validate(
         ours = device.outputs(stored)
         theirs = _answer(reference, imported, stored)
         outputs = tuple(map(difference, file_outputs, ours, theirs))
+        others = [name for name in known if name != reference]
         agree: tuple[str, ...] = ()
         if any(one.different for one in outputs):
-            others = [name for name in known if name != reference]
             agree = tuple(n for n in others if _agrees(n, imported, stored, ours))
         layers = None
         if with_layers:
             chosen = _chosen(ours, theirs)
             one = [array[chosen : chosen + 1] for array in stored]
             given = device.given(one)
-            layers = tuple(layers_of(built, device.trace(given), one, given, reference))
+            layers = tuple(layers_of(built, device.trace(given), one, given, reference, others))
+    is_equal = not any(one.different for one in (*outputs, *(layers or ())))
     return Validation(
         request.path.name,
         request.options.target,
@@ -177,6 +180,7 @@ def validate(
         outputs,
         _labelled(samples, file_outputs, ours, theirs),
         agree,
+        () if is_equal else _known_errors(reference, request.path),
         layers,
         device.board,
     )
@@ -279,6 +283,14 @@ def _agrees(
     except MemoptError:
         return False
     return not any(is_different(a, b).any() for a, b in zip(ours, theirs, strict=True))
+
+
+def _known_errors(reference: str, path: Path) -> tuple[str, ...]:
+    """Return what is known to be wrong in a reference's own answer to a model, if anything is."""
+    if reference == EVALUATE:
+        return ()
+    told: Any = getattr(import_module(REFERENCES[reference]), "known_errors", None)
+    return () if told is None else tuple(told(path))
 
 
 def _chosen(ours: Sequence[Array], theirs: Sequence[Array]) -> int:

@@ -142,8 +142,9 @@ def test_a_validation_reads_well_on_both(width: int, tmp_path: Path) -> None:
         "mae": None,
         "confusion": [[100 * (i == j) for i in range(40)] for j in range(40)],
         "outputs": [output],
-        "layers": [{**layer, "different": 2, "max_abs": 1.0}],
+        "layers": [{**layer, "different": 2, "max_abs": 1.0, "agree": ["litert"]}],
         "agree": ["evaluate"],
+        "known_errors": ["operator 0: " + "<i>" * 40],
         "first_difference": "<b>t",
     }
     probe = """<script>
@@ -158,7 +159,7 @@ def test_a_validation_reads_well_on_both(width: int, tmp_path: Path) -> None:
     </script>"""
     page = tmp_path / "page.html"
     text = validation_html((("command", "x" * 99),), entries)
-    assert "<b>t" not in text and "<net>" not in text
+    assert "<b>t" not in text and "<net>" not in text and "<i>" not in text
     page.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
     dom = loaded(page, tmp_path, width)
     assert 'data-beyond="0"' in dom and 'data-tables="3"' in dom and 'data-below="true"' in dom

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,10 +132,9 @@ def lines_of(answer: Validation) -> Iterator[str]:
         yield f"output    {_output(one)}"
     yield from _labelled(answer.labelled)
     if answer.agree:
-        yield (
-            f"odd one   {answer.against}: {', '.join(answer.agree)} "
-            f"answer{'s' if len(answer.agree) == 1 else ''} as we do"
-        )
+        yield f"odd one   {answer.against}: {_agreeing(answer.agree)}"
+    for known in answer.known_errors:
+        yield f"odd one   {answer.against}: {known}"
     if answer.layers is not None:
         yield from _layers(answer, answer.layers)
 
@@ -179,6 +178,10 @@ def _labelled(labelled: Labelled) -> Iterator[str]:
         )
 
 
+def _agreeing(references: Sequence[str]) -> str:
+    return f"{', '.join(references)} answer{'s' if len(references) == 1 else ''} as we do"
+
+
 def _layers(answer: Validation, layers: tuple[Layer, ...]) -> Iterator[str]:
     known = [one for one in layers if one.against is not None]
     yield f"layers    {len(known):,} tensors compared, {len(layers) - len(known):,} known to nobody"
@@ -186,6 +189,8 @@ def _layers(answer: Validation, layers: tuple[Layer, ...]) -> Iterator[str]:
     if not wrong:
         yield "layers    none differs"
         return
+    if wrong[0].agree:
+        yield f"odd one   {wrong[0].against}, of {wrong[0].tensor}: {_agreeing(wrong[0].agree)}"
     for one in wrong[:5]:
         first = "first to differ" if one is wrong[0] else "differs too"
         yield (

@@ -1,14 +1,22 @@
 """TensorFlow Lite Micro, by its Python package (`pip install tflite-micro`)."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from memopt.backends.tflm.wrong import wrong_answers
 from memopt.dialects.arithmetic.stored import Array
 from memopt.formats.tflite import read_model
 from memopt.validate.job import Answer, Job, stacked
 
 SUFFIX = ".tflite"
 ARENA = 64 << 20  # bytes, more than any microcontroller has
+
+
+def known_errors(path: Path) -> list[str]:
+    """Return what TFLM computes of a model other than is meant."""
+    data = path.read_bytes()
+    return wrong_answers(read_model(data, path.name), data)
 
 
 def run(job: Job) -> Answer:
