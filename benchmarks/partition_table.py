@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memopt.solvers.partitioning import partition
-from memopt.solvers.partitioning.methods.multilevel import BALANCE
-from memopt.solvers.partitioning.parts import price
+from memopt.solvers.partitioning.parts import BALANCE, price
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling.partitioned import solve_parts
 from memopt.solvers.theory.fusion import contract, expand, modules

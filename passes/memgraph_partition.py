@@ -7,6 +7,10 @@ After: every operation that executes names its part, in the order in which the p
     %a = memgraph.opaque "A"(%x) {memgraph.partition = 0 : i64} : ...
     %b = memgraph.opaque "B"(%a) {memgraph.partition = 1 : i64} : ...
 
+Where `k=auto` and no method is named the function carries `memgraph.automatic_partition`: the parts
+are intervals of the best order of the whole, which scheduling takes unless the parts lead to a
+better one.
+
 No edge leads to an earlier part. Scheduling then takes one part after the other and keeps the
 attributes (solvers/scheduling/partitioned.py). Operations inside a hyper-node carry its part too,
 so that they still have it when scheduling has opened the node.
@@ -15,7 +19,7 @@ so that they still have it when scheduling has opened the node.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
@@ -25,13 +29,13 @@ from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.attributes.quick import number
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import operator_name, place_of
-from memopt.dialects.memgraph.plan import PARTITION
+from memopt.dialects.memgraph.plan import AUTOMATIC_PARTITION, PARTITION
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.option import option
 from memopt.passes.plan.planned import Planned, PlanningPass, undecided
 from memopt.solvers import clock
-from memopt.solvers.partitioning import METHODS, Partition, partition
+from memopt.solvers.partitioning import METHODS, Partition, is_automatic, partition
 from memopt.solvers.problems.memory_graph import ProblemError
 
 
@@ -39,16 +43,16 @@ from memopt.solvers.problems.memory_graph import ProblemError
 class MemgraphPartitionPass(PlanningPass):
     """Cut a function into parts that are scheduled one after the other.
 
-    `k` is the number of parts, or auto: about 128 operators each. `balance` says how much larger
-    than the mean a part may be: 0.5 for half. `method=naive` cuts a breadth-first order into equal
-    pieces, to compare with. After `time_limit` seconds the best that was found is taken, which is
-    no worse than that.
+    `k` is the number of parts, or auto: about 128 operators each, along the best order of the
+    whole. `balance` says how much larger than the mean a part may be: 0.5 for half. `method=naive`
+    cuts a breadth-first order into equal pieces, to compare with. After `time_limit` seconds the
+    best that was found is taken.
     """
 
     name = "memgraph-partition"
 
     k: int | str = option("auto", "how many parts, or auto")
-    method: str = option("multilevel", "how the parts are found", METHODS)
+    method: str = option("auto", "how the parts are found", METHODS)
     balance: int | float | None = option(None, "how far parts may exceed the mean; 0.5 is half")
     seed: int | None = option(None, "of the random choices")
     time_limit: int | float | None = option(None, "seconds")
@@ -68,7 +72,11 @@ class MemgraphPartitionPass(PlanningPass):
 
 
 def _write_parts(
-    extracted: Extracted, k: int | str, method: str, time_limit: float | None, **options: object
+    extracted: Extracted,
+    k: int | str,
+    method: str,
+    time_limit: float | None,
+    **options: object,
 ) -> Partition:
     func, model = extracted.func, extracted.model
     drop_partition(func)
@@ -80,11 +88,14 @@ def _write_parts(
     for op, part in zip(extracted.memory.operations, partitioned.part, strict=True):
         for inner in (op, *_inside(op, model)):
             inner.attributes[PARTITION] = number(part)
+    if is_automatic(k, method):
+        func.attributes[AUTOMATIC_PARTITION] = UnitAttr()
     return partitioned
 
 
 def drop_partition(func: FuncOp) -> None:
     """Take the partition out of a function."""
+    func.attributes.pop(AUTOMATIC_PARTITION, None)
     for op in func.body.walk():
         op.attributes.pop(PARTITION, None)
 

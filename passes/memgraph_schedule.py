@@ -13,7 +13,9 @@ After: operations stand in the chosen order and carry it, the function carries w
     %a = memgraph.opaque "wide"(%x) {memgraph.order = 0 : i64} : ...
     %c = memgraph.opaque "narrow"(%a) {memgraph.order = 1 : i64} : ...
 
-A function that carries a partition (`memgraph.partition`) is scheduled part by part.
+A function that carries a partition (`memgraph.partition`) is scheduled part by part. If it was
+made automatically, an order of the whole that is as good is taken instead, and what it does not
+keep to goes, which a note says.
 
 Hyper-nodes are opened again, so that the function is flat. Where the model has in-place execution
 on, the chosen in-place results get a `memgraph.alias`.
@@ -33,12 +35,12 @@ from memopt.dialects.attributes.off_chip import TRAFFIC
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import functions
 from memopt.dialects.memgraph.names import place_of
-from memopt.dialects.memgraph.plan import plan_of, set_order
+from memopt.dialects.memgraph.plan import AUTOMATIC_PARTITION, plan_of, set_order
 from memopt.dialects.memgraph.structure import HyperNode
 from memopt.dialects.memgraph.write_plan import Facts, order_facts
 from memopt.dialects.rows.operations import family_of
 from memopt.formats.sizes import parse_size
-from memopt.passes.memgraph_partition import partition_of
+from memopt.passes.memgraph_partition import drop_partition, partition_of
 from memopt.passes.plan.certify import write_certificate
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import Chosen, decline, only_chosen, write_inplace
@@ -56,6 +58,7 @@ from memopt.solvers.theory.fusion_check import Known, is_contraction, is_safe_ch
 from memopt.solvers.theory.segments import linked
 
 CHANGED = "if the memory model changed since --fuse, put --model before it"
+DROPPED = "memgraph-schedule drops the automatic partition for an order of the whole"
 OBJECTIVES = ("peak", TRAFFIC)
 SHARE_OF_PEAK = 0.3  # of the time limit, where the order of least peak is only where to begin
 PROGRAMS = ("ilp", "ilp-olla")  # methods that leave much open where time ends
@@ -154,7 +157,12 @@ def order_function(
         elif parts is None:
             answer = schedule(extracted.graph, method, seconds, **options)
         else:
-            answer = partitioned.solve(extracted.graph, parts, method, seconds, **options)
+            is_automatic = AUTOMATIC_PARTITION in func.attributes
+            order_parts = partitioned.solve_automatic if is_automatic else partitioned.solve
+            answer = order_parts(extracted.graph, parts, method, seconds, **options)
+            if on_chip is None and not parts.holds(answer.order):
+                drop_partition(func)
+                note(func.sym_name.data, f"{DROPPED} of {answer.peak:,} B")
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
     if on_chip is not None:

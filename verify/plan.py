@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -32,6 +33,7 @@ from memopt.dialects.memgraph.functions import (
 from memopt.dialects.memgraph.names import name_of, operator_kind, operator_name, place_of
 from memopt.dialects.memgraph.old_forms import BANKS, OldMemoriesAttr, old_form
 from memopt.dialects.memgraph.plan import (
+    AUTOMATIC_PARTITION,
     OFFSET,
     ORDER,
     PARTITION,
@@ -92,7 +94,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if has_kind(block.ops, VariableOp):
         check_variables(func, memory)
     _check_tried(func, plan)
-    _check_parts(memory.operations)
+    _check_parts(func, memory.operations)
     peak = _peak(memory, model)
     if peak != plan.peak.data:
         raise MemoptError(f"the peak is {peak} B, the plan says {plan.peak.data} B", place)
@@ -225,12 +227,14 @@ def _check_counted(op: Operation, callee: FuncOp, scratch: ScratchAttr | None) -
         raise MemoptError(text, place_of(op))
 
 
-def _check_parts(operations: Sequence[Operation]) -> None:
+def _check_parts(func: FuncOp, operations: Sequence[Operation]) -> None:
     """Raise MemoptError unless the parts of executing operations never decrease along their order.
 
     Either all of them have a part or none has. A part that nobody is in is no fault: dead code may
     have gone.
     """
+    if not isinstance(func.attributes.get(AUTOMATIC_PARTITION, UnitAttr()), UnitAttr):
+        raise MemoptError(f"{AUTOMATIC_PARTITION} has no value", f"@{func.sym_name.data}")
     if all(PARTITION not in op.attributes for op in operations):
         return
     reached = 0

@@ -29,6 +29,7 @@ PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 OPEN_BATCH = "memgraph.open_batch"  # inputs whose batch the file leaves open: it is 1
 IN_FLOAT32 = "memgraph.in_float32"  # real types of the file that are computed in float32
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
+AUTOMATIC_PARTITION = "memgraph.automatic_partition"  # of a function whose parts nobody asked for
 SCRATCH_END = "memgraph.scratch_end"  # of a function: bytes of its arena, where a runtime lays
 # scratch of functions that its operators run above all that it has itself
 

@@ -14,10 +14,10 @@ from memopt.solvers.partitioning.parts import Part, Partition, cut_levels, split
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
 from memopt.solvers.registry import check_options, function_of, options_of
 
-__all__ = ["METHODS", "Part", "Partition", "cut_levels", "partition", "split"]
+__all__ = ["METHODS", "Part", "Partition", "cut_levels", "is_automatic", "partition", "split"]
 
 _FOUND = modules_in("memopt.solvers.partitioning.methods")
-METHODS = tuple(_FOUND)
+METHODS = ("auto", *_FOUND)
 # Exact methods are at home with about this many operators; `auto` makes no larger parts on average.
 OPERATORS_PER_PART = 128
 
@@ -25,16 +25,19 @@ OPERATORS_PER_PART = 128
 def partition(
     graph: MemoryGraph,
     k: int | str = "auto",
-    method: str = "multilevel",
+    method: str = "auto",
     time_limit: float | None = None,
     **options: Any,
 ) -> Partition:
     """An acyclic partition of `graph` into `k` parts ("auto": by size), verified, the best that is
     found within `time_limit` seconds if given.
 
-    `multilevel` takes `balance` (how much larger than the mean a part may be, 0.5 for half) and
-    `seed`. Raises ProblemError for an unknown method or option, or more parts than operators.
+    Method `auto` is `multilevel`, or `best-order` where `k` is auto too. Both take `balance` (how
+    much larger than the mean a part may be, 0.5 for half), `multilevel` also `seed`. Raises
+    ProblemError for an unknown method or option, or more parts than operators.
     """
+    if method == "auto":
+        method = "best-order" if is_automatic(k, method) else "multilevel"
     solve = function_of(_FOUND, method, "method", "solve")
     known = options_of(solve)[1:]  # all but k
     check_options(f"method {method!r}", sorted(options), known)
@@ -45,6 +48,11 @@ def partition(
     answer: Partition = solve(graph, _number(graph, k), **options)
     answer.verify(graph)
     return answer
+
+
+def is_automatic(k: int | str, method: str) -> bool:
+    """Return whether neither the number of parts nor how to find them was said."""
+    return k == method == "auto"
 
 
 def _number(graph: MemoryGraph, k: int | str) -> int:

@@ -14,6 +14,8 @@ from math import ceil
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError
 
+BALANCE = 0.5  # how much larger than the mean a part may be if nobody says it
+
 
 @dataclass(frozen=True)
 class Partition:
@@ -29,6 +31,11 @@ class Partition:
         for p in self.part:
             result[p] += 1
         return tuple(result)
+
+    def holds(self, order: Sequence[int]) -> bool:
+        """Return whether `order` runs the parts one after the other."""
+        parts = [self.part[v] for v in order]
+        return parts == sorted(parts)
 
     def verify(self, graph: MemoryGraph) -> None:
         """ProblemError unless no part is empty and no edge leads to an earlier part.

@@ -9,11 +9,12 @@ and takes that order elsewhere; then a part that was left alone can hold the new
 
 A partition restricts the order, so the optimum over its orders is no bound for all orders: the
 bound here is T6 on the whole graph, and the answer is optimal exactly where the peak meets it.
+Where nobody asked for these parts (`solve_automatic`) the order of the whole graph comes first.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from memopt.solvers import clock
 from memopt.solvers.partitioning.parts import Part, Partition, split
@@ -27,6 +28,11 @@ from memopt.solvers.problems.memory_graph import (
 from memopt.solvers.scheduling import METHODS, schedule
 from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo
 from memopt.solvers.theory.bounds import flow_bound
+
+# Methods that order whole graphs of any size; of the others, parts are what makes them end.
+WHOLE_METHODS = ("source", "greedy", "rpo", "fwd-rpo", "auto", "search")
+WHOLE_SHARE = 0.75  # of the time, where parts come after the whole
+PARTS_SHARE = 8  # all parts together take one of so many of the states that the whole took
 
 
 @dataclass(frozen=True)
@@ -217,3 +223,49 @@ def solve(
     answer = Schedule(solved.order, peak, bound.value, proof, solved.states)
     answer.verify(graph)
     return answer
+
+
+def schedule_whole(graph: MemoryGraph, time_limit: float | None = None) -> Schedule:
+    """Return what `auto` finds of the whole graph. It stays with the graph if it is proven or no
+    time was set, so that whoever partitions and whoever orders ask for it once."""
+    known = graph.of_orders.get("auto")
+    if known is not None:
+        return cast("Schedule", known)
+    answer = schedule(graph, "auto", time_limit)
+    if answer.optimal or time_limit is None:
+        graph.of_orders["auto"] = answer
+    return answer
+
+
+def solve_automatic(
+    graph: MemoryGraph,
+    partition: Partition,
+    method: str = "auto",
+    time_limit: float | None = None,
+    **options: Any,
+) -> Schedule:
+    """Return the better of `method`'s order of the whole graph and one that keeps to `partition`,
+    the latter where the former is not proven, and with a small part of its states and time.
+
+    Of methods that do not order whole graphs of any size it is as `solve`, and raises the same.
+    """
+    if method not in WHOLE_METHODS:
+        return solve(graph, partition, method, time_limit, **options)
+    partition.verify(graph)
+    deadline = clock.deadline(time_limit)
+    seconds = clock.left(deadline, WHOLE_SHARE)
+    if method == "auto" and not options:
+        unrestricted = schedule_whole(graph, seconds)
+    else:
+        unrestricted = schedule(graph, method, seconds, **options)
+    if unrestricted.optimal or partition.k == 1 or clock.late(deadline):
+        return unrestricted
+    if method in ("auto", "search"):
+        options["max_states"] = max(1, unrestricted.states // (PARTS_SHARE * partition.k))
+    restricted = solve(graph, partition, method, clock.left(deadline), **options)
+    if restricted.peak >= unrestricted.peak:
+        return replace(unrestricted, states=unrestricted.states + restricted.states)
+    if unrestricted.lower_bound > restricted.lower_bound:
+        proof = "search" if restricted.peak == unrestricted.lower_bound else "none"
+        restricted = replace(restricted, lower_bound=unrestricted.lower_bound, proof=proof)
+    return replace(restricted, states=unrestricted.states + restricted.states)

@@ -16,7 +16,7 @@ from memopt.solvers import clock
 from memopt.solvers.partitioning.coarsen import Coarse, finest, hierarchy
 from memopt.solvers.partitioning.intervals import breadth_first, in_intervals
 from memopt.solvers.partitioning.methods import naive
-from memopt.solvers.partitioning.parts import Partition, heaviest_part, price
+from memopt.solvers.partitioning.parts import BALANCE, Partition, heaviest_part, price
 from memopt.solvers.partitioning.refine import refine
 from memopt.solvers.problems.memory_graph import (
     MemoryGraph,
@@ -27,7 +27,6 @@ from memopt.solvers.problems.memory_graph import (
 from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo
 from memopt.solvers.scheduling.partitioned import heuristic_peak, start_orders
 
-BALANCE = 0.5
 # The coarsest graph has this many operators per part, but no fewer than SMALLEST.
 COARSE_PER_PART = 30
 SMALLEST = 120

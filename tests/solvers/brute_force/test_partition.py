@@ -6,6 +6,7 @@ from itertools import combinations
 import pytest
 from oracles import ideals, optimum, random_graph, ready
 
+from memopt.solvers import partitioning
 from memopt.solvers.partitioning import Partition, cut_levels, partition, split
 from memopt.solvers.partitioning.coarsen import finest, hierarchy
 from memopt.solvers.partitioning.intervals import best_cuts
@@ -13,7 +14,7 @@ from memopt.solvers.partitioning.methods import multilevel, naive
 from memopt.solvers.partitioning.parts import heaviest_part, price
 from memopt.solvers.partitioning.refine import refine
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling import partitioned
+from memopt.solvers.scheduling import partitioned, schedule
 from memopt.solvers.scheduling.methods import greedy, rpo, search
 from memopt.solvers.theory.bounds import flow_bound
 
@@ -166,6 +167,36 @@ def test_part_peaks_and_schedules_equal_brute_force(seed: int, fuzz: float) -> N
             bound = flow_bound(graph, [answer.order])
             assert answer.optimal == (bound.value == best), (graph, found)
             assert answer.proof == (bound.proof if answer.optimal else "none")
+
+
+def test_automatic_parts_are_never_worse_than_the_whole(
+    fuzz: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither parts along the best order nor any other: what the method finds alone is the most."""
+    monkeypatch.setattr(partitioning, "OPERATORS_PER_PART", 3)
+    rng = random.Random(12)
+    better = restricted = 0
+    for _ in range(max(100, int(GRAPHS * fuzz / 20))):
+        graph = random_graph(rng, 9, negative=False)
+        least = optimum(graph)
+        along, other = partition(graph), random_partition(rng, graph)
+        answer = partitioned.solve_automatic(graph, along)
+        assert answer.peak == answer.lower_bound == least == restricted_optimum(graph, along)
+        assert along.holds(answer.order) and along.k == max(1, -(-len(graph) // 3))
+        for method in ("greedy", "rpo", "search"):
+            limits = {"max_states": 1} if method == "search" else {}
+            whole = schedule(graph, method, **limits).peak
+            best = partitioned.solve_automatic(graph, other, method, **limits)
+            within = (
+                partitioned.solve(graph, other, method, **limits).peak if other.k > 1 else whole
+            )
+            assert max(least, best.lower_bound) <= best.peak == min(whole, within), (graph, other)
+            better += within < whole
+            restricted += within > whole
+        assert partitioned.solve_automatic(graph, other, "dp").peak == restricted_optimum(
+            graph, other
+        )
+    assert better and restricted
 
 
 @pytest.mark.parametrize("method", ["greedy", "rpo", "fwd-rpo", "dp", "ilp"])

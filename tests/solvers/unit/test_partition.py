@@ -121,7 +121,7 @@ def test_refusals_say_what_is_wrong() -> None:
         (-1, {}, "k=-1: a positive number"),
         ("many", {}, "k=many: a positive number of parts, or auto"),
         (2, {"balance": -0.1}, "balance=-0.1 is negative"),
-        (2, {"method": "metis"}, "unknown method 'metis': one of multilevel, naive"),
+        (2, {"method": "metis"}, "unknown method 'metis': one of best-order, multilevel, naive"),
         (2, {"method": "naive", "balance": 0.2}, "method 'naive' has no option 'balance'"),
         ("many", {"method": "naive"}, "k=many: a positive number of parts, or auto"),
     ]
