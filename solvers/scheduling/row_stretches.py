@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 
+FEWEST_ROWS = 4  # of an operator on average; chains of whole operators are shorter
 MOST_OPERATORS = 400  # the path looks at the square of them
 MOST_STEPS = 2_000_000  # of all stretches that are looked at, some seconds
 
@@ -31,9 +32,9 @@ class _Stretch:
 
 def order(graph: MemoryGraph, below: int, deadline: float | None = None) -> tuple[int, ...] | None:
     """Return the order; None where no such order has a peak `below` so many bytes, where steps are
-    not given in an order, or operators are not in rows or are too many, and where time is over."""
+    not given in an order, or operators have few rows or are too many, and where time is over."""
     starts = _operators(graph)
-    if not 1 < len(starts) <= min(MOST_OPERATORS, len(graph) // 2):
+    if not 1 < len(starts) <= min(MOST_OPERATORS, len(graph) // FEWEST_ROWS):
         return None
     source = range(len(graph))
     if graph.topological != tuple(source):
