@@ -15,7 +15,8 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import walk_packages
@@ -25,30 +26,20 @@ import memopt
 
 COMMANDS = ("memopt", "memopt-opt", "filecheck")
 OF_OTHERS = ("ortools.math_opt.python.mathopt",)  # that a command imports when it is asked for
-CALLER = """#!{python} -IS
-import _socket, os, struct, sys  # socket itself, and json, would take longer than all the rest
-server = _socket.socket(_socket.AF_UNIX)
-server.connect({path!r})
-asked = os.fsencode("\\0".join([os.path.basename(sys.argv[0]), os.getcwd(), *sys.argv[1:]]))
-streams = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("3i", 0, 1, 2))
-server.sendmsg([len(asked).to_bytes(4, "little")], [streams])
-server.sendall(asked)
-status = server.recv(4)
-sys.exit(int.from_bytes(status, "little") if status else "the process that runs commands is gone")
-"""
+CALLER = Path(__file__).with_name("warm_caller.c")
+EXAMPLE = Path(__file__).parents[2] / "docs/examples/branches.mlir"
 
 
-def run(name: str, arguments: list[str]) -> int:
-    """What the script of an installed command does, and the code with which it ends."""
-    (command,) = entry_points(group="console_scripts", name=name)
+def run(command: Callable[[], int | None], name: str, arguments: list[str]) -> int:
+    """Do what the script of an installed command does; return the code with which it ends."""
     sys.argv = [name, *arguments]
     try:
-        found = command.load()()
+        code = command()
     except SystemExit as left:
         if isinstance(left.code, str):
             raise
-        found = left.code
-    return int(found or 0)
+        code = left.code
+    return int(code or 0)
 
 
 def end(code: int) -> NoReturn:
@@ -60,55 +51,69 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def answer(connection: socket.socket) -> None:
-    """One call, in a process of its own below this one, which tells how it ended."""
-    size, streams, _, _ = socket.recv_fds(connection, 4, 3)
-    with connection.makefile("rb") as asked:
-        text = os.fsdecode(asked.read(int.from_bytes(size, "little")))
-    name, folder, *arguments = text.split("\0")
-    child = os.fork()
-    if not child:
-        connection.close()
-        for number, stream in enumerate(streams):
-            os.dup2(stream, number)
-            os.close(stream)
-        # made anew, as what is known of the old ones (a place in the file) is not true of these
-        sys.stdin = open(0, closefd=False)  # noqa: SIM115
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
-        os.chdir(folder)
-        end(run(name, arguments))
-    for stream in streams:
+def take_streams(streams: list[int]) -> None:
+    """Make `streams` the standard ones of this process."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
         os.close(stream)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    connection.sendall((code if code >= 0 else 128 - code).to_bytes(4, "little"))
-    os._exit(0)
+    # made anew, as what is known of the old ones (a place in the file) is not true of these
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def load() -> dict[str, Callable[[], int | None]]:
+    """Import all that a command may import, and return the commands by name."""
+    for name in (*(m.name for m in walk_packages(memopt.__path__, "memopt.")), *OF_OTHERS):
+        importlib.import_module(name)
+    scripts = entry_points(group="console_scripts")
+    commands = {name: scripts[name].load() for name in COMMANDS}
+    # once, for the tables that are made when they are first asked for
+    steps = ["--rewrite=all", "--fuse", "--schedule=auto", "--place=auto", "--verify-plan"]
+    steps += [str(EXAMPLE), "-o", os.devnull]
+    assert not run(commands["memopt-opt"], "memopt-opt", steps)
+    return commands
 
 
 def serve(folder: Path) -> None:
-    """Answers calls until its standard input ends."""
+    """Answer calls until the standard input ends, each in a fork of this process."""
     path = str(folder / "socket")
     server = socket.socket(socket.AF_UNIX)
     server.bind(path)
     server.listen(64)
-    for name in (*(m.name for m in walk_packages(memopt.__path__, "memopt.")), *OF_OTHERS):
-        importlib.import_module(name)
+    commands = load()
+    caller = folder / "caller"
+    quoted = path.replace("\\", r"\\").replace('"', r"\"")
+    subprocess.run(["gcc", "-O1", f'-DSERVER="{quoted}"', "-o", caller, CALLER], check=True)
     for name in COMMANDS:
-        (command,) = entry_points(group="console_scripts", name=name)
-        command.load()
-        script = folder / name
-        script.write_text(CALLER.format(python=sys.executable, path=path))
-        script.chmod(0o755)
+        os.link(caller, folder / name)
     gc.freeze()  # no fork looks through what is imported, neither at work nor at its end
     print("ready", flush=True)
-    while server in select.select([server, sys.stdin], [], [])[0]:
+    running: dict[int, tuple[int, socket.socket]] = {}
+    while sys.stdin not in (ready := select.select([server, sys.stdin, *running], [], [])[0]):
+        for ended in running.keys() & set(ready):
+            os.close(ended)
+            process, connection = running.pop(ended)
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            with connection, suppress(BrokenPipeError):  # a caller that was ended
+                connection.sendall((code if code >= 0 else 128 - code).to_bytes(4, "little"))
+        if server not in ready:
+            continue
         connection, _ = server.accept()
-        if not os.fork():
-            server.close()
-            answer(connection)
-        connection.close()
-        while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG) is not None:
-            pass
+        size, streams, _, _ = socket.recv_fds(connection, 4, 3)
+        with connection.makefile("rb") as request:
+            text = os.fsdecode(request.read(int.from_bytes(size, "little")))
+        name, directory, *arguments = text.split("\0")
+        process = os.fork()
+        if not process:
+            for descriptor in (server.detach(), connection.detach(), *running):
+                os.close(descriptor)
+            take_streams(streams)
+            os.chdir(directory)
+            end(run(commands[name], name, arguments))
+        for stream in streams:
+            os.close(stream)
+        running[os.pidfd_open(process)] = process, connection
 
 
 def start(folder: Path, environment: Mapping[str, str]) -> None:
