@@ -24,14 +24,7 @@ from memopt.dialects.attributes.quick import array, number
 from memopt.dialects.attributes.runtimes import interpreter_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import name_of
-from memopt.dialects.memgraph.plan import (
-    ALIAS,
-    OFFSET,
-    is_move,
-    model_of,
-    plan_of,
-    set_order,
-)
+from memopt.dialects.memgraph.plan import ALIAS, OFFSET, is_move, model_of, plan_of, set_order
 from memopt.dialects.memgraph.write_plan import write_plan
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.memory_tenants import movable_values

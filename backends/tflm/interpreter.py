@@ -19,12 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.liveness import rounded
-from memopt.backends.tflm.order import (
-    functions_of,
-    idle_tensors,
-    unrun_subgraphs,
-    written_order,
-)
+from memopt.backends.tflm.order import functions_of, idle_tensors, unrun_subgraphs, written_order
 from memopt.backends.tflm.structs import (
     DEVICE,
     EVAL_TENSOR,

@@ -24,13 +24,7 @@ from memopt.dialects.foreign import memory_described
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.interface import Alias, OperatorMemory, is_constant_value
 from memopt.dialects.memgraph.names import full_name, place_of
-from memopt.dialects.memgraph.tensors import (
-    AnyTensor,
-    bytes_of,
-    element_bits,
-    is_buffer,
-    shape_of,
-)
+from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, element_bits, is_buffer, shape_of
 
 
 def attribute_of(op: Operation, name: str) -> Attribute | None:

@@ -46,11 +46,7 @@ from memopt.dialects.foreign.descriptions import (
 from memopt.dialects.foreign.forms import Form, Parts, arguments_of, region_with, returned
 from memopt.dialects.foreign.regions import step_of_regions
 from memopt.dialects.memgraph.behaviour import careful
-from memopt.dialects.memgraph.interface import (
-    DescribeRows,
-    OperatorMemory,
-    OperatorRows,
-)
+from memopt.dialects.memgraph.interface import DescribeRows, OperatorMemory, OperatorRows
 from memopt.dialects.memgraph.names import full_name
 from memopt.dialects.memgraph.tensors import AnyTensor, rows_of, shape_of
 from memopt.dialects.rows.questions import taps

@@ -5,13 +5,7 @@ from math import prod
 from typing import Literal
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.even_rounding import quantized, rounds_even

@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from memopt.dialects.arithmetic.fixed_point import rescale
 from memopt.dialects.arithmetic.lazy_numpy import np

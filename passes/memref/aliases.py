@@ -22,12 +22,7 @@ from memopt.dialects.buffers.accesses import (
     is_memref,
     memrefs,
 )
-from memopt.dialects.buffers.control_flow import (
-    PARALLEL,
-    blocks_of,
-    flows,
-    is_structured,
-)
+from memopt.dialects.buffers.control_flow import PARALLEL, blocks_of, flows, is_structured
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of
 from memopt.dialects.memgraph.names import full_name, name_of, place_of

@@ -13,12 +13,7 @@ from functools import cached_property
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from memopt.dialects.buffers.accesses import (
-    AllocationOp,
-    access_of,
-    alignment_of,
-    allocated_bytes,
-)
+from memopt.dialects.buffers.accesses import AllocationOp, access_of, alignment_of, allocated_bytes
 from memopt.dialects.buffers.control_flow import flows
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import body_of

@@ -21,11 +21,7 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from memopt.dialects.buffers.accesses import AllocationOp
-from memopt.dialects.memgraph.functions import (
-    argument_attributes,
-    body_of,
-    set_argument_attributes,
-)
+from memopt.dialects.memgraph.functions import argument_attributes, body_of, set_argument_attributes
 from memopt.passes.memref.attributes import drop
 from memopt.passes.memref.live_ranges import Frame, Reading
 from memopt.passes.memref.order import is_free

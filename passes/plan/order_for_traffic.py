@@ -17,12 +17,7 @@ from memopt.passes.memgraph_traffic import outside_of, traffic_problem
 from memopt.passes.plan.extract import Extracted
 from memopt.passes.plan.inplace import only_chosen
 from memopt.passes.plan.planned import Planned
-from memopt.solvers.memories.traffic import (
-    Traffic,
-    TrafficProblem,
-    least_moved,
-    least_traffic,
-)
+from memopt.solvers.memories.traffic import Traffic, TrafficProblem, least_moved, least_traffic
 from memopt.solvers.memories.traffic_order import TrafficOrder, least_traffic_order
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 

@@ -21,12 +21,7 @@ from memopt.compile.plan import Built, Planned, check_arena, planned_by
 from memopt.compile.read import Imported
 from memopt.compile.request import FULL, OFF, Request
 from memopt.compile.run_passes import check_kernels_first
-from memopt.compile.target_facts import (
-    NOT_COMPILED,
-    beside_arena,
-    c_facts,
-    facts_without_a_build,
-)
+from memopt.compile.target_facts import NOT_COMPILED, beside_arena, c_facts, facts_without_a_build
 from memopt.passes.plan import share
 from memopt.passes.plan.words import AUTO, RAM
 from memopt.passes.rows.minimise import DoesNotFitError

@@ -19,12 +19,7 @@ from memopt.compile.driver import check_module, in_budget
 from memopt.compile.pipelines import SettledOptions, Step, plan, rules_of, source, with_branches
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import (
-    callees_first,
-    depth_of,
-    functions,
-    only_function,
-)
+from memopt.dialects.memgraph.functions import callees_first, depth_of, functions, only_function
 from memopt.dialects.memgraph.plan import model_of, plan_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass

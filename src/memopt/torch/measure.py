@@ -26,13 +26,7 @@ from memopt.solvers.placement import place
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.torch.allocator import ALIGNMENT, Allocator, Event, installed, script
 from memopt.torch.graph import Drawn, tensors_in
-from memopt.torch.interpreter import (
-    address_of,
-    copied,
-    pairs_of,
-    program_of,
-    run_program,
-)
+from memopt.torch.interpreter import address_of, copied, pairs_of, program_of, run_program
 from memopt.torch.lazy import pytorch
 from memopt.torch.trace import Step
 

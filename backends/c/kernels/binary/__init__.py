@@ -19,11 +19,7 @@ from memopt.backends.c.emit.float32 import float_result_range
 from memopt.backends.c.emit.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.emit.int16 import need_zero_points_of_zero
 from memopt.backends.c.emit.registry import ROUNDINGS, kernel
-from memopt.backends.c.kernels.binary.even_lines import (
-    product_fields,
-    sum_fields,
-    tflm_sum_fields,
-)
+from memopt.backends.c.kernels.binary.even_lines import product_fields, sum_fields, tflm_sum_fields
 from memopt.backends.c.rows.row_calls import Lowered, RowCall, is_one_pixel, own_rows
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.scalars import quantize_multiplier
