@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.irdl import opt_prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import opt_prop_def, traits_def, var_operand_def
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
 from memopt.dialects.arithmetic.fixed_point import need_int32
@@ -25,7 +24,7 @@ from memopt.dialects.memgraph.tensors import (
     elements_of,
     shape_of,
 )
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, OneResultOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.traits import SumsUp
@@ -34,20 +33,19 @@ from memopt.dialects.operators.window import as_laid_out, channels_last
 
 
 @operation_definition
-class AccumulateOp(ComputeOp):
+class AccumulateOp(OneResultOp):
     """The sum, or mean, of operands in one buffer, each added to what is there; bias and activation
     once. Integers are sums of products of `input` and `weights`, requantised"""
 
     name = "memgraph.accumulate"
     terms = var_operand_def(AnyTensor)
     biased = opt_prop_def(UnitAttr)
-    result = result_def(AnyTensor)
     input = opt_prop_def(EncodingAttr)
     weights = opt_prop_def(EncodingAttr)
     mean = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure(), SumsUp())
+    traits = traits_def(SumsUp())
     assembly_format = (
         "$terms (`biased` $biased^)? (`mean` $mean^)?"
         " (`input` `` $input^)? (`weights` `` $weights^)?" + ACTIVATION + ROUNDING + " " + TYPES

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import traits_def, var_operand_def
 
 from memopt.dialects.arithmetic.fixed_point import rescale
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -21,7 +20,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.traits import RealsOnly
 
 FINER = 19
@@ -44,14 +43,13 @@ def fine_sum(
 
 
 @operation_definition
-class AddNOp(ComputeOp):
+class AddNOp(OneResultOp):
     """The sum of all operands, element by element, from the first to the last. That of stored
     integers begins with the one that is 0, as TFLite's does: not with real 0."""
 
     name = "memgraph.add_n"
     inputs = var_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), RealsOnly())
+    traits = traits_def(RealsOnly())
     assembly_format = "$inputs " + TYPES
 
     def verify_(self) -> None:

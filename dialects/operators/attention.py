@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, multiplier, quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -23,13 +22,13 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, rows_of, shape_of
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ROUNDING, TYPES, OneResultOp
 from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.traits import Alike
 
 
 @operation_definition
-class AttentionOp(ComputeOp):
+class AttentionOp(OneResultOp):
     """For each query the values, weighed by the softmax of its products with the keys, times
     `scale`, plus its row of the mask, which has numbers for all heads, or for each in turn. Each of
     the `heads` takes the next channels of the queries; those of keys and values, of which there may
@@ -43,7 +42,6 @@ class AttentionOp(ComputeOp):
     k = operand_def(AnyTensor)
     v = operand_def(AnyTensor)
     mask = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     heads = prop_def(IntegerAttr[I64])
     kv_heads = opt_prop_def(IntegerAttr[I64])
     scale = prop_def(FloatAttr[Float32Type])
@@ -52,7 +50,7 @@ class AttentionOp(ComputeOp):
     scaled = opt_prop_def(AnyTensor)
     parts = opt_prop_def(AnyTensor)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure(), Alike())
+    traits = traits_def(Alike())
     assembly_format = (
         "$q `,` $k `,` $v (`,` $mask^)? `heads` $heads (`kv_heads` $kv_heads^)? `scale` $scale "
         "(`causal` $causal^)? (`scores` $scores^)? (`scaled` $scaled^)? (`parts` $parts^)?"

@@ -398,12 +398,17 @@ class ComputeOp(IRDLOperation, MemoryInterface):
             raise VerifyException(f"{self.name}: {text}")
 
 
-class OfOneOp(ComputeOp):
+class OneResultOp(ComputeOp):
+    """Base of what makes one tensor, and does nothing else."""
+
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+
+
+class OfOneOp(OneResultOp):
     """Base of what makes one tensor of one."""
 
     input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure())
     assembly_format = "$input " + TYPES
     TFLITE: ClassVar[str] = ""
     """The operator of `.tflite` that is this operation, with `TFLITE_OPTIONS` and no others."""

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import multiplier, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -24,24 +23,22 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, rows_of, shape_of
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ROUNDING, TYPES, OneResultOp
 from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.traits import Alike, RealsOnly
 
 
 @operation_definition
-class BatchMatmulOp(ComputeOp):
+class BatchMatmulOp(OneResultOp):
     """Products of the matrices in the last two dimensions, with `adj_x` and `adj_y` of those
     transposed; the others broadcast. Of int8 and uint8 without a scale, sums of int32."""
 
     name = "memgraph.batch_matmul"
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     adj_x = opt_prop_def(UnitAttr)
     adj_y = opt_prop_def(UnitAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
     assembly_format = "$lhs `,` $rhs (`adj_x` $adj_x^)? (`adj_y` $adj_y^)?" + ROUNDING + " " + TYPES
 
     @property
@@ -130,7 +127,7 @@ class BatchMatmulOp(ComputeOp):
 
 
 @operation_definition
-class OuterProductsOp(ComputeOp):
+class OuterProductsOp(OneResultOp):
     """The sum over places of the products of each channel of the first operand with each of the
     second; of equal `groups` of channels, each group with the one of its number. So keys times
     values of an attention without softmax are added up place by place."""
@@ -138,9 +135,8 @@ class OuterProductsOp(ComputeOp):
     name = "memgraph.outer_products"
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     groups = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), Alike(), RealsOnly())
+    traits = traits_def(Alike(), RealsOnly())
     assembly_format = "$lhs `,` $rhs `groups` $groups " + TYPES
 
     @property

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import ClassVar
 
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.even_rounding import rounds_even
 from memopt.dialects.arithmetic.fixed_point import by_table, high_mul, rescale, round_shift
@@ -26,7 +25,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, OneResultOp, Range
 from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
 from memopt.dialects.operators.traits import Elementwise, IgnoresActivation, RealsOnly
 
@@ -34,7 +33,7 @@ ELEMENTS = ("f32", "i32", "i64", "s8", "s16", "u8")
 """Element kinds of what takes one of two elements."""
 
 
-class BinaryOp(ComputeOp):
+class BinaryOp(OneResultOp):
     """Element-wise with numpy's broadcasting. `OF_CONSTANT`: what does to a constant, with a
     number of each channel, what this does with the right operand; None where that is not known.
     `COMMUTES`: the operands may change places."""
@@ -55,10 +54,9 @@ class BinaryOp(ComputeOp):
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = None
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure(), Elementwise())
+    traits = traits_def(Elementwise())
     assembly_format = "$lhs `,` $rhs" + ACTIVATION + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import rescale
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -23,7 +22,7 @@ from memopt.dialects.arithmetic.stored import (
 )
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp, derived
+from memopt.dialects.operators.base import TYPES, OneResultOp, derived
 from memopt.dialects.operators.prelu import BentOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
 from memopt.dialects.operators.unary import UnaryOp
@@ -165,7 +164,7 @@ class LogicalNotOp(UnaryOp):
 
 
 @operation_definition
-class ChooseOp(ComputeOp):
+class ChooseOp(OneResultOp):
     """An element of the second operand where the first is true, else one of the third, with numpy's
     broadcasting; with `of_rows` the first is a vector that says it of all at an index of dimension
     0."""
@@ -174,9 +173,8 @@ class ChooseOp(ComputeOp):
     condition = operand_def(AnyTensor)
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     of_rows = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure(), Folds())
+    traits = traits_def(Folds())
     assembly_format = "$condition `,` $lhs `,` $rhs (`of_rows` $of_rows^)? " + TYPES
 
     def shape_read(self, operand: int) -> tuple[int, ...]:

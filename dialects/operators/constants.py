@@ -19,15 +19,14 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.fixed_point import need_int32
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, OfOneOp
+from memopt.dialects.operators.base import INTS, TYPES, OfOneOp, OneResultOp
 from memopt.dialects.operators.traits import KeepsDimensions, Moves, Written
 
 
@@ -66,17 +65,16 @@ class TakeOp(OfOneOp):
 
 
 @operation_definition
-class FoldIntoBiasOp(ComputeOp):
+class FoldIntoBiasOp(OneResultOp):
     """The bias of filters, the first dimension of `weights`, plus what they make of channels that
     are constant: `values`, less the zero point, along `axis` of the weights. Integers only."""
 
     name = "memgraph.fold_into_bias"
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     values = prop_def(INTS)
-    traits = traits_def(Pure(), Written())
+    traits = traits_def(Written())
     assembly_format = "$weights (`,` $bias^)? `axis` $axis `values` $values " + TYPES
 
     def verify_(self) -> None:
@@ -102,16 +100,15 @@ class FoldIntoBiasOp(ComputeOp):
         return [total.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
 
 
-class PerChannelOp(ComputeOp):
+class PerChannelOp(OneResultOp):
     """Base: real numbers, with one number of each index along `axis`, or one for all. `LINEAR`: of
     a sum it makes the sum of what it makes of each term."""
 
     LINEAR: ClassVar[bool] = False
     input = operand_def(AnyTensor)
     numbers = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), KeepsDimensions(), Written())
+    traits = traits_def(KeepsDimensions(), Written())
     assembly_format = "$input `,` $numbers `axis` $axis " + TYPES
 
     def verify_(self) -> None:

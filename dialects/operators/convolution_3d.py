@@ -3,21 +3,20 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, DenseArrayBase
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, unknown
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
+from memopt.dialects.operators.base import ACTIVATION, TYPES, OneResultOp
 
 INTS = DenseArrayBase.constr(I64)
 
 
 @operation_definition
-class Conv3DOp(ComputeOp):
+class Conv3DOp(OneResultOp):
     """Convolution over depth, height and width of [image, depth, height, width, channel], weights
     [depth, height, width, channel, filter], with `strides`, `dilations` and `pad` before each."""
 
@@ -25,12 +24,10 @@ class Conv3DOp(ComputeOp):
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     strides = prop_def(INTS)
     dilations = prop_def(INTS)
     pad = prop_def(INTS)
     activation = opt_prop_def(ActivationAttr)
-    traits = traits_def(Pure())
     assembly_format = (
         "$input `,` $weights (`,` $bias^)? `strides` $strides `dilations` $dilations `pad` $pad"
         + ACTIVATION

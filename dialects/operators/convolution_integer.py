@@ -3,20 +3,19 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, unknown
 from memopt.dialects.attributes.operators import WindowAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.traits import RealsOnly
 
 
 @operation_definition
-class ConvIntegerOp(ComputeOp):
+class ConvIntegerOp(OneResultOp):
     """Sums of int32 of products of images, [n, channels, h, w], and filters, [filters, channels of
     a group, h, w], of int8 and uint8, less their zero points: one of the image, and one of all
     filters or of each. Padding is the image's zero point."""
@@ -26,10 +25,9 @@ class ConvIntegerOp(ComputeOp):
     weights = operand_def(AnyTensor)
     zero = operand_def(AnyTensor)
     weights_zero = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     window = prop_def(WindowAttr)
     groups = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), RealsOnly())
+    traits = traits_def(RealsOnly())
     assembly_format = (
         "$input `,` $weights `zero` $zero `,` $weights_zero `window` `` $window `groups` $groups "
         + TYPES

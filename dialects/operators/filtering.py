@@ -4,14 +4,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.attributes.operators import ActivationAttr, RoundingAttr, WindowAttr
 from memopt.dialects.memgraph.tensors import AnyTensor, channels_of, encoding_of
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, OneResultOp
 from memopt.dialects.operators.products import convolution_reals, need_products, requantized
 from memopt.dialects.operators.window import as_laid_out
 
@@ -20,16 +19,14 @@ FILTERING = (
 )
 
 
-class FilteringOp(ComputeOp):
+class FilteringOp(OneResultOp):
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     window = prop_def(WindowAttr)
     groups = prop_def(IntegerAttr[I64])
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
     assembly_format = FILTERING + " " + TYPES
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, traits_def, var_operand_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -33,7 +32,14 @@ from memopt.dialects.memgraph.tensors import (
     rows_of,
     shape_of,
 )
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, OfOneOp
+from memopt.dialects.operators.base import (
+    ACTIVATION,
+    ROUNDING,
+    TYPES,
+    ComputeOp,
+    OfOneOp,
+    OneResultOp,
+)
 from memopt.dialects.operators.traits import Alike, ReadsReals, Spatial
 from memopt.dialects.operators.window import as_laid_out, channels_last
 from memopt.dialects.rows.questions import RowsMode
@@ -152,7 +158,7 @@ class GroupStatisticsOp(OfOneOp):
 
 
 @operation_definition
-class GroupNormalizationOp(ComputeOp):
+class GroupNormalizationOp(OneResultOp):
     """(x - mean) / sqrt(variance + `epsilon`) * scale + shift, of an image whose groups of channels
     have these statistics; with a scale and a shift of each channel, where they are given. Each step
     in float32, times one over the root; of stored integers, between what they stand for and the
@@ -165,8 +171,7 @@ class GroupNormalizationOp(ComputeOp):
     epsilon = prop_def(FloatAttr[Float32Type])
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), Alike(), Spatial(), ReadsReals(1))
+    traits = traits_def(Alike(), Spatial(), ReadsReals(1))
     assembly_format = "$input `,` $statistics (`,` $terms^)? `epsilon` $epsilon" + (
         ACTIVATION + ROUNDING + " " + TYPES
     )

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr, IntegerType, UnitAttr
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, element_of, unknown
@@ -18,7 +17,7 @@ from memopt.dialects.memgraph.tensors import (
     encoding_of,
     shape_of,
 )
-from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
+from memopt.dialects.operators.base import ACTIVATION, TYPES, OneResultOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import whole_products
@@ -67,15 +66,13 @@ def _away(values: Array) -> Array:
     return np.copysign(np.floor(np.abs(values) + 0.5), values).astype(np.int64)
 
 
-class HybridOp(ComputeOp):
+class HybridOp(OneResultOp):
     """Base: float32, with int8 weights of one scale or of one per channel."""
 
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     activation = opt_prop_def(ActivationAttr)
-    traits = traits_def(Pure())
 
     def need_stored_weights(self, channels: int) -> None:
         encoding = encoding_of(self.weights)

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerAttr
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.traits import RealsOnly
 
 MATRIX = (1, 4, 4)
@@ -18,11 +17,10 @@ Real = FloatAttr[Float32Type]
 Number = IntegerAttr[I64]
 
 
-class LandmarksOp(ComputeOp):
+class LandmarksOp(OneResultOp):
     """Base: of reals, each result of all operands."""
 
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), RealsOnly())
+    traits = traits_def(RealsOnly())
 
     def need_floats(self, operands: Sequence[Array]) -> None:
         """Raise MemoptError for operands that are not all float32."""

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, traits_def, var_operand_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -22,7 +21,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.operators import RoundingAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ROUNDING, TYPES, OneResultOp
 from memopt.dialects.operators.reordering import with_last_axis
 from memopt.dialects.operators.traits import Alike, KeepsDimensions, ReadsReals
 
@@ -31,7 +30,7 @@ LONGEST = 1 << 16  # stored integers whose squares 32 bits can add up
 
 
 @operation_definition
-class LayerNormalizationOp(ComputeOp):
+class LayerNormalizationOp(OneResultOp):
     """(x - mean) / sqrt(variance + `epsilon`) * scale + shift with mean and variance of each x over
     the dimensions from `axis` on; `around_zero`: with a mean of 0 instead. Reals are multiplied by
     1 / sqrt, in float32 throughout; in the `form` quotient divided by sqrt, and as a line times
@@ -45,8 +44,7 @@ class LayerNormalizationOp(ComputeOp):
     form = opt_prop_def(StringAttr)
     around_zero = opt_prop_def(UnitAttr)
     rounding = opt_prop_def(RoundingAttr)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), Alike(), KeepsDimensions(), ReadsReals(1))
+    traits = traits_def(Alike(), KeepsDimensions(), ReadsReals(1))
     assembly_format = (
         "$input (`,` $terms^)? `axis` $axis `epsilon` $epsilon (`form` $form^)?"
         " (`around_zero` $around_zero^)?" + ROUNDING + " " + TYPES

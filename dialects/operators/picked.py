@@ -7,8 +7,7 @@ from itertools import islice
 from math import prod
 
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import (
@@ -24,7 +23,7 @@ from memopt.dialects.arithmetic.stored import (
 from memopt.dialects.attributes.quick import numbers
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.base import INTS, TYPES, OneResultOp
 from memopt.dialects.operators.reordering import NEW
 from memopt.dialects.operators.traits import Folds, Monotone
 
@@ -55,17 +54,16 @@ def picks_along(
     }
 
 
-class PickingOp(ComputeOp):
+class PickingOp(OneResultOp):
     """Base of what picks."""
 
     input = operand_def(AnyTensor)
     fill = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     shape = prop_def(INTS)
     sizes = prop_def(INTS)
     terms = prop_def(INTS)
     numbers = prop_def(INTS)
-    traits = traits_def(Pure(), Monotone(), Folds())
+    traits = traits_def(Monotone(), Folds())
     assembly_format = (
         "$input (`fill` $fill^)? `shape` $shape `sizes` $sizes `terms` $terms `numbers` $numbers "
         + TYPES

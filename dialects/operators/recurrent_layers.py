@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, FloatAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from memopt.dialects.arithmetic.even_rounding import dequantized
 from memopt.dialects.arithmetic.lazy_numpy import np
@@ -16,14 +15,14 @@ from memopt.dialects.arithmetic.stored import Array, element_of, integer_type, i
 from memopt.dialects.attributes.operators import ActivationAttr
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, encoding_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.products import real_products
 
 OPERANDS = "$input `,` $weights `,` $recurrent `,` $bias (`initial` $initial^)?"
 ORDER = " (`time_major` $time_major^)? (`reverse` $reverse^)? (`clip` $clip^)? "
 
 
-class RecurrentLayerOp(ComputeOp):
+class RecurrentLayerOp(OneResultOp):
     """Base of layers that go through `input`, [batch, step, size] or with `time_major` [step,
     batch, size], from the first step on or with `reverse` from the last. A step makes what the
     layer holds, `kept` vectors of `units` numbers: the first of them is what it shows. It begins
@@ -38,11 +37,9 @@ class RecurrentLayerOp(ComputeOp):
     recurrent = operand_def(AnyTensor)
     bias = operand_def(AnyTensor)
     initial = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     time_major = opt_prop_def(UnitAttr)
     reverse = opt_prop_def(UnitAttr)
     clip = opt_prop_def(FloatAttr[Float32Type])
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         shape, out = shape_of(self.input), shape_of(self.result)

@@ -2,27 +2,25 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, dtype_of, is_stored, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.traits import RealsOnly
 
 
 @operation_definition
-class SegmentSumOp(ComputeOp):
+class SegmentSumOp(OneResultOp):
     """Sums, for each index of the result's first dimension, of the pieces of the first operand
     whose number in the second is that one; a number that the result does not have is left out."""
 
     name = "memgraph.segment_sum"
     input = operand_def(AnyTensor)
     segments = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), RealsOnly())
+    traits = traits_def(RealsOnly())
     assembly_format = "$input `,` $segments " + TYPES
 
     def verify_(self) -> None:

@@ -12,7 +12,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp, OneResultOp
 
 
 def need_numbers(op: ComputeOp, values: Array, *names: str) -> None:
@@ -50,13 +50,11 @@ class SignalFftAutoScaleOp(ComputeOp):
         return [scaled.astype(np.int16), np.array(exponent, np.int32)]
 
 
-class SignalTransformOp(ComputeOp):
+class SignalTransformOp(OneResultOp):
     """Base: a transform of vectors along the last dimension, of `length` real numbers each."""
 
     input = operand_def(AnyTensor)
     length = prop_def(IntegerAttr[I64])
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure())
     assembly_format = "$input `length` $length " + TYPES
 
     @property
@@ -107,7 +105,7 @@ class SignalIrfftOp(SignalTransformOp):
 
 
 @operation_definition
-class SignalEnergyOp(ComputeOp):
+class SignalEnergyOp(OneResultOp):
     """The square of each complex number's size from `first` to before `end`; elsewhere, where the
     runtime leaves what was there, 0."""
 
@@ -115,8 +113,6 @@ class SignalEnergyOp(ComputeOp):
     input = operand_def(AnyTensor)
     first = prop_def(IntegerAttr[I64])
     end = prop_def(IntegerAttr[I64])
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure())
     assembly_format = "$input `from` $first `to` $end " + TYPES
 
     def verify_(self) -> None:

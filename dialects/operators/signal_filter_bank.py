@@ -13,7 +13,7 @@ from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp, OneResultOp
 from memopt.dialects.operators.signal_fft import need_numbers
 from memopt.dialects.operators.stateful import Left, StatefulOp
 
@@ -38,7 +38,7 @@ class ChannelsOp(ComputeOp):
 
 
 @operation_definition
-class SignalFilterBankOp(ComputeOp):
+class SignalFilterBankOp(OneResultOp):
     """Sums of 64 bits over parts of a spectrum, one for each channel: its own part times `weights`
     and the part of the channel before it times `unweights`. A part begins at an element of
     `starts`, its weights at one of `weight_starts`, and is as long as `widths` says; the first part
@@ -51,8 +51,6 @@ class SignalFilterBankOp(ComputeOp):
     starts = operand_def(AnyTensor)
     weight_starts = operand_def(AnyTensor)
     widths = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure())
     assembly_format = (
         "$input `,` $weights `,` $unweights `,` $starts `,` $weight_starts `,` $widths " + TYPES
     )

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.signal_fft import need_numbers
 from memopt.dialects.operators.stateful import Left, StatefulOp
 
@@ -20,7 +19,7 @@ Number = IntegerAttr[I64]
 
 
 @operation_definition
-class SignalWindowOp(ComputeOp):
+class SignalWindowOp(OneResultOp):
     """Each frame of samples times the weights, shifted down by `shift`, at the ends of the type
     where that is outside."""
 
@@ -28,8 +27,6 @@ class SignalWindowOp(ComputeOp):
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     shift = prop_def(Number)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure())
     assembly_format = "$input `,` $weights `shift` $shift " + TYPES
 
     def verify_(self) -> None:

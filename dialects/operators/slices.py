@@ -9,7 +9,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
     traits_def,
     var_operand_def,
     var_result_def,
@@ -45,6 +44,7 @@ from memopt.dialects.operators.base import (
     TYPES,
     ComputeOp,
     OfOneOp,
+    OneResultOp,
     Places,
 )
 from memopt.dialects.operators.reordering import with_axis, with_entries, with_last_axis
@@ -61,15 +61,14 @@ from memopt.dialects.operators.traits import (
 )
 
 
-class JoiningOp(ComputeOp):
+class JoiningOp(OneResultOp):
     """Base of what puts operands one after the other along `axis`."""
 
     inputs = var_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure(), Alike(), Monotone(), KeepsDimensions(), IgnoresActivation())
+    traits = traits_def(Alike(), Monotone(), KeepsDimensions(), IgnoresActivation())
     assembly_format = "$inputs `axis` $axis" + ACTIVATION + ROUNDING + " " + TYPES
 
     def verify_(self) -> None:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import operand_def, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, need_same_numbers
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp, OneResultOp
 from memopt.dialects.operators.traits import Folds, Monotone, Moves
 
 
@@ -20,14 +20,13 @@ def _between(shape: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:
 
 
 @operation_definition
-class PackOp(ComputeOp):
+class PackOp(OneResultOp):
     """Operands of one shape one after the other along a new dimension, `axis`."""
 
     name = "memgraph.pack"
     inputs = var_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
-    traits = traits_def(Pure(), Monotone(), Moves(), Folds())
+    traits = traits_def(Monotone(), Moves(), Folds())
     assembly_format = "$inputs `axis` $axis " + TYPES
 
     def verify_(self) -> None:

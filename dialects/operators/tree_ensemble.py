@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, traits_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, elements_of, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 from memopt.dialects.operators.traits import RealsOnly
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
@@ -18,7 +17,7 @@ MISSING = 16  # beside a rule: what is no number goes the way of what fits
 
 
 @operation_definition
-class TreeEnsembleOp(ComputeOp):
+class TreeEnsembleOp(OneResultOp):
     """Sums, for each row of the first operand, of the leaves that trees lead to. Of each node
     `features` says which number of the row is compared, `rules` how (`MODES`), with `thresholds`,
     and `yes` and `no` which node is next; of a leaf, `yes` and `no` are the first of its `weights`
@@ -34,8 +33,7 @@ class TreeEnsembleOp(ComputeOp):
     targets = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     roots = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure(), RealsOnly())
+    traits = traits_def(RealsOnly())
     assembly_format = (
         "$input `,` $features `,` $rules `,` $thresholds `,` $yes `,` $no `,` $targets `,` "
         "$weights `,` $roots " + TYPES

@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 
-from xdsl.irdl import operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def
 
 from memopt.dialects.arithmetic.lazy_numpy import np
 from memopt.dialects.arithmetic.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.memgraph.definition import operation_definition
 from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, OneResultOp
 
 
 @operation_definition
-class DynamicUpdateSliceOp(ComputeOp):
+class DynamicUpdateSliceOp(OneResultOp):
     """The first operand, but the second one from the indices on that the third one has for each
     dimension; where it would not fit, from the nearest on where it does."""
 
@@ -21,8 +20,6 @@ class DynamicUpdateSliceOp(ComputeOp):
     input = operand_def(AnyTensor)
     update = operand_def(AnyTensor)
     starts = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    traits = traits_def(Pure())
     assembly_format = "$input `,` $update `,` $starts " + TYPES
 
     def verify_(self) -> None:
