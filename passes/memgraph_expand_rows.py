@@ -43,8 +43,7 @@ class MemgraphExpandRowsPass(PlanningPass):
     name = "memgraph-expand-rows"
 
     rows: tuple[str, ...] | None = option(
-        None,
-        "all (default), none, auto (of the least arena), or names of tensors that are cut",
+        None, "all (default), none, auto (of the least arena), or names of tensors that are cut"
     )
     fit: int | None = option(None, "as few as have an arena of so many bytes, in place of rows")
     time_limit: int | float | None = option(None, "seconds, for auto and fit")

@@ -56,11 +56,7 @@ class MemgraphPlacePass(PlanningPass):
 
 
 def place_known(
-    func: FuncOp,
-    known: Planned | None,
-    method: str,
-    time_limit: float | None,
-    **options: object,
+    func: FuncOp, known: Planned | None, method: str, time_limit: float | None, **options: object
 ) -> Planned:
     """Place one function's buffers; the plan is not written yet.
 
@@ -211,10 +207,7 @@ def _place_by_program(
 
 
 def _solve(
-    extracted: Extracted,
-    method: str,
-    time_limit: float | None,
-    options: dict[str, object],
+    extracted: Extracted, method: str, time_limit: float | None, options: dict[str, object]
 ) -> Placement:
     """Solve and write the offsets."""
     problem = live_ranges(extracted.graph, range(len(extracted.graph)))
@@ -228,10 +221,7 @@ def _solve(
 
 
 def _place_around_scratch(
-    extracted: Extracted,
-    method: str,
-    time_limit: float | None,
-    options: dict[str, object],
+    extracted: Extracted, method: str, time_limit: float | None, options: dict[str, object]
 ) -> tuple[int, Placement]:
     """Place for TFLM's run time, which packs scratch around the tensors that have offsets.
 

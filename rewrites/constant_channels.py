@@ -367,10 +367,7 @@ def _fold(op: WeighingOp, values: list[int]) -> None:
     folded = FoldIntoBiasOp(
         operands=[weights, bias],
         result_types=[bias[0].type if bias else bias_type(op)],
-        properties={
-            "axis": IntegerAttr(op.depth_axis, i64),
-            "values": numbers(values),
-        },
+        properties={"axis": IntegerAttr(op.depth_axis, i64), "values": numbers(values)},
     )
     insert_before(op, folded)
     op.operands = (source, weights, folded.result)

@@ -120,9 +120,7 @@ class FunctionsAsLookup(FunctionRule):
                 continue
             entries = DenseArrayBase.from_list(i8, table.view(np.int8).tolist())
             looked_up = LookupOp.create(
-                operands=[source],
-                result_types=[op.results[0].type],
-                properties={"table": entries},
+                operands=[source], result_types=[op.results[0].type], properties={"table": entries}
             )
             looked_up.location = op.location
             looked_up.results[0].name_hint = op.results[0].name_hint

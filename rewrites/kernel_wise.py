@@ -257,8 +257,5 @@ def channels_of_constant(value: SSAValue, axis: int, channels: Sequence[int]) ->
     return SliceOp(
         operands=[value],
         result_types=[slim_type(value, axis, channels)],
-        properties={
-            "starts": numbers(starts),
-            "strides": numbers([1] * rank),
-        },
+        properties={"starts": numbers(starts), "strides": numbers([1] * rank)},
     )

@@ -246,9 +246,7 @@ class LayerNormalization(FunctionRule):
                 term = reshape.results[0]
             terms.append(term)
         normalization = LayerNormalizationOp.create(
-            operands=[reading.x, *terms],
-            result_types=[last.results[0].type],
-            properties=properties,
+            operands=[reading.x, *terms], result_types=[last.results[0].type], properties=properties
         )
         normalization.location = last.location
         normalization.results[0].name_hint = last.results[0].name_hint

@@ -116,9 +116,7 @@ class NormalizationAsProduct(Rule):
 
         numbers = TensorType(f32, shape_of(op.scale))
         terms = NormalizationTermsOp.create(
-            operands=statistics,
-            result_types=[numbers, numbers],
-            properties={"epsilon": op.epsilon},
+            operands=statistics, result_types=[numbers, numbers], properties={"epsilon": op.epsilon}
         )
         factor, term = inserted(terms).results
         product = MulOp.create(operands=[op.input, beside(factor)], result_types=[op.result.type])

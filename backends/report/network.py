@@ -107,10 +107,7 @@ def _places(network: Network) -> list[tuple[float, float]]:
     unit = COLUMN / min(apart, default=1.0)
     first = min(across.values())
     return [
-        (
-            MARGIN + BOX / 2 + (across[i] - first) * unit,
-            MARGIN + HIGH / 2 + layer_of[i] * LAYER,
-        )
+        (MARGIN + BOX / 2 + (across[i] - first) * unit, MARGIN + HIGH / 2 + layer_of[i] * LAYER)
         for i in range(len(network.operators))
     ]
 

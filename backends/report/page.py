@@ -131,10 +131,7 @@ def report_html(
                 "Before",
                 "the file's own order, TensorFlow Lite Micro's planner",
                 replace(
-                    before,
-                    lower_bound=after.lower_bound,
-                    proof=after.proof,
-                    claimed=after.claimed,
+                    before, lower_bound=after.lower_bound, proof=after.proof, claimed=after.claimed
                 ),
             ),
             Panel("After", "order and placement by memopt", after),

@@ -87,11 +87,7 @@ def make_safe(func: FuncOp) -> bool:
         pinned = _beside(func, [r for _, r in tensors])
         order = sorted(
             fixed,
-            key=lambda i: (
-                i not in pinned,
-                (stacked if i in pinned else others)(tensors[i][1]),
-                i,
-            ),
+            key=lambda i: (i not in pinned, (stacked if i in pinned else others)(tensors[i][1]), i),
         )
         offsets = _first_fit([r for _, r in tensors], order)
         requests = [replace(r, offset=offsets.get(i)) for i, (_, r) in enumerate(tensors)]

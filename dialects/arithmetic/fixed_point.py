@@ -51,10 +51,7 @@ def rescale_wide(value: Array, multiplier: Array, shift: Array) -> Array:
 def multipliers(reals: list[float]) -> tuple[Array, Array]:
     """(multipliers, shifts) of real numbers >= 0."""
     pairs = quantize_multipliers(reals)
-    return (
-        np.array([m for m, _ in pairs], np.int64),
-        np.array([s for _, s in pairs], np.int64),
-    )
+    return (np.array([m for m, _ in pairs], np.int64), np.array([s for _, s in pairs], np.int64))
 
 
 def need_int32(op: Operation, value: Array) -> None:

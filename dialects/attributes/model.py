@@ -42,12 +42,7 @@ class AliasAttr(RecordAttr):
     def __init__(
         self, operand: int, kind: AliasKind, byte_offset: int = 0, strides: Sequence[int] = ()
     ):
-        super().__init__(
-            IntAttr(operand),
-            StringAttr(kind),
-            IntAttr(byte_offset),
-            numbers(strides),
-        )
+        super().__init__(IntAttr(operand), StringAttr(kind), IntAttr(byte_offset), numbers(strides))
 
     def verify(self) -> None:
         one_of(self.kind.data, get_args(AliasKind), "alias kind")

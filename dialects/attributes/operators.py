@@ -272,12 +272,7 @@ class EncodingAttr(ParametrizedAttribute):
             scales = DenseArrayBase.from_list(f32, list(scale))
         except OverflowError:
             raise VerifyException(f"a scale of {list(scale)} is not a finite float32") from None
-        super().__init__(
-            StringAttr(layout),
-            scales,
-            numbers(zero_point),
-            IntAttr(axis),
-        )
+        super().__init__(StringAttr(layout), scales, numbers(zero_point), IntAttr(axis))
 
     @property
     def scales(self) -> tuple[float, ...]:

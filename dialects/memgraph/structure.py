@@ -460,10 +460,4 @@ class SegmentOp(HyperNode):
     irdl_options = (OperandSegments(as_property=True), ResultSegments(as_property=True))
 
 
-STRUCTURE: tuple[type[Operation], ...] = (
-    ConstantOp,
-    FusedOp,
-    OpaqueOp,
-    SegmentOp,
-    YieldOp,
-)
+STRUCTURE: tuple[type[Operation], ...] = (ConstantOp, FusedOp, OpaqueOp, SegmentOp, YieldOp)

@@ -60,12 +60,7 @@ ACTIVATION = " (`activation` `` $activation^)?"
 
 ROUNDING = " (`rounding` `` $rounding^)?"
 
-REAL_RANGES = {
-    "": (None, None),
-    "relu": (0, None),
-    "relu6": (0, 6),
-    "relu_n1_to_1": (-1, 1),
-}
+REAL_RANGES = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}
 """What a fused activation leaves of the real numbers."""
 
 

@@ -88,9 +88,6 @@ RemainderOp = real_function(
     """Remainder of a quotient that is rounded towards zero, with the left operand's sign and
     numpy's broadcasting; of integers by 0 it is 0.""",
     lambda a, b: np.fmod(a, b),
-    c={
-        "f32": "fmodf(x, y)",
-        **dict.fromkeys(("i32", "i64"), "y == 0 || y == -1 ? 0 : x % y"),
-    },
+    c={"f32": "fmodf(x, y)", **dict.fromkeys(("i32", "i64"), "y == 0 || y == -1 ? 0 : x % y")},
     reals=False,
 )

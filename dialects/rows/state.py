@@ -62,11 +62,7 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         super().__init__(
             operands=[of],
             result_types=[StateType()],
-            properties={
-                "rows": numbers(rows),
-                "shift": IntAttr(shift),
-                "number": IntAttr(number),
-            },
+            properties={"rows": numbers(rows), "shift": IntAttr(shift), "number": IntAttr(number)},
         )
 
     @property
@@ -181,9 +177,7 @@ class RecallOp(OfState, MemoryInterface):
 
     def __init__(self, state: SSAValue, index: int, whole: Attribute):
         super().__init__(
-            operands=[state],
-            result_types=[row_type(whole)],
-            properties={"index": IntAttr(index)},
+            operands=[state], result_types=[row_type(whole)], properties={"index": IntAttr(index)}
         )
 
     @property

@@ -62,11 +62,7 @@ class Draft(Generic[Key]):
         return op.results[0]
 
     def constant(
-        self,
-        key: Key,
-        name: str,
-        elements: "WeightsAttr | DenseIntOrFPElementsAttr",
-        type_: Type,
+        self, key: Key, name: str, elements: "WeightsAttr | DenseIntOrFPElementsAttr", type_: Type
     ) -> SSAValue:
         return self.origin(ConstantOp(elements, type_), key, name)
 

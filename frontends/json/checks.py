@@ -66,10 +66,7 @@ def check_ends(
 
 
 def check_reads(
-    nodes: Sequence[Node],
-    tensors: dict[str, Tensor],
-    producers: dict[str, Node],
-    inputs: set[str],
+    nodes: Sequence[Node], tensors: dict[str, Tensor], producers: dict[str, Node], inputs: set[str]
 ) -> None:
     """Whatever is read is made, given, persistent or a weight, and who mutates a tensor reads it.
     Raises MemoptError."""

@@ -97,10 +97,7 @@ def use_of(node: Node, tensors: dict[str, Tensor]) -> Use:
 
 
 def waits_of(
-    nodes: Sequence[Node],
-    uses: Sequence[Use],
-    storages: dict[str, Storage],
-    given: Set[str],
+    nodes: Sequence[Node], uses: Sequence[Use], storages: dict[str, Storage], given: Set[str]
 ) -> Waits:
     """Return the nodes that each node has to follow; `given` are the storages of the graph's
     inputs.

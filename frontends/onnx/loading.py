@@ -94,11 +94,7 @@ def kind_of(node: NodeProto) -> str:
 
 
 def load(
-    data: bytes,
-    name: str,
-    path: Path | None,
-    shapes: Mapping[str, tuple[int, ...]],
-    fixed: Fixed,
+    data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[int, ...]], fixed: Fixed
 ) -> Graph:
     """Parse, check and infer. `path` is needed where weights are in other files."""
     try:

@@ -81,11 +81,7 @@ def one_hot(node: Node, kind: Kind) -> Operation:
 def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
     same_meaning(node, (0,))
     start, sizes, steps = walk
-    properties = {
-        "start": number(start),
-        "sizes": numbers(sizes),
-        "steps": numbers(steps),
-    }
+    properties = {"start": number(start), "sizes": numbers(sizes), "steps": numbers(steps)}
     return build(kind, (node.operand(0),), node.results, properties)
 
 
@@ -180,9 +176,5 @@ def pad(node: Node, kind: Kind, mirrored: Kind, picked: Kind) -> Operation:
     value = float(node.constant(2).reshape(-1)[0]) if node.has(2) else 0.0
     exact = math.isfinite(value) and real(value).value.data == value
     need(exact, f"a value of {value} (what float32 has)")
-    properties = {
-        "before": numbers(before),
-        "after": numbers(after),
-        "value": real(value),
-    }
+    properties = {"before": numbers(before), "after": numbers(after), "value": real(value)}
     return build(kind, (node.operand(0),), (node.result,), properties)

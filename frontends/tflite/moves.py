@@ -34,11 +34,7 @@ def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
     is_bytes = all(t.element_type == ELEMENTS["uint8"] and is_quantized(t) for t in types)
     kind = requantized if is_bytes and len(encodings) > 1 else plain
     axis = axis_of(node.options["axis"], len(node.result.get_shape()))
-    properties = {
-        "axis": number(axis),
-        "activation": activation(node),
-        "rounding": rounding(node),
-    }
+    properties = {"axis": number(axis), "activation": activation(node), "rounding": rounding(node)}
     return build(kind, node.operands, node.results, properties)
 
 
@@ -93,11 +89,7 @@ def fill(node: Node, kind: Kind) -> Operation:
     same_shape(node, 0)
     need(node.element(1) == node.result.element_type, "another type than its operand")
     sizes = node.result.get_shape()
-    properties = {
-        "start": number(0),
-        "sizes": numbers(sizes),
-        "steps": numbers([0] * len(sizes)),
-    }
+    properties = {"start": number(0), "sizes": numbers(sizes), "steps": numbers([0] * len(sizes))}
     return build(kind, (node.operand(1),), node.results, properties)
 
 
@@ -165,11 +157,7 @@ def pad(node: Node, plain: Kind, picked: Kind) -> Operation:
     if is_plain or len(node.shape(0)) > 4:
         return picks.pad(node, picked)
     need(len(node.types) == 2, "a value other than 0 around more than integers or 4 dimensions")
-    properties = {
-        "before": numbers(flat[0::2]),
-        "after": numbers(flat[1::2]),
-        "value": real(0.0),
-    }
+    properties = {"before": numbers(flat[0::2]), "after": numbers(flat[1::2]), "value": real(0.0)}
     return build(plain, (node.operand(0),), node.results, properties)
 
 

@@ -89,10 +89,7 @@ def refuse_virtual(memory: BlockMemory, who: str, place: str) -> None:
 
 
 def extract(
-    func: FuncOp,
-    assume_pure: bool = False,
-    any_order: bool = False,
-    deadline: float | None = None,
+    func: FuncOp, assume_pure: bool = False, any_order: bool = False, deadline: float | None = None
 ) -> Extracted:
     """The memory graph of a function; raises TimeIsOverError at `deadline`.
 

@@ -149,10 +149,7 @@ class PlanningPass(ModulePass):
 
 
 def undecided(
-    func: FuncOp,
-    known: Planned | None,
-    assume_pure: bool = False,
-    deadline: float | None = None,
+    func: FuncOp, known: Planned | None, assume_pure: bool = False, deadline: float | None = None
 ) -> Extracted:
     """Return the memory graph of a function from which its plan was taken out, derived from what
     is known of it as far as that still holds. Raises TimeIsOverError at `deadline` if nothing

@@ -321,11 +321,7 @@ class _Copies:
 
 
 def ordered(
-    copy: FuncOp,
-    deadline: float | None,
-    rows: bool,
-    states: int,
-    most: int | None,
+    copy: FuncOp, deadline: float | None, rows: bool, states: int, most: int | None
 ) -> tuple[Schedule, CutCopy | None]:
     """Return the schedule of least peak that is known by then of a copy of a function, and the copy
     where `rows` cuts all of its operators. The search has so many states, and ends where no peak is

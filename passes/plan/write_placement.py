@@ -18,10 +18,7 @@ PlaceAt = Callable[[int, int], int | SlotAttr]
 
 
 def write_placement(
-    extracted: Extracted,
-    order: Sequence[int],
-    place_at: PlaceAt,
-    scratch_at: PlaceAt | None = None,
+    extracted: Extracted, order: Sequence[int], place_at: PlaceAt, scratch_at: PlaceAt | None = None
 ) -> None:
     """Write the place of every value and of all scratch into the function.
 

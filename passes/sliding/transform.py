@@ -55,10 +55,7 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
 
 
 def _is_old(
-    op: Operation,
-    row: Mapping[SSAValue, Row],
-    kept: Mapping[SSAValue, Kept],
-    recalled: Recalled,
+    op: Operation, row: Mapping[SSAValue, Row], kept: Mapping[SSAValue, Kept], recalled: Recalled
 ) -> bool:
     """Return whether it makes a row that is not made in this run, or received in one before."""
     if not op.results or op.results[0] not in row:

@@ -51,9 +51,7 @@ class OrdersBound:
 
 
 def bound_of_orders(
-    problem: TrafficProblem,
-    predecessors: Sequence[Sequence[int]],
-    time_limit: float | None = None,
+    problem: TrafficProblem, predecessors: Sequence[Sequence[int]], time_limit: float | None = None
 ) -> OrdersBound:
     """Return the better of both bounds, as far as they are found in `time_limit` seconds.
 
@@ -66,9 +64,7 @@ def bound_of_orders(
 
 
 def bound_by_steps(
-    problem: TrafficProblem,
-    predecessors: Sequence[Sequence[int]],
-    time_limit: float | None = None,
+    problem: TrafficProblem, predecessors: Sequence[Sequence[int]], time_limit: float | None = None
 ) -> OrdersBound:
     """Return the bound of the program, which adds up what the operators' steps cost, in bytes."""
     deadline = clock.deadline(time_limit)
@@ -153,9 +149,7 @@ def _live_in_steps(problem: TrafficProblem, lives: Sequence[int]) -> list[list[i
 
 
 def bound_by_peak(
-    problem: TrafficProblem,
-    predecessors: Sequence[Sequence[int]],
-    time_limit: float | None = None,
+    problem: TrafficProblem, predecessors: Sequence[Sequence[int]], time_limit: float | None = None
 ) -> OrdersBound:
     """Return the bound of the one step in which most exceeds the chip, in bytes."""
     deadline = clock.deadline(time_limit)

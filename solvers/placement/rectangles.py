@@ -69,7 +69,7 @@ def cliques_of(items: Sequence[Item]) -> Iterator[list[tuple[int, Piece]]]:
             for i in items
             for n, p in enumerate(i.pieces)
             for step, starts in ((p.lower, True), (p.upper, False))
-        ),
+        )
     )
     pieces = {(i.index, n): p for i in items for n, p in enumerate(i.pieces)}
     live: dict[tuple[int, int], Piece] = {}

@@ -102,10 +102,7 @@ class Search:
                 heapq.heapify(self._heap)
 
     def run(
-        self,
-        states: int | None = None,
-        deadline: float | None = None,
-        memory: int | None = None,
+        self, states: int | None = None, deadline: float | None = None, memory: int | None = None
     ) -> None:
         """Search until it is over, `states` more are taken, or time or `memory` bytes are spent."""
         closed = self._closed

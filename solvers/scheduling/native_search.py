@@ -51,10 +51,7 @@ class NativeSearch(Search):
         self.forget()
 
     def run(
-        self,
-        states: int | None = None,
-        deadline: float | None = None,
-        memory: int | None = None,
+        self, states: int | None = None, deadline: float | None = None, memory: int | None = None
     ) -> None:
         if self.exhausted or clock.late(deadline):
             return

@@ -281,9 +281,7 @@ def _runs(state: Contraction, pairs: Sequence[tuple[int, int]]) -> list[tuple[in
 
 
 def contract_chains(
-    graph: MemoryGraph,
-    found: Sequence[Chain],
-    nodes: dict[tuple[int, ...], Module] | None = None,
+    graph: MemoryGraph, found: Sequence[Chain], nodes: dict[tuple[int, ...], Module] | None = None
 ) -> tuple[MemoryGraph, list[tuple[int, ...]]]:
     """`graph` with each chain as its segment nodes in their order, and the operators of each node.
 

@@ -125,10 +125,7 @@ def _is_sequence_cut_well(local: SmallModule, blocks: Chain) -> bool:
 
 
 def is_contraction(
-    graph: MemoryGraph,
-    blocks: Sequence[Sequence[int]],
-    given: MemoryGraph,
-    order: Sequence[int],
+    graph: MemoryGraph, blocks: Sequence[Sequence[int]], given: MemoryGraph, order: Sequence[int]
 ) -> str | None:
     """None if `given` is the flat `graph` with each block as one operator; else what differs.
 

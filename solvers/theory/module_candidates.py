@@ -116,10 +116,7 @@ def add_open_regions(
 ) -> None:
     """Regions whose fork is a graph input, or whose join is the end of the graph: all before, and
     all after, a node. So a module is found as well when it is looked at alone."""
-    directions = (
-        (graph.predecessors, graph.sides.up),
-        (graph.successors, graph.sides.down),
-    )
+    directions = ((graph.predecessors, graph.sides.up), (graph.successors, graph.sides.down))
     for v in nodes:
         for neighbours, masks in directions:
             if len(neighbours[v]) > 1 and (count := graph.count(masks[v])) <= largest:

@@ -75,12 +75,7 @@ def _within(graph: Contraction, v: int, *, forward: bool, largest: int) -> set[i
     """Return `v`, and the nodes after (or before) it with at most `largest` nodes in between."""
     neighbours = graph.successors if forward else graph.predecessors
     back, ahead = (
-        (graph.sides.up, graph.sides.down)
-        if forward
-        else (
-            graph.sides.down,
-            graph.sides.up,
-        )
+        (graph.sides.up, graph.sides.down) if forward else (graph.sides.down, graph.sides.up)
     )
     inside, seen, waiting = {v}, {v}, [v]
     while waiting:

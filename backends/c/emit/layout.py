@@ -332,9 +332,7 @@ def _scratch(op: Operation, memories: Sequence[Memory]) -> tuple[int, Address] |
 
 
 def _caller_base(
-    members: list[tuple[SSAValue, int]],
-    inputs: tuple[SSAValue, ...],
-    outputs: tuple[SSAValue, ...],
+    members: list[tuple[SSAValue, int]], inputs: tuple[SSAValue, ...], outputs: tuple[SSAValue, ...]
 ) -> tuple[int, str]:
     for prefix, values in (("input", inputs), ("output", outputs)):
         for value, inside in members:

@@ -90,11 +90,7 @@ def joined(forms: Iterable[Form]) -> Form:
     needed: frozenset[str] | None = frozenset()
     for form in given:
         needed = None if needed is None or form.needed is None else needed | form.needed
-    return Form(
-        any(f.rounds_even for f in given),
-        all(f.specialised for f in given),
-        needed,
-    )
+    return Form(any(f.rounds_even for f in given), all(f.specialised for f in given), needed)
 
 
 @dataclass(frozen=True)

@@ -248,11 +248,7 @@ AROUND_A_RUN = "platform_ticks_start", "platform_instructions"  # what measures
 
 
 def estimated_cycles(
-    command: Sequence[str],
-    program: Path,
-    tools: str,
-    timing: Timing,
-    spans: range | None = None,
+    command: Sequence[str], program: Path, tools: str, timing: Timing, spans: range | None = None
 ) -> Cycles | None:
     """Return the cycles between the functions that measure, of all times that they are called or of
     those in `spans`; None if more blocks of instructions run than are counted."""

@@ -25,14 +25,7 @@ from memopt.backends.checked import Checked
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.targets.core.target import target_named
 
-__all__ = [
-    "fill",
-    "make_project",
-    "measure_project",
-    "write_files",
-    "write_project",
-    "write_texts",
-]
+__all__ = ["fill", "make_project", "measure_project", "write_files", "write_project", "write_texts"]
 
 
 def make_project(

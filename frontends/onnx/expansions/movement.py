@@ -91,12 +91,7 @@ def pad(s: Scope) -> bool:
 
 
 def _surrounded(
-    s: Scope,
-    name: str,
-    shape: tuple[int, ...],
-    before: list[int],
-    after: list[int],
-    value: str,
+    s: Scope, name: str, shape: tuple[int, ...], before: list[int], after: list[int], value: str
 ) -> bool:
     """With blocks of a value that the run time knows, or that is infinite."""
     now = list(shape)

@@ -148,9 +148,7 @@ def _planar(
 
 
 def _ordered(
-    problem: PlacementProblem,
-    items: tuple[Item, ...],
-    order: Callable[[Item], tuple[int, ...]],
+    problem: PlacementProblem, items: tuple[Item, ...], order: Callable[[Item], tuple[int, ...]]
 ) -> Placement:
     ranked = fixed_first(items, sorted(items, key=order))
     return placement_of(problem, items, first_fit_in(ranked, items))

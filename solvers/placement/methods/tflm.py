@@ -18,9 +18,7 @@ from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(
-    problem: PlacementProblem,
-    time_limit: float | None = None,
-    order: Sequence[int] | None = None,
+    problem: PlacementProblem, time_limit: float | None = None, order: Sequence[int] | None = None
 ) -> Placement:
     """`order` lists the buffers as TFLM would add them; `time_limit` is not used."""
     items = problem.items

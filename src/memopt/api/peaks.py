@@ -147,10 +147,7 @@ def memory_graph(source: Source, pipeline: str = "") -> MemoryGraph:
 
 
 def _problem(
-    source: Source,
-    pipeline: str,
-    shapes: Shapes | None = None,
-    input_ranges: Ranges | None = None,
+    source: Source, pipeline: str, shapes: Shapes | None = None, input_ranges: Ranges | None = None
 ) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...], GraphWork]:
     """The memory graph, its operators' names and numbers, and their work."""
     if not (pipeline or shapes or input_ranges):

@@ -68,11 +68,7 @@ def solve(
 
 
 def placed(
-    rows: Sequence[Row],
-    strategy: str,
-    time_limit: float | None,
-    capacity: int | None,
-    name: str,
+    rows: Sequence[Row], strategy: str, time_limit: float | None, capacity: int | None, name: str
 ) -> tuple[Answer, tuple[Row, ...]]:
     """`solve`, and the rows with their offsets, checked from these rows alone.
 

@@ -196,11 +196,7 @@ def add_shape(parser: Any) -> None:
     """`--shape` and `--batch`, which `memopt.cli.arguments.parse_shapes` reads, and `--fix`, which
     `parse_fixed` does."""
     parser.add_argument(
-        "--shape",
-        action="append",
-        default=[],
-        metavar="NAME=1x3x224x224",
-        help=shape_help(),
+        "--shape", action="append", default=[], metavar="NAME=1x3x224x224", help=shape_help()
     )
     parser.add_argument(
         "--batch", type=int, metavar="N", help="first dimension of all inputs that leave it open"

@@ -86,10 +86,7 @@ def build_parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "input",
-        nargs="?",
-        type=path_text,
-        help=f"{listed(IR)}; IR from stdin if not given, or -",
+        "input", nargs="?", type=path_text, help=f"{listed(IR)}; IR from stdin if not given, or -"
     )
     parser.add_argument(
         "-o",
@@ -115,8 +112,7 @@ def build_parser() -> Parser:
         timed += [flag] if short.timed else []
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
     add_time_limit(
-        group,
-        f"for each {', '.join(timed[:-1])} and {timed[-1]}, with reading and printing",
+        group, f"for each {', '.join(timed[:-1])} and {timed[-1]}, with reading and printing"
     )
     add_shape(group)
     add_model_path(group, "where the IR's weights are")

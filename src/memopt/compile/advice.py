@@ -102,12 +102,7 @@ class Advice:
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of report.json."""
-        return {
-            "option": self.option,
-            "ram": self.ram,
-            "arena": self.arena,
-            "solved": self.solved,
-        }
+        return {"option": self.option, "ram": self.ram, "arena": self.arena, "solved": self.solved}
 
 
 @dataclass(frozen=True)

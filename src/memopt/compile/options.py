@@ -264,9 +264,7 @@ class PlanOptions:
         targets=C_TARGETS,
         sets=("memgraph-tie-state.of",),
         shorthand=Shorthand(
-            "",
-            of='[^",]+:[^",]+',
-            wrong="--state={1}: expected INPUT:OUTPUT, such as h:h_next",
+            "", of='[^",]+:[^",]+', wrong="--state={1}: expected INPUT:OUTPUT, such as h:h_next"
         ),
     )
     int8_io: bool = option(

@@ -185,12 +185,7 @@ TABLE = (
         "before rows, which take it on",
         lambda o: {"rules": rules_of(o).at_once},
     ),
-    Row(
-        "rewrite",
-        "memgraph-nhwc-io",
-        lambda o: o.nhwc_io,
-        "once all that can is channels last",
-    ),
+    Row("rewrite", "memgraph-nhwc-io", lambda o: o.nhwc_io, "once all that can is channels last"),
     Row(
         "rewrite",
         "memgraph-rewrite",
@@ -239,12 +234,7 @@ TABLE = (
         lambda o: o.fuse and not o.in_rows and o.align_io is None,
         "before the order, to leave its search less; it opens them again",
     ),
-    Row(
-        "schedule",
-        SCHEDULE,
-        _always,
-        "before the places, for live ranges follow from the order",
-    ),
+    Row("schedule", SCHEDULE, _always, "before the places, for live ranges follow from the order"),
     Row(
         "place",
         PLACE,
@@ -263,13 +253,7 @@ TABLE = (
         _has_fast_kernels,
         "after the places, between which there is room for scratch",
     ),
-    Row(
-        "schedule",
-        SCHEDULE,
-        _plans_again,
-        "with the scratch of fast kernels",
-        again=True,
-    ),
+    Row("schedule", SCHEDULE, _plans_again, "with the scratch of fast kernels", again=True),
     Row("place", PLACE, _plans_again, "with the scratch of fast kernels", again=True),
     Row(
         "",

@@ -351,11 +351,7 @@ def plan_facts(func: FuncOp) -> PlanAttr:
 
 
 def whole_peak(
-    context: Context,
-    module: ModuleOp,
-    options: SettledOptions,
-    seconds: Seconds,
-    known: WholePeaks,
+    context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds, known: WholePeaks
 ) -> int | None:
     """Bytes of the peak of whole operators, as `--rows=none` orders them, beside a plan in rows, of
     those that are `known` if it is; None if no time is left to find it."""

@@ -14,11 +14,7 @@ class Spinner:
     """
 
     def __init__(
-        self,
-        text: str,
-        deadline: float | None = None,
-        total: int | None = None,
-        delay: float = 2.0,
+        self, text: str, deadline: float | None = None, total: int | None = None, delay: float = 2.0
     ) -> None:
         self._text, self._deadline, self._total, self._delay = text, deadline, total, delay
         self.done = 0

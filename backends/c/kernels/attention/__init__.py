@@ -61,11 +61,7 @@ def wide_scores_of(op: AttentionOp) -> int:
 
 
 @kernel(
-    *(AttentionOp, "s8"),
-    rounding="onnx_even",
-    workspace=wide_scores_of,
-    rows=own_rows,
-    by_row=True,
+    *(AttentionOp, "s8"), rounding="onnx_even", workspace=wide_scores_of, rows=own_rows, by_row=True
 )
 def attention_s8(op: AttentionOp, constants: Constants) -> KernelCall:
     scores, scaled, parts = op.stages()

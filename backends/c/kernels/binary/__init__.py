@@ -67,12 +67,7 @@ def binary_call(op: BinaryOp, constants: Constants, kernel: str, fields: Fields)
     rows, row_n = split_rows(out)
     if row := a[2] or b[2]:
         rows, row_n = math.prod(out) // row, row
-    steps = (
-        ("a_step", a[0]),
-        ("b_step", b[0]),
-        ("a_row_step", a[1]),
-        ("b_row_step", b[1]),
-    )
+    steps = (("a_step", a[0]), ("b_step", b[0]), ("a_row_step", a[1]), ("b_row_step", b[1]))
     return KernelCall(
         kernel,
         (("row_n", row_n), *fields, *steps),

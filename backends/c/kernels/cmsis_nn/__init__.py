@@ -121,12 +121,7 @@ def _bias(op: Filtered | FullyConnectedOp, channels: int, constants: Constants) 
 def _register(isa: str, workspace: Callable[[Any], int]) -> None:
     """Register the kernels of windows of an instruction set, which work in so much scratch."""
     windows = partial(
-        kernel,
-        types="s8",
-        layout="nhwc",
-        rounding="tflm_double",
-        isa=isa,
-        workspace=workspace,
+        kernel, types="s8", layout="nhwc", rounding="tflm_double", isa=isa, workspace=workspace
     )
 
     @windows((Conv2DOp, DepthwiseConv2DOp), where=_is_filtered)

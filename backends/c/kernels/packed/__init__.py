@@ -28,13 +28,7 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
 
 _windows = partial(
-    kernel,
-    types="s8",
-    layout="nhwc",
-    rounding=ROUNDINGS,
-    isa="dsp",
-    rows=rows_in_turn,
-    fast=WIDE,
+    kernel, types="s8", layout="nhwc", rounding=ROUNDINGS, isa="dsp", rows=rows_in_turn, fast=WIDE
 )
 LONG = 128  # taps
 FIELDS = (
@@ -181,13 +175,7 @@ def added_up(op: FullyConnectedOp) -> str:
 
 
 by_vectors = partial(
-    kernel,
-    FullyConnectedOp,
-    "s8",
-    rounding=ROUNDINGS,
-    isa="dsp",
-    rows=own_rows,
-    stays=added_up,
+    kernel, FullyConnectedOp, "s8", rounding=ROUNDINGS, isa="dsp", rows=own_rows, stays=added_up
 )
 
 

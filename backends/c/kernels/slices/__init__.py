@@ -104,10 +104,7 @@ def slice_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[Ro
     assert isinstance(op, SliceOp)
     starts, strides = list(op.starts.get_values()), list(op.strides.get_values())
     starts[1], strides[1] = 0, 1
-    properties = {
-        "starts": numbers(starts),
-        "strides": numbers(strides),
-    }
+    properties = {"starts": numbers(starts), "strides": numbers(strides)}
     return changed_rows(op, constants, lowered, properties)
 
 

@@ -92,9 +92,7 @@ def _report_in(path: Path) -> dict[str, Any] | None:
 
 
 def _entries(
-    paths: Sequence[Path],
-    contents: Sequence[Mapping[str, Any]],
-    lines: Sequence[Growth],
+    paths: Sequence[Path], contents: Sequence[Mapping[str, Any]], lines: Sequence[Growth]
 ) -> dict[str, Any]:
     figures = [
         {

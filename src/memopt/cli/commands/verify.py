@@ -32,10 +32,7 @@ def add_arguments(commands: Any) -> None:
         " overlaps and the arena of placed buffers.",
     )
     parser.add_argument(
-        "plan",
-        type=path_text,
-        metavar="PLAN",
-        help=f"{with_plans(IR)} with a plan, placed .csv",
+        "plan", type=path_text, metavar="PLAN", help=f"{with_plans(IR)} with a plan, placed .csv"
     )
     parser.add_argument("--json", action="store_true")
     parser.add_argument(
