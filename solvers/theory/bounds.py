@@ -121,7 +121,7 @@ class FlowBound:
         if best <= value:
             return Bound(value, operator, 0)
         ideals: list[tuple[int, int]] = []  # ideals with their levels
-        for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
+        for v in self._likely_first(ceiling, value):
             if ceiling[v] <= value or clock.late(deadline):
                 break
             if self.enough is not None and value >= self.enough:
@@ -142,6 +142,16 @@ class FlowBound:
                 value, operator = least, v
             ideals = [(ideal, self.cuts.level(ideal)), *ideals[: REMEMBERED - 1]]
         return Bound(value, operator, flows)
+
+    def _likely_first(self, ceiling: Sequence[int], value: int) -> list[int]:
+        """Return the operators that may need more than `value` bytes, those of the greatest upper
+        bound first, of these those that the fewest others may run before or after: their ideals are
+        the fewest, so that least is elsewhere, and their networks the smallest."""
+        up, down = self.cuts.up, self.cuts.down
+        return sorted(
+            [v for v in range(len(ceiling)) if ceiling[v] > value],
+            key=lambda v: (-ceiling[v], -up[v].bit_count() - down[v].bit_count(), v),
+        )
 
     def _low_elsewhere(self, v: int, ideals: list[tuple[int, int]], value: int) -> bool:
         """Return whether an ideal, after v is made ready there, shows that v needs no more than

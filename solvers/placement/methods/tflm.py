@@ -22,9 +22,9 @@ def solve(
 ) -> Placement:
     """`order` lists the buffers as TFLM would add them; `time_limit` is not used."""
     items = problem.items
-    item_of = {b: item for item in items for b in item.members}
-    added = [item_of[b] for b in (range(len(problem.buffers)) if order is None else order)]
-    ids = list(dict.fromkeys(added))
+    index_of = {b: item.index for item in items for b in item.members}
+    added = [index_of[b] for b in (range(len(problem.buffers)) if order is None else order)]
+    ids = [items[index] for index in dict.fromkeys(added)]
     online = sorted((i for i in reversed(ids) if i.fixed is None), key=lambda i: -i.size)
     space = address_space(items)
     for item in [i for i in ids if i.fixed is not None] + online:
