@@ -7,11 +7,15 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64,
 No memory overflows, and what the traffic costs is least: bytes that operators read and write,
 times the cost of a byte of their memory. A tensor may move between two uses (spill and reload):
 then there is a `memgraph.copy`, whose bytes count too. The plan lists the memories, with what is
-proven of the traffic. Model: `solvers/problems/memories.py`.
+proven of the traffic. With `reorder=true` the operators, too, take the order in which that costs
+the least of those found, with a bound for all orders. Model: `solvers/problems/memories.py`.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
@@ -29,16 +33,24 @@ from memopt.dialects.memgraph.write_plan import Facts
 from memopt.dialects.rows.operations import family_of
 from memopt.dialects.rows.state import StateOp
 from memopt.formats.sizes import parse_size
-from memopt.passes.memgraph_schedule import order_function
+from memopt.passes.memgraph_schedule import order_function, write_order
 from memopt.passes.plan.extract import Extracted, extract, refuse_virtual
-from memopt.passes.plan.memory_tenants import Tenants, tenants_of
+from memopt.passes.plan.inplace import only_chosen
+from memopt.passes.plan.memory_tenants import Tenants, keys_of, tenants_of
 from memopt.passes.plan.moves import write_moves
 from memopt.passes.plan.option import option, required
 from memopt.passes.plan.planned import Planned, PlanningPass, read_plan
 from memopt.passes.plan.write_placement import write_placement
 from memopt.solvers import clock
-from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
-from memopt.solvers.problems.memory_graph import ProblemError
+from memopt.solvers.memories import (
+    Assignment,
+    Bank,
+    MemoryProblem,
+    NoRoomError,
+    assign,
+    moved_bytes,
+)
+from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 
 NAMED = 6  # tensors that a refusal lists
 
@@ -74,7 +86,8 @@ def parse_banks(text: str) -> tuple[Bank, ...]:
 class MemgraphMemoryPass(PlanningPass):
     """Give every buffer a memory and a place in it, at the least cost of traffic.
 
-    `banks` are NAME:CAPACITY@COST, the fastest first. With `spill=false` no tensor moves.
+    `banks` are NAME:CAPACITY@COST, the fastest first. With `spill=false` no tensor moves. With
+    `reorder` operators take the order in which that costs least, of those that are found.
     """
 
     name = "memgraph-memory"
@@ -82,13 +95,15 @@ class MemgraphMemoryPass(PlanningPass):
     banks: str = required("memories NAME:CAPACITY@COST, the fastest first")
     spill: bool = option(True, "tensors may move between two uses")
     time_limit: int | float | None = option(None, "seconds")
+    reorder: bool = option(False, "operators take the order in which the traffic costs least")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         parse_banks(self.banks)  # so that a wrong one is a wrong command line
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
-        return assign_known(func, known, parse_banks(self.banks), self.spill, self.time_limit)[0]
+        how = parse_banks(self.banks), self.spill, self.time_limit, self.reorder
+        return assign_known(func, known, *how)[0]
 
 
 def assign_known(
@@ -97,10 +112,12 @@ def assign_known(
     banks: tuple[Bank, ...],
     spill: bool = True,
     time_limit: float | None = None,
+    reorder: bool = False,
 ) -> tuple[Planned, Assignment]:
     """Assign one function's buffers, from what is known of it; the plan is not written yet.
 
-    `time_limit` in seconds. Raises MemoptError where they do not fit, with what is missing and
+    `time_limit` in seconds. With `reorder` in another order, if one is found in which that costs
+    less. Raises MemoptError where they do not fit, with what is missing and
     where, and PassFailedException if nothing was found in time.
     """
     started, deadline = clock.now(), clock.deadline(time_limit)
@@ -118,21 +135,63 @@ def assign_known(
         text = f"rows that stay from run to run ({name_of(state.result)}) have no place in it"
         raise MemoptError(f"memgraph-memory: {text}", place)
     refuse_virtual(extracted.memory, "memgraph-memory", place)
-    tenants = tenants_of(extracted, banks, spill)
     # the places have to be written too, which takes no longer than it took to read the plan
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))
+    orders_bound = 0
     try:
-        answer = assign(tenants.problem, seconds)
+        if reorder:
+            planned, tenants, answer, orders_bound = _reordered(planned, banks, spill, seconds)
+            extracted, facts = planned.extracted, planned.facts or facts
+        else:
+            tenants = tenants_of(extracted, banks, spill)
+            answer = assign(tenants.problem, seconds)
     except NoRoomError as error:
         raise MemoptError(_refusal(extracted, banks, facts, error), place) from error
     except ProblemError as error:
         raise PassFailedException(f"memgraph-memory: {place}: {error}") from error
     if not _write(extracted, tenants, answer):
-        return planned.placed(_facts(extracted, tenants, answer, facts)), answer
+        return planned.placed(_facts(extracted, tenants, answer, facts, orders_bound)), answer
     func.attributes.pop(OFF_CHIP, None)  # counted of a function without moves
     extracted = extract(func)  # with the moves
     set_order(extracted.memory.operations)
-    return Planned(extracted, _facts(extracted, tenants, answer, facts)), answer
+    return Planned(extracted, _facts(extracted, tenants, answer, facts, orders_bound)), answer
+
+
+def _reordered(
+    planned: Planned, banks: tuple[Bank, ...], spill: bool, seconds: float | None
+) -> tuple[Planned, Tenants, Assignment, int]:
+    """Put a planned function into the order in which its buffers cost least, of those found, with
+    results in place as they are, and return what holds then, its tenants, their assignment, and
+    what no order costs less than.
+
+    Raises ProblemError as `assign`, and PassFailedException for a partition, which keeps its order.
+    """
+    extracted, facts = planned.extracted, planned.facts
+    assert facts is not None
+    func = extracted.func
+    extracted.refuse_partition("memgraph-memory", "reorder=true")
+    late: Any = import_module("memopt.solvers.memories.cost_order")  # for the few
+    extracted = only_chosen(extracted, {})
+
+    def problem_in(order: Sequence[int]) -> MemoryProblem:
+        return tenants_of(extracted, banks, spill, order).problem
+
+    chosen = late.least_cost_order(problem_in, extracted.graph.predecessors, seconds)
+    order, answer, bound = chosen.order, chosen.assignment, facts.lower_bound
+    tenants = tenants_of(extracted, banks, spill, order)
+    if order != tuple(range(len(order))):
+        func.attributes.pop(OFF_CHIP, None)  # counted in the order before
+        keys = keys_of(extracted, tenants, order)
+        peak = profile(extracted.graph, order).peak
+        proof = facts.proof if peak == bound else "none"
+        schedule = Schedule(order, peak, bound, proof)
+        planned, _ = write_order(planned.extracted, schedule, chosen={})
+        tenants = tenants_of(planned.extracted, banks, spill)
+        visits = dict(zip(keys, answer.visits, strict=True))
+        now = keys_of(planned.extracted, tenants, range(len(order)))
+        answer = replace(answer, visits=tuple(visits[key] for key in now))
+        answer.verify(tenants.problem)
+    return planned, tenants, answer, chosen.lower_bound
 
 
 def _refusal(
@@ -189,7 +248,9 @@ def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> bool:
     return bool(moves)
 
 
-def _facts(extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Facts) -> Facts:
+def _facts(
+    extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Facts, orders_bound: int
+) -> Facts:
     """Return the facts after the assignment.
 
     With moves the peak is another; the bound still holds, as in each step of the function without
@@ -201,6 +262,6 @@ def _facts(extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Fa
         MemoryAttr(b.name, "bank", arena, b.capacity, b.cost, count)
         for b, arena, count in zip(tenants.problem.banks, arenas, moved, strict=True)
     ]
-    traffic = TrafficAttr(answer.cost, answer.lower_bound, answer.proof)
+    traffic = TrafficAttr(answer.cost, answer.lower_bound, answer.proof, orders_bound)
     placed = facts.placed(memories, facts.lower_bound, traffic=traffic)
     return replace(placed, peak=peak_of(extracted.memory, extracted.model))

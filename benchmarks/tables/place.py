@@ -12,7 +12,7 @@ from benchmarks.tables.plans import plans
 from benchmarks.tables.scale import scale
 from benchmarks.tables.shared_objects import MIB, NETWORKS, shared_objects
 from benchmarks.tables.table import Run, Table
-from benchmarks.tables.traffic import accesses, off_chip
+from benchmarks.tables.traffic import accesses, off_chip, orders
 from memopt.api.place_csv import problem_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows
@@ -219,5 +219,6 @@ TABLES: dict[str, Callable[[PlaceRun], Table]] = {
     "scale": lambda run: scale(run.tick, run.quick),
     "plans": _plans,
     "traffic": lambda run: off_chip(run.tick, run.time_limit),
+    "orders": lambda run: orders(run.tick, run.time_limit, run.quick),
     "accesses": lambda run: accesses(run.tick, run.quick),
 }

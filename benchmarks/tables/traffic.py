@@ -3,16 +3,18 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from benchmarks.executed.accesses import Accesses, counted, plugin_fault
-from benchmarks.tables.graphs import SWIFTNET, Case, shared_folder, swiftnet
+from benchmarks.tables.graphs import SWIFTNET, shared_folder, swiftnet
 from benchmarks.tables.papers import SERENITY_11
 from benchmarks.tables.table import Table
 from memopt.backends.c.project.write import write_project
 from memopt.compile.driver import load_model
+from memopt.dialects.attributes.memories import TrafficAttr
 from memopt.dialects.attributes.off_chip import OffChipAttr
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import OFF_CHIP, plan_of
@@ -26,6 +28,13 @@ ON_CHIP = (64, 96, 128, 192, 256)  # KiB
 CORE = "cortex-m7"
 BANKS = "dtcm:16K@1,sram:320K@2"
 OUTSIDE = "chip:{}K@1,outside:4M@100"  # where only the bytes outside are paid
+OUTSIDE_BYTES = 1 << 32
+ORDERED = (
+    f"models/{SWIFTNET}.tflite",
+    "models/mcunet_vww_int8.tflite",
+    "graphs/hrnet_w18_small_v1.json",
+    "graphs/randwire_s0.json",
+)
 COUNTED = ("dscnn_kws_int8", "resnet8_int8", "person_detect_int8", "mcunet_vww_int8")
 
 
@@ -68,7 +77,7 @@ def off_chip(tick: Callable[[str], None], time_limit: float | None) -> Table:
         rule = [least_traffic(p).moved for p in problems]
         least: list[Traffic] = [least_traffic(p, "exact", time_limit) for p in problems]
         best = [t.moved for t in least]
-        chosen = _ordered_for_traffic(kib * 1024, case)
+        chosen = _ordered_for_traffic(kib * 1024, case.path)
         table.add(
             kib,
             *rule,
@@ -82,6 +91,61 @@ def off_chip(tick: Callable[[str], None], time_limit: float | None) -> Table:
             _ratio(best[0], chosen.moved.data),
         )
     return table
+
+
+def orders(tick: Callable[[str], None], time_limit: float | None, quick: bool) -> Table:
+    """Orders for what is paid, with so much on the chip: bytes off it, and cycles of two banks."""
+    table = Table(
+        "orders",
+        "Orders for bytes off the chip, and for the cost of two memories (1 and 2 a byte)",
+        (
+            "network",
+            "on chip B",
+            "least peak, belady B",
+            "order for traffic B",
+            "bound of all orders B",
+            "least peak, cost",
+            "order for cost",
+            "bound of all orders",
+        ),
+        (
+            "On the chip: a quarter, a half and three quarters of the least peak. Cost:"
+            " `memgraph-memory{reorder=true}`, within the time limit for each order.",
+        ),
+    )
+    for name in ORDERED[:1] if quick else ORDERED:
+        path = shared_folder() / name
+        for share in (2,) if quick else (1, 2, 3):
+            peak = plan_of(only_function(_ordered(load_model(path, {}), "auto")))
+            assert peak is not None
+            on_chip = peak.peak.data * share // 64 * 16
+            tick(f"{path.stem}, {on_chip:,} B on the chip")
+            rule = least_traffic(
+                traffic_problem(only_function(_ordered(load_model(path, {}), "auto")), on_chip)
+            )
+            moved = _ordered_for_traffic(on_chip, path, time_limit)
+            costs = [_cost(path, on_chip, time_limit, reorder) for reorder in (False, True)]
+            table.add(
+                path.stem,
+                on_chip,
+                rule.moved,
+                moved.moved.data,
+                moved.orders_lower_bound.data,
+                costs[0].cost.data,
+                costs[1].cost.data,
+                costs[1].orders_lower_bound.data,
+            )
+    return table
+
+
+def _cost(path: Path, on_chip: int, time_limit: float | None, reorder: bool) -> TrafficAttr:
+    """Return what two memories cost in the order of least peak, or in one chosen for the cost."""
+    module = _ordered(load_model(path, {}), "auto")
+    banks = f"chip:{on_chip}@1,outside:{OUTSIDE_BYTES}@2"
+    MemgraphMemoryPass(banks=banks, time_limit=time_limit, reorder=reorder).apply(Context(), module)
+    plan = plan_of(only_function(module))
+    assert plan is not None and plan.costs is not None
+    return plan.costs
 
 
 def accesses(tick: Callable[[str], None], quick: bool) -> Table:
@@ -132,15 +196,16 @@ def accesses(tick: Callable[[str], None], quick: bool) -> Table:
     return table
 
 
-def _for_traffic(module: ModuleOp, on_chip: int | str) -> None:
-    """Order without a time limit: the same on every run."""
-    MemgraphSchedulePass(objective="traffic", on_chip=on_chip).apply(Context(), module)
+def _for_traffic(module: ModuleOp, on_chip: int | str, time_limit: float | None = None) -> None:
+    """Order, without a time limit the same on every run."""
+    how: Any = {"objective": "traffic", "on_chip": on_chip, "time_limit": time_limit}
+    MemgraphSchedulePass(**how).apply(Context(), module)
 
 
-def _ordered_for_traffic(on_chip: int, case: Case) -> OffChipAttr:
+def _ordered_for_traffic(on_chip: int, path: Path, time_limit: float | None = None) -> OffChipAttr:
     """Return what moves in the order chosen for it."""
-    module = load_model(case.path, {})
-    _for_traffic(module, on_chip)
+    module = load_model(path, {})
+    _for_traffic(module, on_chip, time_limit)
     attribute = only_function(module).attributes[OFF_CHIP]
     assert isinstance(attribute, OffChipAttr)
     return attribute

@@ -113,16 +113,19 @@ def one_arena(size: int) -> tuple[MemoryAttr, ...]:
 class TrafficAttr(RecordAttr):
     """Cost of the traffic of a plan over banks: the sum of their moved bytes times their cost.
 
-    No assignment in this order costs less than `lower_bound`, shown by `proof`.
+    No assignment in this order costs less than `lower_bound`, shown by `proof`. Where the order was
+    chosen for the cost, none in any order costs less than `orders_lower_bound`.
     """
 
     name = "memgraph.traffic"
     cost: IntAttr
     lower_bound: IntAttr
     proof: StringAttr
+    orders_lower_bound: IntAttr
 
-    def __init__(self, cost: int, lower_bound: int, proof: str):
-        super().__init__(IntAttr(cost), IntAttr(lower_bound), StringAttr(proof))
+    def __init__(self, cost: int, lower_bound: int, proof: str, orders_lower_bound: int = 0):
+        bounds = IntAttr(lower_bound), StringAttr(proof), IntAttr(orders_lower_bound)
+        super().__init__(IntAttr(cost), *bounds)
 
     @property
     def optimal(self) -> bool:
@@ -132,4 +135,6 @@ class TrafficAttr(RecordAttr):
         one_of(self.proof.data, PROOFS, "proof")
         if not 0 <= self.lower_bound.data <= self.cost.data:
             raise VerifyException("traffic: lower_bound must be between 0 and cost")
+        if not 0 <= self.orders_lower_bound.data <= self.lower_bound.data:
+            raise VerifyException("traffic: orders_lower_bound must be at most lower_bound")
         need_counts("traffic", self.cost.data)

@@ -5,7 +5,7 @@ uses in bytes as operators read and write its values. Every scratch of an operat
 its own here, in whatever memory suits it: only one arena takes them as one block.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -37,15 +37,22 @@ class Tenants:
     scratch_of: ScratchBuffers
 
 
-def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Tenants:
-    """Tenants of a function in block order; with `spill`, those that can be moved may move."""
+def tenants_of(
+    extracted: Extracted,
+    banks: tuple[Bank, ...],
+    spill: bool,
+    order: Sequence[int] | None = None,
+) -> Tenants:
+    """Tenants of a function in `order`, by default that of the block; with `spill`, those that can
+    be moved may move."""
     graph, memory = extracted.graph, extracted.memory
     steps = len(graph)
-    buffers, scratch_of = _buffers(extracted)
+    order = range(steps) if order is None else order
+    buffers, scratch_of = _buffers(extracted, order)
     bases = sorted(buffers.members)
     number = {base: k for k, base in enumerate(bases)}
     tenant_of = tuple(number[b.base] for b in buffers.buffers)
-    uses = _uses(extracted, buffers, scratch_of)
+    uses = _uses(extracted, buffers, scratch_of, order)
     block = body_of(extracted.func)
     whole_operations = {op for op in block.ops if _is_whole(op)} if spill else set[Operation]()
     tied = {g for _, *pair in memory.overwrites for g in pair}
@@ -93,18 +100,19 @@ def _copied(extracted: Extracted, group: int, tied: Set[int], whole: Set[Operati
     return bytes_of(storage.members[0][0].type) or 0
 
 
-def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
+def _buffers(extracted: Extracted, order: Sequence[int]) -> tuple[PlacementProblem, ScratchBuffers]:
     """The buffers of all groups, then one for each scratch, live in its operator's step alone."""
     graph, memory = extracted.graph, extracted.memory
     alignment = extracted.model.alignment.data
-    groups = live_ranges(graph, range(len(graph))).buffers[: len(graph.groups)]
+    groups = live_ranges(graph, order).buffers[: len(graph.groups)]
     buffers, scratch_of = list(groups), dict[tuple[int, int], int]()
-    for step, m in enumerate(memory.memory):
-        for k, size in enumerate(m.workspace):
+    for step, v in enumerate(order):
+        workspace = memory.memory[v].workspace
+        for k, size in enumerate(workspace):
             if not size:
                 continue
-            which = f" {k}" if len(m.workspace) > 1 else ""
-            name = f"workspace{which} of {graph.names[step]}"
+            which = f" {k}" if len(workspace) > 1 else ""
+            name = f"workspace{which} of {graph.names[v]}"
             at = scratch_of[step, k] = len(buffers)
             rounded = round_up(size, alignment)
             buffers.append(Buffer(name, rounded, step, step + 1, at, None, alignment))
@@ -150,14 +158,17 @@ def _column(pieces: list[Piece]) -> list[Height]:
 
 
 def _uses(
-    extracted: Extracted, buffers: PlacementProblem, scratch_of: ScratchBuffers
+    extracted: Extracted,
+    buffers: PlacementProblem,
+    scratch_of: ScratchBuffers,
+    order: Sequence[int],
 ) -> list[dict[int, int]]:
     """For each buffer the steps that touch it, with the bytes that they read and write."""
     graph, memory = extracted.graph, extracted.memory
     uses: list[dict[int, int]] = [{} for _ in buffers.buffers]
 
-    for step, op in enumerate(memory.operations):
-        for part in operator_traffic(op):
+    for step, v in enumerate(order):
+        for part in operator_traffic(memory.operations[v]):
             for value, size in part.items():
                 at = memory.of_value.get(value)
                 group = extracted.group_of[at[0]] if at else None
@@ -169,7 +180,7 @@ def _uses(
             if group.is_input and not uses[g] and not group.is_output:
                 uses[g][0] = 0  # it exists through step 0
     for (step, k), buffer in scratch_of.items():
-        uses[buffer][step] = scratch_traffic(memory.memory[step].workspace[k])
+        uses[buffer][step] = scratch_traffic(memory.memory[order[step]].workspace[k])
     return uses
 
 
@@ -214,3 +225,22 @@ def value_of(extracted: Extracted, tenants: Tenants, tenant: int) -> SSAValue:
     buffer = tenants.tenant_of.index(tenant)
     group = extracted.block_groups[buffer]
     return extracted.memory.groups[group].members[0][0]
+
+
+def keys_of(extracted: Extracted, tenants: Tenants, order: Sequence[int]) -> list[object]:
+    """Return of each tenant in `order` what it is in any other: the values that lie there, or
+    the operator and the number of its scratch, or of scratch that operators share the name."""
+    owners = {at: (order[step], k) for (step, k), at in tenants.scratch_of.items()}
+    keys: list[object] = []
+    for base in sorted(tenants.buffers.members):
+        if base in owners:
+            v, k = owners[base]
+            keys.append((extracted.memory.operations[v], k))
+            continue
+        group = extracted.block_groups.get(base)
+        if group is None:
+            keys.append(tenants.buffers.buffers[base].name)
+        else:
+            members = extracted.memory.groups[group].members
+            keys.append(frozenset(value for value, _ in members))
+    return keys

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp
 from random import Random
+from typing import Protocol
 
 from memopt.solvers import clock
 from memopt.solvers.memories.traffic import Kept, TrafficProblem
@@ -44,6 +45,16 @@ class Packed:
     gaps: dict[int, set[int]]
 
 
+class Packs(Protocol):
+    """A packer of `count` things, each of which has a weight."""
+
+    count: int
+
+    def pack(self, order: Sequence[int], weights: Sequence[float]) -> Packed:
+        """Return what is kept, or costs, if operators run in `order`, which must be legal."""
+        ...
+
+
 @dataclass(frozen=True)
 class _Entry:
     """A tensor that takes up bytes and is touched; `reads` are operators."""
@@ -62,6 +73,7 @@ class Packer:
 
     def __init__(self, problem: TrafficProblem) -> None:
         self.problem = problem
+        self.count = len(problem.tensors)
         self._rooms = [problem.on_chip - w for w in problem.workspace]
         self._powers = [1.0, *(k**-STEPS for k in range(1, problem.steps + 2))]
         self._entries = [
@@ -174,11 +186,11 @@ class Annealing:
     weights: list[float]
 
     def __init__(
-        self, packer: Packer, order: Sequence[int], seed: int = 0, move: Move | None = None
+        self, packer: Packs, order: Sequence[int], seed: int = 0, move: Move | None = None
     ) -> None:
         self.packer, self.seed, self.move = packer, seed, move
         self.best_order = list(order)
-        self.weights = [1.0] * len(packer.problem.tensors)
+        self.weights = [1.0] * packer.count
         self.best = packer.pack(order, self.weights)
 
     def run(self, tries: int, deadline: float | None = None) -> None:

@@ -68,7 +68,7 @@ def bound_by_steps(
 ) -> OrdersBound:
     """Return the bound of the program, which adds up what the operators' steps cost, in bytes."""
     deadline = clock.deadline(time_limit)
-    before = _before(predecessors)
+    before = before_of(predecessors)
     live = _live_in_steps(problem, _lives(problem, predecessors, before))
     if live is None:
         return OrdersBound(0, "ilp")
@@ -106,7 +106,7 @@ def bound_by_steps(
     return OrdersBound(max(0, answer.bound or 0), "ilp")
 
 
-def _before(predecessors: Sequence[Sequence[int]]) -> list[int]:
+def before_of(predecessors: Sequence[Sequence[int]]) -> list[int]:
     """Return as masks what runs before each operator in every order."""
     before = [0] * len(predecessors)
     for v, direct in enumerate(predecessors):  # the steps are a legal order

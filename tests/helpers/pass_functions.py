@@ -44,14 +44,19 @@ def place_function(func: FuncOp, method: str, time_limit: float | None, **option
 
 
 def assign_function(
-    func: FuncOp, banks: tuple[Bank, ...], spill: bool = True, time_limit: float | None = None
+    func: FuncOp,
+    banks: tuple[Bank, ...],
+    spill: bool = True,
+    time_limit: float | None = None,
+    reorder: bool = False,
 ) -> Assignment:
-    """Assign one function's buffers; `time_limit` in seconds.
+    """Assign one function's buffers; `time_limit` in seconds. With `reorder` its operators may take
+    another order.
 
     Raises MemoptError where they do not fit, with what is missing and where, and
     PassFailedException if nothing was found in time.
     """
-    planned, answer = assign_known(func, None, banks, spill, time_limit)
+    planned, answer = assign_known(func, None, banks, spill, time_limit, reorder)
     planned.write()
     return answer
 

@@ -92,7 +92,7 @@ def test_memories(name: str, a: int, b: int, proof: str) -> None:
     low //= 2  # their sum is a number of 64 bits too
     other = [name] * (name not in ("", "dtcm"))
     banks = [MemoryAttr(n, "bank", low, high, 1, a) for n in ("dtcm", *other)]
-    traffic = TrafficAttr(high, low, proof)
+    traffic = TrafficAttr(high, low, proof, low // 2)
     size = len(banks) * low
     same_after_text(PlanAttr(high, low, "flow", "order", banks, size, -1, traffic))
     objects = [MemoryAttr(n, "object", low) for n in ("object0", *other)]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import cast
 from unittest.mock import patch
 
+import pytest
 from changed_plans import same_results
 from pass_functions import assign_function, schedule_function
 from random_functions import random_function
@@ -25,7 +26,16 @@ from memopt.dialects.memgraph.plan import PLAN, plan_of
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_traffic import measure_function
-from memopt.solvers.memories import Assignment, Bank, MemoryProblem, Use, assign, cost_of
+from memopt.solvers.memories import (
+    Assignment,
+    Bank,
+    MemoryProblem,
+    Use,
+    assign,
+    cost_of,
+    cost_order,
+    packing,
+)
 from memopt.verify.plan import verify_plan
 
 CASES = 2_000
@@ -101,6 +111,43 @@ def test_plans_over_memories_verify_and_compute_the_same(fuzz: float) -> None:
         assert best is not None and best.costs is not None and best.costs.optimal, f"seed {seed}"
         assert best.costs.cost.data <= plan.costs.cost.data, f"seed {seed}"
     assert all(seen[k] for k in ("planned", "moved", "in several", "no room")), seen
+
+
+@pytest.mark.deep
+def test_reordered_plans_verify_and_compute_the_same(
+    fuzz: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And cost no more than in the order before, and no less than what bounds all orders; that is
+    proven where each order was assigned."""
+    monkeypatch.setattr(cost_order, "FEW", 4)
+    monkeypatch.setattr(packing, "LEAST_TRIES", 20)
+    seen = Counter[str]()
+    for seed in range(max(80, round(CASES * fuzz / 10))):
+        rng = random.Random(seed)
+        module = random_function(rng, 8)
+        before, func = next(functions(module.clone())), next(functions(module))
+        try:
+            schedule_function(func, rng.choice(("auto", "source", "greedy")), None)
+        except (MemoptError, PassFailedException):
+            continue
+        peak = plan_of(func)
+        assert peak is not None
+        banks = (
+            Bank("fast", rng.randint(peak.peak.data // 3, peak.peak.data), 1),
+            Bank("slow", 1 << 20, 4),
+        )
+        stays = assign_function(func.clone(), banks)
+        answer = assign_function(func, banks, reorder=True)
+        verify_plan(func, placed=True)
+        assert same_results(rng, before, func), f"seed {seed}"
+        plan = plan_of(func)
+        assert plan is not None and plan.costs is not None
+        assert plan.costs.orders_lower_bound.data <= answer.cost == plan.costs.cost.data
+        assert answer.cost <= stays.cost
+        seen["cheaper"] += answer.cost < stays.cost
+        seen["bounded"] += plan.costs.orders_lower_bound.data > 0
+        seen["proven"] += plan.costs.orders_lower_bound.data == answer.cost
+    assert all(seen[k] for k in ("cheaper", "bounded", "proven")), seen
 
 
 def change(rng: random.Random, func: FuncOp) -> None:
