@@ -2,7 +2,9 @@
 """The ONNX backend's node tests as C: those that pass, and by name those that do not."""
 
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -17,11 +19,14 @@ from benchmarks.tables.onnx_nodes import (
     cases,
     compared,
     constants_of,
+    operator_of,
     outcomes,
     tables,
     with_constants,
 )
 from deep import deep_but
+from onnx.backend.test.case import node
+from onnx.backend.test.case.utils import import_recursive
 from places import ROOT
 from tools import need_tools
 
@@ -32,6 +37,7 @@ PAGE = ROOT / "docs/reference/onnx-nodes.md"
 EACH = 80  # a test of so many is run, all in the full count
 READ = 4  # parts of those that are read, one in `make test`
 LEAST = 150  # that pass
+POOLS = {"AveragePool", "LpPool", "MaxPool"}  # whose outputs take longer to compute than all others
 
 
 def left() -> dict[str, str]:
@@ -66,15 +72,37 @@ def is_read(case: Any, way: str) -> bool:
     return True
 
 
+def quick_cases() -> list[Any]:
+    """Return the tests of all operators but POOLS, by name; those are not made."""
+    for info in iter_modules(node.__path__):
+        if info.name not in {name.lower() for name in POOLS}:
+            module = import_module(f"{node.__name__}.{info.name}")
+            if info.ispkg:
+                import_recursive(module)
+    made = (case for case in node._NodeTestCases if operator_of(case) not in POOLS)
+    return sorted(made, key=lambda case: case.name)
+
+
 @pytest.mark.parametrize("first", deep_but(0, range(READ)))
 def test_what_passes_is_read(first: int) -> None:
     """Of every family of expansions, too, of which the programs above are few."""
     known = left()
-    passing = [case for case in cases() if case.name not in known]
+    passing = [case for case in quick_cases() if case.name not in known]
     for case in passing[first::READ]:
         assert any(is_read(case, way) for way in WAYS), case.name
 
 
+@pytest.mark.deep
+def test_pools_that_pass_are_read() -> None:
+    known, every = left(), cases()
+    assert {case.name for case in every} >= {case.name for case in quick_cases()}
+    pools = [case for case in every if operator_of(case) in POOLS and case.name not in known]
+    assert pools
+    for case in pools:
+        assert any(is_read(case, way) for way in WAYS), case.name
+
+
+@pytest.mark.deep
 def test_the_page_counts_what_it_lists() -> None:
     text = PAGE.read_text()
     counts = re.findall(r"^\| (pass|refused) +\|[^|]*\| +([\d,]+) \|", text, re.MULTILINE)
@@ -88,7 +116,7 @@ def test_the_page_counts_what_it_lists() -> None:
 def test_a_wrong_result_is_seen(tmp_path: Path) -> None:
     """The suite can fail: another result, fewer and more bytes, a program that stops."""
     need_tools("host")
-    case = next(c for c in cases(("Add",)) if c.name == "test_add")
+    case = next(c for c in quick_cases() if c.name == "test_add")
     program = Builder(tmp_path)
     assert attempt(case, [], program) == (PASS, "")
     given, (want,) = case.data_sets[0]
@@ -102,13 +130,14 @@ def test_a_wrong_result_is_seen(tmp_path: Path) -> None:
 
 def test_ways_leave_an_input() -> None:
     """Of Gemm all three; of Add, whose operands are tensors, two."""
-    found = {case.name: case for case in cases(("Gemm", "Add"))}
+    found = {case.name: case for case in quick_cases()}
     gemm = found["test_gemm_all_attributes"]
     ways = {way: constants_of(gemm, way) for way in ("as it is", "weights constant")}
     assert ways == {"as it is": [], "weights constant": [1, 2]}
     assert constants_of(found["test_add"], "numbers constant") is None
 
 
+@pytest.mark.deep
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     need_tools("host")
     out = tmp_path / "nodes.json"
