@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from typing import TypeGuard, cast
+from weakref import ref
 
 from xdsl.dialects.builtin import IntegerAttr, NoneAttr, TensorType
 from xdsl.dialects.func import FuncOp
@@ -34,6 +35,22 @@ DECIDED = frozenset(
         "memgraph.changed",
     }
 )
+
+
+LONG = 10_000  # characters of a text that is not kept: values of weights
+_texts: dict[int, tuple[ref[Attribute], str]] = {}
+
+
+def printed(attr: Attribute) -> str:
+    """Return the printer's text of `attr`, kept while the object lives: plans follow plans, and
+    most attributes stay. Not by equality: -0.0 equals 0.0."""
+    entry = _texts.get(id(attr))
+    if entry is not None and entry[0]() is attr:
+        return entry[1]
+    text, number = str(attr), id(attr)
+    if len(text) < LONG:
+        _texts[number] = ref(attr, lambda _: _texts.pop(number, None)), text
+    return text
 
 
 def is_plain(attr: Attribute) -> TypeGuard[TensorType[Attribute]]:
@@ -73,7 +90,7 @@ def fingerprint(func: FuncOp) -> str:
         else:
             written = texts.get(attr)
         if written is None:
-            written = texts[attr] = str(attr)
+            written = texts[attr] = printed(attr)
         known[id(attr)] = attr, written
         return written
 

@@ -3,6 +3,7 @@
 import pytest
 from xdsl.dialects.builtin import (
     ComplexType,
+    FloatAttr,
     StringAttr,
     TensorType,
     VectorType,
@@ -14,7 +15,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from memopt.dialects.attributes.operators import EncodingAttr, RuntimeType
-from memopt.dialects.memgraph.fingerprint import is_plain, tensor_text
+from memopt.dialects.memgraph.fingerprint import (
+    LONG,
+    _texts,  # pyright: ignore[reportPrivateUsage]
+    is_plain,
+    printed,
+    tensor_text,
+)
 
 ELEMENTS = (i1, i8, f32, ComplexType(f32), VectorType(i8, [4]), RuntimeType(StringAttr("variant")))
 
@@ -34,3 +41,17 @@ def test_a_plain_tensor_has_the_printers_text(element: Attribute, shape: tuple[i
 )
 def test_others_are_printed(attr: Attribute) -> None:
     assert not is_plain(attr)
+
+
+def test_texts_are_kept_by_object_and_not_by_value() -> None:
+    """-0.0 equals 0.0, and a text goes with its object, whose number another one may get."""
+    for value in (0.0, -0.0):
+        for _ in range(3):
+            attr = FloatAttr(value, f32)
+            assert printed(attr) == printed(attr) == str(attr)
+            number = id(attr)
+            assert number in _texts
+            del attr
+            assert number not in _texts
+    long = StringAttr("a" * LONG)
+    assert printed(long) == str(long) and id(long) not in _texts
