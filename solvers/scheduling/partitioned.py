@@ -4,8 +4,7 @@ Heuristics order every part. Then the method that was asked for takes the parts 
 potential peak, highest first, and stops where no other part can reach what is settled: a part whose
 heuristic peak is at most the proven-needed peak of another one never decides. Zhong asks the
 integer program only for the parts in which the reverse post-order of the whole graph has its peak,
-and takes that order elsewhere; then a part that was left alone can hold the new peak. That is
-`as_printed`, to compare with.
+and takes that order elsewhere; then a part that was left alone can hold the new peak.
 
 A partition restricts the order, so the optimum over its orders is no bound for all orders: the
 bound here is T6 on the whole graph, and the answer is optimal exactly where the peak meets it.
@@ -155,36 +154,6 @@ def solve_parts(
             orders[p] = answer.order
         settled = max(settled, min(peaks[p], answer.peak))
     return _joined(parts, orders, solved, exact, states)
-
-
-def as_printed(
-    graph: MemoryGraph,
-    partition: Partition,
-    method: str = "auto",
-    time_limit: float | None = None,
-    **options: Any,
-) -> Parts:
-    """Algorithm 2 to the letter: `method` for the parts with a peak operator of RPO, RPO elsewhere.
-
-    `exact` only if every part went to `method`: an RPO that was kept may hold the peak.
-    """
-    partition.verify(graph)
-    order = rpo.order(graph)
-    facts = profile(graph, order)
-    holders = {
-        partition.part[v]
-        for v, step in zip(order, facts.steps, strict=True)
-        if step == max(facts.steps)
-    }
-    parts = split(graph, partition)
-    (orders,) = _restricted(parts, [order])
-    states, exact = 0, len(holders) == len(parts)
-    for p in sorted(holders):
-        answer = schedule(parts[p].graph, method, time_limit, **options)
-        orders[p] = answer.order
-        states += answer.states
-        exact = exact and answer.optimal
-    return _joined(parts, orders, sorted(holders), exact, states)
 
 
 def _joined(

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 from oracles import ideals, optimum, random_graph, ready
+from printed_parts import as_printed
 
 from memopt.solvers import partitioning
 from memopt.solvers.partitioning import Partition, cut_levels, partition, split
@@ -234,7 +235,7 @@ def test_algorithm_2_as_printed_is_never_better_and_sometimes_worse(fuzz: float)
     for _ in range(max(200, int(GRAPHS * fuzz / 10))):
         graph = random_graph(rng, 8, negative=False)
         found = random_partition(rng, graph)
-        printed = partitioned.as_printed(graph, found, "search")
+        printed = as_printed(graph, found, "search")
         ours = partitioned.solve_parts(graph, found, "search")
         peak = profile(graph, printed.order).peak
         assert [found.part[v] for v in printed.order] == sorted(found.part)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from benchmarks.partition_table import table
 from graphs import load, optima
+from printed_parts import as_printed
 
 from memopt.solvers.partitioning import partition
 from memopt.solvers.partitioning.parts import price
@@ -41,7 +42,7 @@ def test_table_vi_by_algorithm_2_to_the_letter(shared: Path, name: str) -> None:
     graph = load(shared, name, "frelu")
     small, _ = contract(graph, zhong.modules(graph))
     for k in range(1, 7):
-        found = partitioned.as_printed(small, partition(small, k))
+        found = as_printed(small, partition(small, k))
         assert max(found.peaks) == OPTIMA[name], k
         assert len(found.solved) == 1
 
