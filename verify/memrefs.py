@@ -1,10 +1,11 @@
 """The plan verifier for functions of memrefs: runs them on what the bytes may hold.
 
-It shares no code with what plans. Overlap is not looked for between live ranges: the function is
-executed with sets in place of values. A memref is the set of places that it may be, and each place
-is `fresh` (allocated, nothing written), `held` (what was written is there) or `lost` (something
-else was written over it). Reading what may be lost is a fault. Loops run until nothing changes. The
-peak follows from what the execution saw (memref_peak.py).
+It shares no code with what plans, and has its own table of accesses (memref_accesses.py). Overlap
+is not looked for between live ranges: the function is executed with sets in place of values. A
+memref is the set of places that it may be, and each place is `fresh` (allocated, nothing written),
+`held` (what was written is there) or `lost` (something else was written over it). Reading what may
+be lost is a fault. Loops run until nothing changes. The peak follows from what the execution saw
+(memref_peak.py).
 
     write %a      places over the bytes of %a that are held become lost; %a becomes held
     read %a       a fault if it may be lost
@@ -25,7 +26,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from memopt.dialects.attributes.plan import PlanAttr
 from memopt.dialects.buffers.accesses import (
     AllocationOp,
-    access_of,
     alignment_of,
     allocated_bytes,
     is_memref,
@@ -45,6 +45,7 @@ from memopt.dialects.memgraph.plan import (
     plan_of,
     scratch_list,
 )
+from memopt.verify.memref_accesses import accessed
 from memopt.verify.memref_peak import Seen
 
 FRESH, HELD, LOST = "fresh", "held", "lost"
@@ -260,12 +261,12 @@ class Execution:
         return extent.size > 0 and not apart
 
     def _leaf(self, op: Operation, memory: Memory, weak: bool) -> None:
-        access = access_of(op)
+        access = accessed(op)
         if isinstance(op, CallOp):
             self._call(op, memory)
             return
-        if access.views:
-            sources = memrefs(op.operands)
+        if not is_structured(op):
+            sources = access.shows
             places = self._places(sources, op, memory) if sources else frozenset({None})
             for result in memrefs(op.results):
                 before = memory.of.get(result) if weak else None

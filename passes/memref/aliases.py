@@ -86,7 +86,8 @@ class Aliases:
             elif isinstance(op, CallOp):
                 edges += self._call_edges(op)
             elif access.views:
-                sources = memrefs(op.operands)
+                given = memrefs(op.operands)  # a shape that is only read is nobody's place
+                sources = [v for v in given if v not in access.reads] or given
                 for result in memrefs(op.results):
                     edges += [Follows(source, result) for source in sources]
                     if not sources:  # a global

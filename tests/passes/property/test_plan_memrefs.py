@@ -1,7 +1,9 @@
 """Random functions of memrefs on one arena: what they compute, the least order and the least arena
 by exhaustive search, and planners that forget one condition."""
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace as replace_in
 from itertools import permutations
 from typing import Any
 
@@ -13,12 +15,14 @@ from xdsl.ir import Block, Operation
 
 from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.buffers import accesses
+from memopt.dialects.buffers.accesses import Access, access_of
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.passes import memgraph_plan_memrefs
 from memopt.passes.memref import aliases, live_ranges, order, replace
 from memopt.solvers.problems.placement import PlacementProblem
+from memopt.verify import memrefs as verify_memrefs
 
 STARTS = (-5, 3)  # of the input: a flag is its sign
 
@@ -254,6 +258,33 @@ def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 return
             if outcomes(module) != want:
                 return
+    pytest.fail("nobody saw it")
+
+
+WRONG: dict[str, Callable[[Access], Access]] = {
+    "reads are forgotten": lambda access: replace_in(access, reads=()),
+    "writes are forgotten": lambda access: replace_in(access, writes=()),
+    "nothing is touched": lambda access: replace_in(access, reads=(), writes=()),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_table_of_accesses_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the verifier, which has its own: whoever asks the planner's gets the wrong answer."""
+
+    def wrong(op: Operation) -> Access:
+        return WRONG[name](access_of(op))
+
+    assert not hasattr(verify_memrefs, "access_of")
+    for asks in (aliases, live_ranges, order):
+        monkeypatch.setattr(asks, "access_of", wrong)
+    monkeypatch.setattr(memgraph_plan_memrefs, "in_order", _stands)
+    for seed in range(60):
+        try:
+            planned(random_module(seed, 5), "order=free")
+        except MemoptError as error:
+            assert re.search("is overwritten by then|the peak is", error.text), error.text
+            return
     pytest.fail("nobody saw it")
 
 
