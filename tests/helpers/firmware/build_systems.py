@@ -8,7 +8,9 @@ from pathlib import Path
 
 from memopt.backends.c.project.project_files import Project
 from memopt.backends.c.project.write import write_files
+from memopt.targets.core.target import target_named
 
+BOARDS = {"esp-idf": "riscv32", "pico": "cortex-m0plus"}  # what each builds for, if no Cortex-M4
 BOARD = "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
 SECTIONS = "-ffunction-sections -fdata-sections"
 LINK = f"-nostdlib {BOARD}"
@@ -112,10 +114,11 @@ target_link_libraries(image PRIVATE -Wl,--whole-archive app ${libraries} -Wl,--n
 """
 
 IMAGE = """
-add_executable(image ${FAKE}/core.cpp ${FAKE}/platform_board.c ${FAKE}/startup.c)
+file(GLOB core ${FAKE}/core.cpp ${FAKE}/stdout.c ${FAKE}/platform_board.c ${FAKE}/startup*.c)
+add_executable(image ${core})
 target_include_directories(image PRIVATE ${FAKE})
 target_link_libraries(image PRIVATE -Wl,--whole-archive ${libraries} -Wl,--no-whole-archive
-  -Wl,--start-group c_nano m nosys gcc -Wl,--end-group)
+  -Wl,--start-group ${LIBRARIES} -Wl,--end-group)
 """
 # Of tools/cmake/project.cmake what components and projects use: every component, its Kconfig's
 # defaults, and main, which requires all others (docs.espressif.com, "Build System").
@@ -179,6 +182,19 @@ inline void stdio_init_all() {}
 inline void sleep_ms(unsigned) { startup_exit(0); } /* after the first time */
 """
 
+PICOLIBC_STDOUT = """
+#include <stdio.h>
+#include "platform.h"
+static int put(char c, FILE *file) {
+  const char text[2] = {c, 0};
+  (void)file;
+  platform_print(text);
+  return 0;
+}
+static FILE file = FDEV_SETUP_STREAM(put, NULL, NULL, _FDEV_SETUP_WRITE);
+FILE *const stdout = &file;
+"""
+
 
 def run(*command: str, cwd: Path) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
@@ -193,6 +209,8 @@ def core(build: str, project: Project, folder: Path) -> None:
     entry = ENTRY[build].replace("@name@", project.name)
     (folder / "core" / "core.cpp").write_text(CORE.replace("@entry@", entry))
     (folder / "core" / "empty.c").write_text("typedef int nothing;\n")
+    if "picolibc" in target_named(project.values["target"]).flags:
+        (folder / "core" / "stdout.c").write_text(PICOLIBC_STDOUT)
     (folder / "core" / "Arduino.h").write_text(ARDUINO_H)
     (folder / "core" / "include" / "zephyr").mkdir(parents=True)
     (folder / "core" / "include" / "zephyr" / "kernel.h").write_text(KERNEL_H)
@@ -301,19 +319,25 @@ def zephyr(tree: Path, name: str, folder: Path) -> Path:
 
 
 def configured(
-    example: Path, folder: Path, more: list[Path], entry: str, variables: dict[str, str]
+    example: Path, folder: Path, build: str, more: list[Path], entry: str, variable: str = ""
 ) -> Path:
     """Build an example by CMake, with the other models beside it."""
-    flags = f"{BOARD} {SECTIONS} -Os -DTICK_NUMERATOR=5u -DTICK_DENOMINATOR=4u"
+    board = target_named(BOARDS.get(build, "cortex-m4"))
+    numerator, denominator = board.ticks
+    ticks = f"-DTICK_NUMERATOR={numerator}u -DTICK_DENOMINATOR={denominator}u"
+    flags = f"{board.flags} {SECTIONS} -Os {STRICT} {ticks}"
+    libraries = "c;m;gcc" if board.family == "riscv" else "c_nano;m;nosys;gcc"
     command = (
         *("cmake", "-S", str(example), "-B", str(folder / "build"), "-DCMAKE_SYSTEM_NAME=Generic"),
-        *("-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++"),
+        f"-DCMAKE_C_COMPILER={board.compiler}",
+        f"-DCMAKE_CXX_COMPILER={board.compiler.removesuffix('gcc')}g++",
+        f"-DCMAKE_ASM_COMPILER={board.compiler}",
         *(f"-DFAKE={folder}/core", "-DCMAKE_BUILD_TYPE=", f"-DMORE={';'.join(map(str, more))}"),
         *("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_FLAGS={flags}"),
-        *(f"-DCMAKE_CXX_FLAGS={flags} {entry}", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc"),
-        f"-DCMAKE_EXE_LINKER_FLAGS={LINK} -T {folder}/core/board.ld",
+        *(f"-DCMAKE_CXX_FLAGS={flags} {entry}", f"-DLIBRARIES={libraries}"),
+        f"-DCMAKE_EXE_LINKER_FLAGS=-nostdlib -Wl,--no-gc-sections -T {folder}/core/board.ld",
     )
-    run("env", *(f"{key}={value}" for key, value in variables.items()), *command, cwd=folder)
+    run("env", *filter(None, [variable]), *command, cwd=folder)
     run("cmake", "--build", str(folder / "build"), cwd=folder)
     return folder / "build" / "image"
 
@@ -325,7 +349,7 @@ def esp_idf(tree: Path, name: str, folder: Path) -> Path:
     (idf / "project.cmake").write_text(ESP_IDF)
     others = [p.parent for p in tree.glob("*/idf_component.yml") if p.parent.name != name]
     example = tree / name / "examples" / name
-    return configured(example, folder, others, "", {"IDF_PATH": f"{folder}/idf"})
+    return configured(example, folder, "esp-idf", others, "", f"IDF_PATH={folder}/idf")
 
 
 def stm32cube(tree: Path, name: str, folder: Path) -> Path:
@@ -342,7 +366,7 @@ def stm32cube(tree: Path, name: str, folder: Path) -> Path:
         f"cmake_minimum_required(VERSION 3.22)\nproject(cube C CXX ASM)\n"
         f"add_library(cube STATIC)\n{given}{more}set(libraries cube {' '.join(names)})\n{IMAGE}"
     )
-    return configured(folder / "cube", folder, [], "", {})
+    return configured(folder / "cube", folder, "stm32cube", [], "")
 
 
 def pico(tree: Path, name: str, folder: Path) -> Path:
@@ -352,8 +376,8 @@ def pico(tree: Path, name: str, folder: Path) -> Path:
     (sdk / "pico_sdk_import.cmake").write_text(PICO)
     others = [p.parent for p in tree.glob("*/CMakeLists.txt") if p.parent.name != name]
     example = tree / name / "examples" / name
-    sdk_path = {"PICO_SDK_PATH": f"{folder}/sdk"}
-    return configured(example, folder, others, "-Dmain=app_main", sdk_path)
+    sdk_path = f"PICO_SDK_PATH={folder}/sdk"
+    return configured(example, folder, "pico", others, "-Dmain=app_main", sdk_path)
 
 
 BUILDERS = {
