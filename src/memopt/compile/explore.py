@@ -60,7 +60,7 @@ def point(request: Request, trial: Trial) -> Point:
     try:
         tried = replace(request, options=options, is_built=True)
         check(tried)
-        content = compiled(read(tried)).content
+        content = compiled(read(tried), is_advised=False).content
     except (MemoptError, UsageError) as error:
         return Point(command, {}, str(error).removeprefix("error: "))
     return Point(command, figures_of(content))

@@ -55,11 +55,13 @@ def check_ram(facts: dict[str, Any], options: PlanOptions, advice: Sequence[Advi
         check_target_arenas(facts, *options.arenas)
 
 
-def report(measured: Measured) -> Report:
-    """Return the report of a measured model, with advice."""
+def report(measured: Measured, is_advised: bool = True) -> Report:
+    """Return the report of a measured model, with advice where somebody reads it: errors name what
+    would fit into a given RAM."""
     planned = measured.planned
     facts = timed(measured.facts, planned.imported.request.clock)
-    advice = planned.advice(facts["ram"])
+    is_advised |= planned.imported.request.options.ram is not None
+    advice = planned.advice(facts["ram"]) if is_advised else ()
     entries = [one.entry() for one in advice]
     name = planned.imported.request.path.name
     whole_peak = planned.whole_peak()

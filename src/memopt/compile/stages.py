@@ -131,11 +131,11 @@ def estimate(planned: Planned) -> Measured:
     return Measured(planned, _runtime(planned.imported.request).estimate(planned))
 
 
-def compiled(imported: Imported) -> Report:
+def compiled(imported: Imported, is_advised: bool = True) -> Report:
     """Return the report of a model that is planned, built and measured. Raises MemoptError, also
     where the device needs more RAM than is given."""
     runtime = _runtime(imported.request)
-    answer = report(runtime.measure(runtime.build(runtime.plan(imported))))
+    answer = report(runtime.measure(runtime.build(runtime.plan(imported))), is_advised)
     answer.check_budgets()
     return answer
 
@@ -144,7 +144,7 @@ def final_build(imported: Imported) -> Built:
     """Return the build that `compiled` writes: where RAM is given measures choose it."""
     if imported.request.options.ram is None:
         return build(plan(imported))
-    chosen = compiled(imported).measured.built
+    chosen = compiled(imported, is_advised=False).measured.built
     assert chosen is not None
     return chosen
 

@@ -75,8 +75,8 @@ def _content(args: argparse.Namespace, path: Path) -> dict[str, Any]:
     has_device = target.output != "c" or target.has_memories
     imported = read(request_of(args, path, is_built=has_device))
     if has_device:
-        return compiled(imported).content
-    return report(estimate(plan(imported))).content
+        return compiled(imported, is_advised=False).content
+    return report(estimate(plan(imported)), is_advised=False).content
 
 
 def _report_in(path: Path) -> dict[str, Any] | None:
