@@ -33,3 +33,13 @@ def deep_but(
         )
         for case in found
     ]
+
+
+SEEDS = deep_but("few", ["few", "more"])
+"""For `parametrize` of what `seeds` takes: the first ones are of `make test`."""
+
+
+def seeds(part: str, few: int, least: int, full: float) -> range:
+    """Return the first `few` of the random cases, or with `part` "more" all others: of `least`, or
+    of `full` if these are more."""
+    return range(few) if part == "few" else range(few, max(least, int(full)))

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from deep import SEEDS, seeds
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -303,11 +304,12 @@ def wanted(text: str, seed: int) -> list[list[int]]:
     return [r.tolist() for r in values.call("main", inputs(seed))]
 
 
+@pytest.mark.parametrize("part", SEEDS)
 def test_random_control_flow_computes_the_same(
-    fuzz: float, record_property: Callable[[str, object], None]
+    part: str, fuzz: float, record_property: Callable[[str, object], None]
 ) -> None:
-    outlined = 0
-    for seed in range(max(4, int(400 * fuzz))):
+    outlined, cases = 0, seeds(part, 1, 4, 400 * fuzz)
+    for seed in cases:
         text = random_module(seed)
         for inplace in (False, True):
             module = planned(text, inplace)
@@ -315,7 +317,7 @@ def test_random_control_flow_computes_the_same(
             for k in range(4):
                 assert outcome(module, k) == wanted(text, k), (seed, inplace, k)
     assert outlined
-    record_property("brute force", ("functions with control flow", 4, outlined))
+    record_property("brute force", ("functions with control flow", len(cases), outlined))
 
 
 def test_what_is_called_of_another_file_in_a_region_keeps_its_place() -> None:

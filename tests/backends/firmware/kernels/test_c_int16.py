@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep import deep_but
+from deep import SEEDS, deep_but, seeds
 from forge_int16 import add_int16
 from forge_model import INT16, INT32
 from forge_truth import add_matrix
@@ -34,10 +34,14 @@ def inputs_of(lab: Any, module: Any, seed: int) -> Any:
     return inputs
 
 
+@pytest.mark.parametrize("part", SEEDS)
 @pytest.mark.parametrize("target", deep_but("host", ["host", "cortex-m4"]))
-def test_random_ones_equal_tflm(target: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+def test_random_ones_equal_tflm(
+    target: str, part: str, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
     lab.need_tools(target)
-    for seed in range(max(4, int(40 * fuzz)) if target == "host" else 2):
+    least, full = (4, 40 * fuzz) if target == "host" else (2, 0)
+    for seed in seeds(part, 1, least, full):
         path = forged(lab, seed).save(tmp_path / f"{seed}.tflite")
         module = lab.plan(lab.read_model(path), schedule="source", target=target)
         inputs, work = inputs_of(lab, module, seed), tmp_path / str(seed)

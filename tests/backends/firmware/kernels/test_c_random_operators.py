@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep import deep_but
+from deep import SEEDS, deep_but, seeds
 from forge_int16 import add_int16
 from forge_truth import add_stored_quotients
 from xdsl.dialects.builtin import ModuleOp
@@ -35,11 +35,12 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path, all_types: bool = F
     return forge.save(path)
 
 
+@pytest.mark.parametrize("part", SEEDS)
 def test_int8_operators_equal_tflm(
-    fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+    part: str, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.need_tools("host")
-    for seed in range(max(2, int(40 * fuzz))):
+    for seed in seeds(part, 1, 2, 40 * fuzz):
         lab.without_lines(monkeypatch, seed)
         work = tmp_path / str(seed)
         work.mkdir()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from against_runtime import compared, evaluated
-from deep import deep_but
+from deep import SEEDS, deep_but, seeds
 from forge_model import Forge
 from forge_signal import OPERATORS, Mend, add_signal, preprocessor
 
@@ -44,11 +44,12 @@ def mended(lab: Any, mends: list[Mend], monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(lab, "golden", with_zeros)
 
 
+@pytest.mark.parametrize("part", SEEDS)
 def test_each_operator_is_that_of_tflm(
-    fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+    part: str, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.need_tools("host")
-    for seed in range(max(4, int(FULL * fuzz))):
+    for seed in seeds(part, 1, 4, FULL * fuzz):
         forge = Forge(np.random.default_rng(seed), True)
         mends = [add_signal(forge, name) for name in OPERATORS for _ in range(EACH)]
         with monkeypatch.context() as patch:

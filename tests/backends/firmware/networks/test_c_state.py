@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from against_runtime import compared
-from deep import deep_but
+from deep import SEEDS, deep_but, seeds
 from forge_state import add_hybrid_svdf, add_lstm, add_real_lstm, add_sequence_rnn, add_svdf
 from forge_variables import Streams
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
@@ -74,12 +74,13 @@ def evaluated(module: Any, inputs: list[Any], want: Any, bound: float | None = N
                     assert np.abs(got - wanted).max() <= bound * max(np.abs(wanted).max(), 1)
 
 
+@pytest.mark.parametrize("part", SEEDS)
 @pytest.mark.parametrize("kind", ["INT8", "INT16", "FLOAT32"])
-def test_filters_over_time(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+def test_filters_over_time(kind: str, part: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Memories of each type; what sums of int16 wrap to, they wrap to there too."""
     lab.need_tools("host")
     bound = 1e-5 if kind == "FLOAT32" else None
-    for seed in range(max(2, int(40 * fuzz))):
+    for seed in seeds(part, 1, 2, 40 * fuzz):
         path = filters(lab, seed, kind).save(tmp_path / f"{seed}.tflite")
         made = compare(path, tmp_path / f"{kind}{seed}", lab, "host", bound)
         evaluated(*made, bound=bound)
@@ -92,36 +93,41 @@ def layers(lab: Any, seed: int, kind: str) -> Any:
     return forge
 
 
+@pytest.mark.parametrize("part", SEEDS)
 @pytest.mark.parametrize("kind", deep_but(["INT8", "FLOAT32"], ["INT8", "INT16", "FLOAT32"]))
-def test_layers_that_go_through_sequences(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+def test_layers_that_go_through_sequences(
+    kind: str, part: str, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
     """Long short-term memories, batches or steps first, with and without a clip."""
     lab.need_tools("host")
     bound = 1e-5 if kind == "FLOAT32" else None
-    for seed in range(max(2, int(40 * fuzz))):
+    for seed in seeds(part, 1, 2, 40 * fuzz):
         path = layers(lab, seed, kind).save(tmp_path / f"{seed}.tflite")
         evaluated(*compare(path, tmp_path / f"{kind}{seed}", lab, "host", bound), bound=bound)
-    if kind != "FLOAT32":
+    if kind != "FLOAT32" and part == "few":
         lab.need_tools("cortex-m4")
         compare(tmp_path / "0.tflite", tmp_path / "board", lab, "cortex-m4")
 
 
+@pytest.mark.parametrize("part", SEEDS)
 def test_filters_over_time_of_reals_with_stored_weights(
-    fuzz: float, tmp_path: Path, lab: Any
+    part: str, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     lab.need_tools("host")
-    for seed in range(max(2, int(40 * fuzz))):
+    for seed in seeds(part, 1, 2, 40 * fuzz):
         forge = lab.forge.Forge(np.random.default_rng(seed), False)
         for _ in range(10):
             add_hybrid_svdf(forge)
         compared(lab, forge, seed, tmp_path, runs=1)
 
 
+@pytest.mark.parametrize("part", SEEDS)
 @pytest.mark.parametrize("hybrid", deep_but(True, [False, True]))
 def test_layers_that_take_what_they_gave(
-    hybrid: bool, fuzz: float, tmp_path: Path, lab: Any
+    hybrid: bool, part: str, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     lab.need_tools("host")
-    for seed in range(max(2, int(40 * fuzz))):
+    for seed in seeds(part, 1, 2, 40 * fuzz):
         forge = lab.forge.Forge(np.random.default_rng(seed), False)
         forge.hybrid = hybrid
         for _ in range(10):
@@ -129,12 +135,15 @@ def test_layers_that_take_what_they_gave(
         compared(lab, forge, seed, tmp_path, runs=1, close=0.01 if hybrid else 1e-5)
 
 
+@pytest.mark.parametrize("part", SEEDS)
 @pytest.mark.parametrize("hybrid", deep_but(True, [False, True]))
-def test_layers_of_reals_with_any_part(hybrid: bool, fuzz: float, tmp_path: Path, lab: Any) -> None:
+def test_layers_of_reals_with_any_part(
+    hybrid: bool, part: str, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
     """Check peepholes, projections, normalized gates, gates in one, and int8 weights. A float that
     differs in its last bit may be quantized to the next number, which is seen in later steps."""
     lab.need_tools("host")
-    for seed in range(max(3, int(60 * fuzz))):
+    for seed in seeds(part, 1, 3, 60 * fuzz):
         forge = lab.forge.Forge(np.random.default_rng(seed), False)
         forge.hybrid = hybrid
         for _ in range(10):

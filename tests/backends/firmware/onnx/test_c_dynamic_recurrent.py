@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import SEEDS, seeds
 from onnx import TensorProto, helper
 from onnx_programs import compare, saved
 
@@ -59,10 +60,10 @@ def network(path: Path, seed: int, batch: int = 1, lacks: str = "") -> tuple[Pat
     return saved(path, [node], given, constants, 17, types), given
 
 
-def test_layers_are_what_onnxruntime_computes(tmp_path: Path, fuzz: float) -> None:
-    apart = 0
-    count = max(FIRST, int(FULL * fuzz))
-    for seed in range(count):
+@pytest.mark.parametrize("part", SEEDS)
+def test_layers_are_what_onnxruntime_computes(part: str, tmp_path: Path, fuzz: float) -> None:
+    apart, cases = 0, seeds(part, 6, FIRST, FULL * fuzz)
+    for seed in cases:
         path, given = network(tmp_path / "m.onnx", seed)
         want = ort.InferenceSession(path).run(None, given)
         module = load_model(path, {})
@@ -74,7 +75,7 @@ def test_layers_are_what_onnxruntime_computes(tmp_path: Path, fuzz: float) -> No
         for a, b in zip((values[v] for v in last.operands), want, strict=True):
             assert a.shape == b.shape, seed
             apart += bool(abs(a - b).max() > BOUND * max(1, abs(b).max()))
-    assert apart <= count // 100, apart  # where a step of a state is another one
+    assert apart <= len(cases) // 100, apart  # where a step of a state is another one
 
 
 @pytest.mark.deep
