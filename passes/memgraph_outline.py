@@ -36,7 +36,6 @@ from memopt.dialects.foreign import region_kind
 from memopt.dialects.foreign.regions import exchanges
 from memopt.dialects.memgraph.functions import (
     body_of,
-    called_by,
     callees_in,
     functions,
     read_values,
@@ -54,18 +53,16 @@ class MemgraphOutlinePass(ModulePass):
     name = "memgraph-outline"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        names, here = Names(op), {func.sym_name.data for func in functions(op)}
         for func in list(functions(op)):
             for step in [each for each in _inner_first(body_of(func)) if region_kind(each)]:
-                here = {each.sym_name.data for each in functions(op)}
                 if not any(_computes(block, here) for block in _blocks(step)):
                     continue
                 for block in _blocks(step):
-                    _outline(op, func, step, block)
+                    here |= _outline(op, func, step, block, names)
                 drop_plan(func)
-        called = {
-            callee for f in functions(op) for each in f.body.walk() for callee in called_by(each)
-        }
-        for func in [f for f in functions(op) if f in called]:
+        called = {name for f in functions(op) for name in callees_in(body_of(f))}
+        for func in [f for f in functions(op) if f.sym_name.data in called]:
             is_private = func.sym_visibility is not None and func.sym_visibility.data == "private"
             if is_private and model_of(func).io.data != "caller":
                 drop_plan(func)
@@ -106,17 +103,20 @@ def _computes(block: Block, here: set[str]) -> bool:
     )
 
 
-def _outline(module: ModuleOp, func: FuncOp, step: Operation, block: Block) -> None:
-    """Move what a block computes into a function, and call it there."""
+def _outline(
+    module: ModuleOp, func: FuncOp, step: Operation, block: Block, names: "Names"
+) -> set[str]:
+    """Move what a block computes into a function, and call it there. Return its name, if there is
+    one."""
     last, moves = block.last_op, exchanges(block)
     moved = [op for op in block.ops if op is not last]
     if last is None or not (moved or moves):
-        return
+        return set()
     inside = {r for op in moved for r in op.results}
     ended = list(last.operands)
     results = [v for v in dict.fromkeys(ended) if v in inside or v in moves]
     taken, body = _body(moved, results)
-    name = _free_name(module, f"{func.sym_name.data}_{full_name(step).partition('.')[2]}")
+    name = names.free(f"{func.sym_name.data}_{full_name(step).partition('.')[2]}")
     types = [v.type for v in taken], [v.type for v in results]
     outlined = FuncOp(name, types, Region(body), StringAttr("private"))
     outlined.attributes[MODEL] = _at_the_caller(model_of(func))
@@ -129,6 +129,7 @@ def _outline(module: ModuleOp, func: FuncOp, step: Operation, block: Block) -> N
     for value, result in outside.items():
         result.name_hint = value.name_hint
     last.operands = [outside.get(v, v) for v in ended]
+    return {name}
 
 
 def _body(moved: list[Operation], results: list[SSAValue]) -> tuple[list[SSAValue], Block]:
@@ -156,15 +157,19 @@ def _body(moved: list[Operation], results: list[SSAValue]) -> tuple[list[SSAValu
     return taken, body
 
 
-def _free_name(module: ModuleOp, wanted: str) -> str:
-    """Return a name that no symbol of the module has: the one that is wanted, or with a number."""
-    known = {
-        s.data
-        for op in module.body.block.ops
-        if isinstance(s := op.properties.get("sym_name"), StringAttr)
-    }
-    number, name = 0, wanted
-    while name in known:
-        number += 1
-        name = f"{wanted}_{number}"
-    return name
+class Names:
+    """Symbols of a module, and the numbers that were given to those like others."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        symbols = [op.properties.get("sym_name") for op in module.body.block.ops]
+        self.known = {s.data for s in symbols if isinstance(s, StringAttr)}
+        self.numbers: dict[str, int] = {}
+
+    def free(self, wanted: str) -> str:
+        """Return, and take, a name that no symbol has: the one that is wanted, or with a number."""
+        name = wanted
+        while name in self.known:
+            number = self.numbers[wanted] = self.numbers.get(wanted, 0) + 1
+            name = f"{wanted}_{number}"
+        self.known.add(name)
+        return name

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -22,7 +22,6 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.fingerprint import fingerprint
 from memopt.dialects.memgraph.functions import (
     body_of,
-    called_by,
     callee_scratch,
     check_definitions,
     has_kind,
@@ -187,14 +186,17 @@ def _check_branches(func: FuncOp) -> None:
                     raise MemoptError(text, place_of(op))
                 _check_counted(op, callee, scratch[k] if len(scratch) == len(blocks) else None)
                 place = scratch[k].offset.data
-                if block.level is None and called_by(op):
+                if block.level is None and _callees(op):
                     continue  # its tensors are in each of its callers
                 if places.setdefault(callee, place) != place:
                     name = f"{operator_kind(op)} runs @{callee.sym_name.data}"
                     text = f"{name} at {place}, another operator elsewhere"
                     raise MemoptError(text, place_of(op))
-        if op.regions and op.parent_op() is func:
-            _check_regions(op)
+        if op.parent_op() is func:
+            for callee in _callees(op):
+                _check_counted(op, callee, scratch[0] if scratch else None)
+            if op.regions:
+                _check_regions(op)
 
 
 def _check_regions(op: Operation) -> None:
@@ -208,13 +210,28 @@ def _check_regions(op: Operation) -> None:
             if not is_result and bytes_of(value.type) is not None:
                 needed.append(value)
     own = (scratch_list(op) or ())[1:]
-    if (needed or called_by(op)) and len(own) != len(needed):
+    if (needed or _callees(op)) and len(own) != len(needed):
         text = f"{len(needed)} tensors are made in its regions, {len(own)} are counted"
         raise MemoptError(f"{operator_kind(op)}: {text}; run memgraph-branches", place_of(op))
     for value, scratch in zip(needed, own, strict=False):
         if scratch.bytes.data < (bytes_of(value.type) or 0):
             text = f"the {bytes_of(value.type)} B of {name_of(value)} are not counted"
             raise MemoptError(f"{text}; run memgraph-branches", place_of(op))
+
+
+def _callees(op: Operation) -> list[FuncOp]:
+    """Return the functions with a body whose names an operation, or one in its regions, calls;
+    found here, and not by whom the plan asks."""
+    names = {inner.callee.string_value() for inner in op.walk() if isinstance(inner, CallOp)}
+    module: Operation | None = op if names else None
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    bodies = module.body.block.ops if module is not None else ()
+    return [
+        each
+        for each in bodies
+        if isinstance(each, FuncOp) and each.sym_name.data in names and not each.is_declaration
+    ]
 
 
 def _check_counted(op: Operation, callee: FuncOp, scratch: ScratchAttr | None) -> None:
