@@ -81,6 +81,8 @@ class Rule(RewritePattern, ABC):
     `keeps_claims`: whether what is said of channels stays true; a rule of which that is not so is
     not applied where something is said.
     `only_lower`: whether, applied by search, it is worth it only where the least peak falls.
+    `slower`: whether what it leaves takes clearly more cycles: of a set of rules it is applied only
+    where bytes are worth them.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
     """
@@ -92,6 +94,7 @@ class Rule(RewritePattern, ABC):
     claims: ClassVar[bool] = False
     keeps_claims: ClassVar[bool] = True
     only_lower: ClassVar[bool] = False
+    slower: ClassVar[bool] = False
 
     def __init__(
         self, reading: bool = False, channel_multiple: int = 1, sites: Sites | None = None
@@ -176,6 +179,7 @@ class Facts:
     claims: bool
     keeps_claims: bool
     only_lower: bool
+    slower: bool
     waits: bool
     of_function: bool
     needs: frozenset[str] | None = None

@@ -48,6 +48,7 @@ def line(name: str, rule: type[Rule]) -> str:
     """Return the row of a rule: its file's first paragraph, and what it says of itself."""
     text = (sys.modules[rule.__module__].__doc__ or "").split("\n\n")[0].replace("\n", " ")
     lower = " Only where the peak falls." if rule.only_lower else ""
+    lower += " Of `all` only where RAM is asked for." if rule.slower else ""
     virtual = "yes" if rule.virtual else ""
     return f"| `{name}` | {text}{lower} | {rule.exact} | {virtual} |\n"
 

@@ -34,7 +34,7 @@ class TruthOp(BentOp):
     """Base of what is true or false of two elements, with numpy's broadcasting."""
 
     IS_TRUTH: ClassVar[bool] = True
-    traits = traits_def(RealsOnly())
+    traits = traits_def(RealsOnly(), Folds())
 
     def verify_(self) -> None:
         super().verify_()
@@ -152,7 +152,7 @@ class LogicalNotOp(UnaryOp):
     """True where the element is not true."""
 
     name = "memgraph.logical_not"
-    traits = traits_def(RealsOnly())
+    traits = traits_def(RealsOnly(), Folds())
 
     def verify_(self) -> None:
         super().verify_()

@@ -39,6 +39,8 @@ def fit_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozens
         try:
             cuts = ever_fewer_rows(func, clock.left(deadline), peak_limit)
         except DoesNotFitError as error:
+            if _fits_whole(func, fit, deadline):
+                return frozenset()
             if smallest is None:
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
@@ -54,6 +56,14 @@ def fit_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozens
                 return positions
             smallest = arena if smallest is None else min(smallest, arena)
             peak_limit = min(peak_limit, order.peak - 1)
+
+
+def _fits_whole(func: FuncOp, fit: int, deadline: float | None) -> bool:
+    """Return whether whole operators, which may compute in place where rows of them do not, have an
+    arena of `fit` bytes."""
+    graph = in_rows(func, frozenset()).graph
+    order = schedule(graph, "auto", clock.left(deadline))
+    return order.peak <= fit and _arena(graph, order, deadline) <= fit
 
 
 def worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:

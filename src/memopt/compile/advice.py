@@ -29,7 +29,7 @@ from xdsl.rewriter import Rewriter
 from memopt.compile.compare import Task, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.options import PlanOptions
-from memopt.compile.pipelines import SettledOptions
+from memopt.compile.pipelines import SettledOptions, is_wanted, rules_of
 from memopt.compile.plan_request import settled
 from memopt.compile.rewritten_network import rewrite_network
 from memopt.compile.run_passes import Seconds, WholePeaks, before_rows, check_kernels_of
@@ -221,12 +221,14 @@ def _changed(planned: Advised, most: int, work: Work, **words: Any) -> Advice | 
 def _rewritten(planned: Advised, most: int, work: Work) -> Advice | None:
     """Estimate the task's network with all rules, of which the usual ones may be applied already;
     None if no other does anything."""
-    task, every = planned.task, named_rules((ALL_RULES,))
+    task = planned.task
+    every = [r for r in named_rules((ALL_RULES,)) if is_wanted(facts_of(r), task.options)]
     usual = _rules(settled(planned.request, task.ready, planned.frontend))
     more = set(every).difference(usual)
-    wanted = more.union(_rules(task.options))
+    rules = rules_of(task.options)
+    wanted = more.union(rules.at_once, rules.searched, rules.by_rows)
     at_once = [r for r in every if r in wanted and facts_of(r).applied != SEARCH]
-    options = replace(task.options, rewrite=",".join(at_once) or NO_RULES)
+    options = replace(task.options, rewrite=",".join(at_once) or NO_RULES, applied=False)
     network = before_rows(planned.context, task.ready, options)
     func = only_function(network)
     did = {done.rule.data for done in rewrites_of(func) if done.sites.data}

@@ -1,7 +1,7 @@
 """A module as it was and planned: what `compile`, `report` and `memopt.plan` compare."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
 from memopt.compile.options import PlanOptions
-from memopt.compile.pipelines import SettledOptions
+from memopt.compile.pipelines import SettledOptions, rules_of
 from memopt.compile.plan_request import is_tflite, lowered, settled
 from memopt.compile.run_passes import (
     Seconds,
@@ -25,7 +25,8 @@ from memopt.dialects.memgraph.functions import only_function
 from memopt.dialects.memgraph.plan import plan_of
 from memopt.frontends.core.registry import Frontend
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.rewrites import NO_RULES
+from memopt.passes.rows.minimise import DoesNotFitError
+from memopt.rewrites import NO_RULES, facts_of, kinds_in, names_of
 from memopt.solvers.scheduling import METHODS
 from memopt.text.usage import UsageError
 
@@ -80,11 +81,25 @@ def plan_task(
 
 def plan_alone(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp, Checked]:
     """Return the task's network planned, compared with nothing, and what is known of its function.
-    Raises MemoptError."""
-    after = task.ready.clone()
-    known = plan_module(context, after, task.options, seconds, task.whole_peaks)
+    Rules that cost cycles are applied where nothing fits without. Raises MemoptError."""
+    after, options = task.ready.clone(), task.options
+    try:
+        known = plan_module(context, after, options, seconds, task.whole_peaks)
+    except DoesNotFitError:
+        slower = replace(options, may_be_slow=True)
+        if not _have_more_to_do(slower, options, task.ready):
+            raise
+        after = task.ready.clone()
+        known = plan_module(context, after, slower, seconds)
     func = only_function(after)
     return after, Checked(func, plan_facts(func), known[func].extracted.memory)
+
+
+def _have_more_to_do(options: SettledOptions, others: SettledOptions, module: ModuleOp) -> bool:
+    """Return whether rules of `options` that those of `others` lack may do something."""
+    more = set(rules_of(options).searched).difference(rules_of(others).searched)
+    kinds = names_of(kinds_in(module)) if more else frozenset[str]()
+    return any(facts_of(rule).may_be_met(kinds) for rule in more)
 
 
 # What a runtime that reads the file itself does not have, and why.

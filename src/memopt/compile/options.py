@@ -220,8 +220,9 @@ class PlanOptions:
         None,
         REWRITING,
         "rewrite rules: safe, those that keep every bit and never raise the least peak (default "
-        "for C targets, of .onnx with those that kernels need); all; none (default for tflm); or "
-        f"names, of {', '.join(RULES)}",
+        "for C targets, of .onnx with those that kernels need); all, of which those that cost "
+        "cycles by --optimize=ram or --memory, or where --ram or --fit is missed without; none "
+        f"(default for tflm); or names, of {', '.join(RULES)}",
         metavar="safe|all|none|RULES",
         shorthand=Shorthand(
             f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
@@ -235,8 +236,8 @@ class PlanOptions:
     optimize: str | None = option(
         None,
         REWRITING,
-        "what kernels that take scratch to be faster may cost: no RAM (ram), 6%% of it "
-        "(balanced, default), or any (speed)",
+        "what kernels that take scratch to be faster may cost: no RAM (ram, with which "
+        "--rewrite=all spends cycles for bytes), 6%% of it (balanced, default), or any (speed)",
         choices=HOW,
         targets=C_TARGETS,
         sets=("memgraph-kernels.optimize",),

@@ -41,12 +41,15 @@ def rows_alignment(module: ModuleOp) -> int:
 @dataclass(frozen=True, kw_only=True)
 class SettledOptions(PlanOptions):
     """Options of a plan in which none is left open; `rows` and `rewrite` name several with commas.
-    `alignment` are the bytes of plans in rows (`rows_alignment`)."""
+    `alignment` are the bytes of plans in rows (`rows_alignment`). Of `rewrite` the rules that are
+    applied at once may be `applied` already, and those that cost cycles `may_be_slow`."""
 
     rows: str = NONE
     rewrite: str = NO_RULES
     optimize: str = RAM
     alignment: int = ROWS_ALIGNMENT
+    applied: bool = False
+    may_be_slow: bool = False
 
     @property
     def in_rows(self) -> bool:
@@ -57,6 +60,11 @@ class SettledOptions(PlanOptions):
     def may_be_fast(self) -> bool:
         """Return whether kernels of the target take scratch to be faster."""
         return self.is_compiled and may_be_fast(target_named(self.target))
+
+    @property
+    def spends_cycles(self) -> bool:
+        """Return whether bytes are worth cycles: few are asked for, or memories have so many."""
+        return self.optimize == RAM or self.memory is not None or self.may_be_slow
 
 
 @dataclass(frozen=True)
@@ -81,21 +89,24 @@ class Rules:
 
 
 def rules_of(options: SettledOptions) -> Rules:
-    """Return the rules that are asked for; of a set of them those that leave what can be planned
-    so."""
+    """Return the rules that are asked for and not applied yet; of a set of them those that leave
+    what can be planned so, and that cost no cycles which nobody wants to spend."""
     wanted = options.rewrite.split(",")
     names = named_rules(wanted)
     if len(wanted) == 1 and wanted[0] in SETS:
-        names = tuple(n for n in names if _is_planned(facts_of(n), options))
+        names = tuple(n for n in names if is_wanted(facts_of(n), options))
     searched = tuple(name for name in names if facts_of(name).applied == SEARCH)
     by_rows = tuple(n for n in searched if options.in_rows and facts_of(n).virtual)
-    at_once = tuple(name for name in names if name not in searched)
+    at_once = tuple(name for name in names if name not in searched and not options.applied)
     return Rules(at_once, tuple(n for n in searched if n not in by_rows), by_rows)
 
 
-def _is_planned(rule: Facts, options: SettledOptions) -> bool:
-    """Return whether what a rule leaves can be planned so: virtual rows are not kept
-    from run to run, and neither they nor whole tensors are put into several memories."""
+def is_wanted(rule: Facts, options: SettledOptions) -> bool:
+    """Return whether a rule of a set is worth its cycles, and what it leaves can be planned so:
+    virtual rows are not kept from run to run, and neither they nor whole tensors are put into
+    several memories."""
+    if rule.slower and not options.spends_cycles:
+        return False
     return not rule.virtual or (options.memory is None and options.slide is None)
 
 

@@ -87,8 +87,8 @@ class SourcePlan:
 def rewritten(
     context: Context, module: ModuleOp, options: SettledOptions, seconds: Seconds
 ) -> tuple[ModuleOp, SettledOptions]:
-    """Return a copy with the rules that are applied at once, and the options without them, for who
-    plans it more than once in C; the module itself where something else has to come first."""
+    """Return a copy with the rules that are applied at once, and options that say so, for who plans
+    it more than once in C; the module itself where something else has to come first."""
     rules = rules_of(options)
     first = options.state is not None or options.slide is not None
     if not rules.at_once or first:
@@ -98,8 +98,7 @@ def rewritten(
         if options.int8_io:  # comes before the rules, and finds nothing to do after them
             MemgraphInt8IoPass().apply(context, copy)
         MemgraphRewritePass(rules.at_once).apply(context, copy)
-    searched = ",".join((*rules.searched, *rules.by_rows))
-    return copy, replace(options, rewrite=searched or NO_RULES)
+    return copy, replace(options, applied=True)
 
 
 def check_kernels_first(context: Context, module: ModuleOp, options: SettledOptions) -> None:

@@ -99,3 +99,41 @@ func.func @main(%x: tensor<2x10x8x10xf32>) -> tensor<2x8xf32> {
     assert [did["rule"] for did in report["rewrites"]] == ["reduction-in-turn"]
     assert report["plan"]["arena"] == 6400 + 640
     assert compiled(path, "--target=host", "--rewrite=safe")[1]["plan"]["arena"] == 12_864
+
+
+# One row, in two of which nothing lies better than in one
+COLUMNS = """
+!x = tensor<1x1x64x8xf32, #memgraph.encoding<nhwc>>
+!w = tensor<1x1x3x8xf32, #memgraph.encoding<ihwo>>
+func.func @main(%x: tensor<1x1x1x8xf32>) -> tensor<1x1x1x8xf32> {
+  %w = memgraph.constant dense<1.0> : !w
+  %c = memgraph.constant dense<1.0> : tensor<1x1x64x8xf32>
+  %1 = memgraph.add %x, %c : (tensor<1x1x1x8xf32>, tensor<1x1x64x8xf32>) -> !x
+  %2 = memgraph.depthwise_conv_2d %1, %w window<[1, 3], pad = [0, 1, 0, 1]> groups 8
+         : (!x, !w) -> !x
+  %3 = memgraph.mean %2 axes [1, 2] keep_dims : (!x) -> tensor<1x1x1x8xf32>
+  func.return %3 : tensor<1x1x1x8xf32>
+}
+"""
+
+
+def test_cycles_are_spent_on_bytes_that_are_asked_for(tmp_path: Path) -> None:
+    """By name, by --optimize=ram, into memories, or where the bytes are missed without."""
+    path = tmp_path / "columns.mlir"
+    path.write_text(COLUMNS)
+
+    def is_in_place(*arguments: str) -> bool:
+        out, report = compiled(path, "--target=cortex-m4", "--measure=off", *arguments)
+        text = (out / "plan.mlir").read_text()
+        assert (report["plan"]["arena"] < 4096) == (" in_place" in text)
+        return " in_place" in text
+
+    assert not is_in_place("--rewrite=all")
+    assert not is_in_place("--rewrite=all", "--rows=none", "--optimize=speed")
+    assert is_in_place("--rewrite=all", "--optimize=ram")
+    assert is_in_place("--rewrite=depthwise-in-place", "--rows=none")
+    assert is_in_place("--rewrite=all", "--memory=sram:64K")
+    assert not is_in_place("--rewrite=all", "--fit=5K")
+    assert is_in_place("--rewrite=all", "--fit=3K")
+    assert not is_in_place("--rewrite=all", "--rows=none", "--ram=6000")
+    assert is_in_place("--rewrite=all", "--rows=none", "--ram=5000")

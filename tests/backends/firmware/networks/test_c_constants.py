@@ -177,7 +177,13 @@ PER_ROW = "axis 0 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>"
 PAIR = "tensor<2xf32>"
 STRETCHES = "%f shape [2, 3] sizes [3, 3] terms [0, 0, 1, 1] numbers"
 TALLER = "(tensor<2x3xf32>) -> tensor<3x3xf32>"
+TRUTH = "(tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>"
+COMPARED = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+LOGIC = "(tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>"
 FOLDED = {
+    **{name: f"memgraph.{name} %g, %g : {TRUTH}" for name in COMPARED},
+    **{name: f"memgraph.{name} %t, %t : {LOGIC}" for name in ("logical_and", "logical_or")},
+    "logical_not": "memgraph.logical_not %t : (tensor<2xi1>) -> tensor<2xi1>",
     "choose": "memgraph.choose %t, %g, %g : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>)"
     " -> tensor<2xf32>",
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
