@@ -35,6 +35,27 @@ After:
       func.return %1 : !x
     }
 
+A mask may be made of constants, as PyTorch's older exporter makes one of a lower triangle:
+
+Before:
+    !x = tensor<1x2x4xf32>
+    !m = tensor<1x2x2xf32>
+    !n = tensor<1xf32>
+    func.func @main(%x: !x) -> !x {
+      %t = memgraph.constant dense<[[[1.0, 0.0], [1.0, 1.0]]]> : !m
+      %z = memgraph.constant dense<0.0> : !n
+      %i = memgraph.constant dense<"0x000080FF"> : !n
+      %h = memgraph.equal %t, %z : (!m, !n) -> tensor<1x2x2xi1>
+      %m = memgraph.choose %h, %i, %z : (tensor<1x2x2xi1>, !n, !n) -> !m
+      %1 = memgraph.attention %x, %x, %x, %m heads 2 scale 0.25 : (!x, !x, !x, !m) -> !x
+      func.return %1 : !x
+    }
+After:
+    func.func @main(%x: !x) -> !x {
+      %1 = memgraph.attention %x, %x, %x heads 2 scale 0.25 causal 0 : (!x, !x, !x) -> !x
+      func.return %1 : !x
+    }
+
 Half of the products, and the mask of as many numbers as queries and keys in flash, are gone. Exact
 but for the order of sums, where what is hidden is minus infinity, whose power of e is 0; a finite
 number of at most -10,000 instead makes float32's 0 where scores of a query differ by less than

@@ -29,7 +29,7 @@ from xdsl.rewriter import Rewriter
 from memopt.compile.compare import Task, plan_task, task_of
 from memopt.compile.driver import import_bytes
 from memopt.compile.options import PlanOptions
-from memopt.compile.pipelines import SettledOptions, is_wanted, rules_of
+from memopt.compile.pipelines import SettledOptions, rules_of
 from memopt.compile.plan_request import settled
 from memopt.compile.rewritten_network import rewrite_network
 from memopt.compile.run_passes import Seconds, WholePeaks, before_rows, check_kernels_of
@@ -222,7 +222,8 @@ def _rewritten(planned: Advised, most: int, work: Work) -> Advice | None:
     """Estimate the task's network with all rules, of which the usual ones may be applied already;
     None if no other does anything."""
     task = planned.task
-    every = [r for r in named_rules((ALL_RULES,)) if is_wanted(facts_of(r), task.options)]
+    slow = task.options.spends_cycles
+    every = [r for r in named_rules((ALL_RULES,)) if slow or not facts_of(r).slower]
     usual = _rules(settled(planned.request, task.ready, planned.frontend))
     more = set(every).difference(usual)
     rules = rules_of(task.options)

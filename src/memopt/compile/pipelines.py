@@ -94,14 +94,14 @@ def rules_of(options: SettledOptions) -> Rules:
     wanted = options.rewrite.split(",")
     names = named_rules(wanted)
     if len(wanted) == 1 and wanted[0] in SETS:
-        names = tuple(n for n in names if is_wanted(facts_of(n), options))
+        names = tuple(n for n in names if _is_wanted(facts_of(n), options))
     searched = tuple(name for name in names if facts_of(name).applied == SEARCH)
     by_rows = tuple(n for n in searched if options.in_rows and facts_of(n).virtual)
     at_once = tuple(name for name in names if name not in searched and not options.applied)
     return Rules(at_once, tuple(n for n in searched if n not in by_rows), by_rows)
 
 
-def is_wanted(rule: Facts, options: SettledOptions) -> bool:
+def _is_wanted(rule: Facts, options: SettledOptions) -> bool:
     """Return whether a rule of a set is worth its cycles, and what it leaves can be planned so:
     virtual rows are not kept from run to run, and neither they nor whole tensors are put into
     several memories."""
