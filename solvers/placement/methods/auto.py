@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.capacities import lowered
+from memopt.solvers.placement.first_answer import LARGE_ITEMS, LONGER, first_answers
 from memopt.solvers.placement.methods import (
     best_fit,
     ejection,
@@ -25,8 +26,7 @@ from memopt.solvers.placement.rectangles import fixed_first, floor_of, placement
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.published.placement import greedy_by_breadth
 
-# Above these sizes the searches cost more than they gain by default.
-LARGE_ITEMS = 20_000
+# Above this size the searches cost more than they gain by default.
 SEARCHED_ITEMS = 2_000
 EJECTIONS = 0.85  # of the time, above those
 FEW_ITEMS = 600  # that all strategies without a search place in a tenth of a second
@@ -92,9 +92,11 @@ def _greedy(
 ) -> Iterator[Placement]:
     """Yield answers that take no search, those first that are most likely to meet the bound."""
     if len(items) > SEARCHED_ITEMS:
+        started = clock.now()
         if deadline is not None:
-            yield greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
-            yield best_fit.solve(problem)
+            yield from first_answers(problem, deadline)
+            if clock.late(clock.sooner(deadline, LONGER * (clock.now() - started))):
+                return
         yield from _planar(problem, items, deadline)
         yield _ordered(problem, items, _between)
         if len(items) <= LARGE_ITEMS and deadline is None:

@@ -19,6 +19,7 @@ WORK = 2_000_000  # pieces looked at without a time limit
 PATIENCE = 20_000_000  # pieces looked at for a height, the first time, beside letting all sink
 FIRST_SHARE = 0.3  # of the bytes above the floor that a height takes away
 LEAST_SHARE = 0.01
+STATED = 20  # times as long as counting the pairs it takes until the search begins
 LIFTED = 20  # looks at the clock for which what still waits may be placed when time is over
 
 
@@ -42,9 +43,12 @@ def improve(
     enough = max(floor, enough)
     if best.arena <= enough or clock.late(deadline):
         return best
+    started = clock.now()
+    looked_at = PATIENCE + 4 * pairs_of(items)
+    if clock.late(clock.sooner(deadline, STATED * (clock.now() - started))):
+        return best
     search = ejections_of(items)
     work = WORK if deadline is None else 1 << 62
-    looked_at = PATIENCE + 4 * pairs_of(items)
     share, begins = FIRST_SHARE, True
     while best.arena > enough and search.work < work and not clock.late(deadline):
         height = best.arena - max(1, int((best.arena - enough) * share))
