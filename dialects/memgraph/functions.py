@@ -121,7 +121,7 @@ def called_by(op: Operation) -> tuple[FuncOp, ...]:
     """Return the functions with a body that an operation of a function calls, itself or in its
     regions; a call in the regions of another operation is that one's."""
     parent = op.parent_op()
-    if not isinstance(parent, FuncOp) or not (op.regions or isinstance(op, CallOp)):
+    if not isinstance(parent, FuncOp) or not (op.regions or type(op) is CallOp):
         return ()
     calls = [inner for inner in op.walk() if isinstance(inner, CallOp)]
     module = _module_of(op) if calls else None
@@ -143,7 +143,7 @@ def _named_by_options(
 ) -> tuple[FuncOp, ...]:
     """Return the functions of the subgraphs that an operator's options name."""
     options = op.properties.get("options")
-    if not isinstance(options, DictionaryAttr):
+    if options is None or not isinstance(options, DictionaryAttr):
         return ()
     numbers = [
         cast("IntegerAttr[Any]", value).value.data
@@ -193,7 +193,7 @@ def callee_scratch(op: Operation) -> list[CalleeScratch]:
 def region_values(op: Operation) -> list[SSAValue]:
     """Return the results of calls in an operation's regions that need bytes of their own: all, but
     those that a region that runs once ends with, which are results of the operation."""
-    if isinstance(op, FuncOp):
+    if not op.regions or isinstance(op, FuncOp):
         return []
     values: list[SSAValue] = []
     for block in (block for region in op.regions for block in region.blocks):

@@ -1,12 +1,15 @@
 """Names and places for people."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes.operators import SourceAttr
+
+NAMED = 1 << 15  # operations whose names are remembered
 
 
 def name_of(value: SSAValue) -> str:
@@ -41,7 +44,13 @@ def is_named(value: SSAValue) -> bool:
 def rename(op: Operation, names: Mapping[int, str]) -> None:
     """Give results of an operation, by index, names of the model's own; the others keep theirs."""
     given = [names[r.index] if r.index in names else name_of(r) for r in op.results]
-    op.attributes["memgraph.names"] = ArrayAttr([StringAttr(name) for name in given])
+    op.attributes["memgraph.names"] = _names(*given)
+
+
+@lru_cache(NAMED)
+def _names(*names: str) -> ArrayAttr[StringAttr]:
+    """Return names as an attribute, of which the rows of one tensor after the other ask again."""
+    return ArrayAttr([StringAttr(name) for name in names])
 
 
 UNREGISTERED = "builtin.unregistered"
@@ -49,7 +58,9 @@ UNREGISTERED = "builtin.unregistered"
 
 def full_name(op: Operation) -> str:
     """`tosa.conv2d`, of an operation that no dialect here has too."""
-    kind = op.attributes.get("op_name__") if op.name == UNREGISTERED else None
+    if op.name != UNREGISTERED:
+        return op.name
+    kind = op.attributes.get("op_name__")
     return kind.data if isinstance(kind, StringAttr) else op.name
 
 
@@ -57,7 +68,9 @@ def operator_kind(op: Operation) -> str:
     """`CONV_2D` for an opaque operation, `relu` for one of ours, `tosa.clamp` for one of another
     dialect, known here or not."""
     kind = op.properties.get("op_name") if op.name.startswith("memgraph.") else None
-    return kind.data if isinstance(kind, StringAttr) else full_name(op).removeprefix("memgraph.")
+    if kind is not None and isinstance(kind, StringAttr):
+        return kind.data
+    return full_name(op).removeprefix("memgraph.")
 
 
 def operator_name(op: Operation) -> str:

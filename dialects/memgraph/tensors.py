@@ -24,6 +24,7 @@ MAX_BYTES = 1 << 62
 MOST_ROWS = 1 << 15  # that a tensor is cut into, each of which is an operation
 NUMBER = attrgetter("data")  # of a dimension; in one go, since shapes are asked for most
 NO_ENCODING = EncodingAttr()  # made once: xDSL checks every one that is made
+_float_bits: dict[type[Attribute], int] = {}  # by class: to ask what an element is takes long
 
 
 def is_buffer(type_: Attribute) -> bool:
@@ -35,10 +36,13 @@ def is_buffer(type_: Attribute) -> bool:
 
 def element_bits(element: Attribute) -> int:
     """Bits of one element as stored: booleans take a byte, `index` eight."""
+    if element.__class__ in _float_bits:
+        return _float_bits[element.__class__]
     if isinstance(element, IntegerType):
         width = cast("IntegerType", element).width.data
         return 8 if width == 1 else width
     if isinstance(element, AnyFloat):
+        _float_bits[element.__class__] = element.bitwidth
         return element.bitwidth
     if isinstance(element, IndexType):
         return 64
@@ -63,7 +67,8 @@ def bytes_of(type_: Attribute) -> int | None:
         return None
     tensor = cast("TensorType[Attribute]", type_)
     element = tensor.element_type
-    if element.__class__ is not IntegerType and isinstance(element, RuntimeType):
+    known = element.__class__ is IntegerType or element.__class__ in _float_bits
+    if not known and isinstance(element, RuntimeType):
         return None
     count = 1
     for dimension in tensor.shape.data:
@@ -85,7 +90,7 @@ def encoding_of(value: SSAValue) -> EncodingAttr:
     """The encoding of a tensor value; an empty one if the type has none."""
     type_: Attribute = value.type
     encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
-    return encoding if isinstance(encoding, EncodingAttr) else NO_ENCODING
+    return encoding if type(encoding) is EncodingAttr else NO_ENCODING
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ def _is_lone_row(value: SSAValue) -> bool:
     if isinstance(owner, ROWS) and isinstance(value, OpResult):
         if value.type == _whole_type(owner, value.index):
             return False
-        return not any(isinstance(use.operation, JoinOp) for use in value.uses)
+        return not any(type(use.operation) is JoinOp for use in value.uses)
     node = owner.parent_op() if isinstance(owner, Block) else owner
     if not isinstance(node, HyperNode):
         return False

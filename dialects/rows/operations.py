@@ -31,6 +31,7 @@ The operator is a value and no symbol: whoever has a row finds it without a tabl
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr
@@ -74,12 +75,14 @@ from memopt.dialects.memgraph.interface import (
 from memopt.dialects.memgraph.names import full_name, place_of
 from memopt.dialects.memgraph.plan import alias_lists
 from memopt.dialects.memgraph.structure import NamesRows, Yielding, YieldOp
-from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, rows_of, shape_of
+from memopt.dialects.memgraph.tensors import MOST_ROWS, AnyTensor, bytes_of, rows_of, shape_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.traits import Pointwise
 from memopt.dialects.rows.row_syntax import parse_index, parse_tail, print_tail
 from memopt.dialects.rows.steps import activations, row_type, row_types, rows_in_place, steps_of
+
+_index = lru_cache(MOST_ROWS)(IntAttr)  # xDSL checks every one that is made
 
 
 def family_of(operations: Iterable[Operation]) -> Family:
@@ -256,7 +259,7 @@ class RowOp(IRDLOperation, MemoryInterface):
         inputs: Sequence[SSAValue],
         result_types: Sequence[Attribute],
     ):
-        properties = {"index": IntAttr(index)}  # nothing for IRDL to sort, which takes long
+        properties = {"index": _index(index)}  # nothing for IRDL to sort, which takes long
         operands = [operator, *inputs]
         Operation.__init__(
             self, operands=operands, result_types=result_types, properties=properties

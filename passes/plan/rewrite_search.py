@@ -136,8 +136,11 @@ class _Search:
 
     def known(self, key: frozenset[tuple[str, int]] | str) -> Schedule | None:
         """Return the schedule that was asked for before if it tells whether the peak rises."""
-        answer = self.asked.get(key)
-        return None if answer is None or answer[0] < self.most < answer[1].peak else answer[1]
+        if key not in self.asked:
+            return None
+        limit, answer = self.asked[key]
+        is_open = answer.lower_bound <= self.most < answer.peak
+        return None if is_open and limit < self.most else answer
 
 
 def apply_by_search(

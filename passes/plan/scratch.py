@@ -30,9 +30,10 @@ def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operatio
     changed: dict[Operation, int] = {}
     of_rows: dict[tuple[SSAValue, bool], int] = {}
     for op in func.body.walk():
-        if isinstance(op, ConstantOp):
+        is_row = type(op) is RowOp
+        if not is_row and isinstance(op, ConstantOp):
             continue
-        if not isinstance(op, RowOp) or reads_virtual(op):
+        if not is_row or reads_virtual(op):
             size = workspace_of(op, after)
         else:  # as another row of its operator
             kind = op.operands[0], makes_virtual(op)
