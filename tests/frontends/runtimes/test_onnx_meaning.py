@@ -215,6 +215,7 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
             ("ij,kj->ki", (3, 4), [(5, 4)], "batch_matmul"),
             ("bij,bjk->bik", (2, 3, 4), [(2, 4, 5)], "batch_matmul"),
             ("ijk,jl", (2, 3, 4), [(3, 5)], "batch_matmul"),
+            ("bJ,aJ", (2, 3), [(4, 3)], "batch_matmul"),
             ("ijk,jl->lj", (2, 3, 4), [(3, 5)], "reduce_sum"),
             ("ijk->kji", (2, 3, 4), [], "transpose"),
             ("ijk->j", (2, 3, 4), [], "reduce_sum"),
