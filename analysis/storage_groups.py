@@ -29,7 +29,7 @@ OF_ROWS = (RowOp, ReceiveOp, HyperNode)  # what they make may be a row that lies
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
 
 
-@dataclass
+@dataclass(slots=True)
 class Storage:
     """One storage group. `members` are values with their byte offset from the group's base;
     `writers` and `readers` are indices of executing operations, ascending.

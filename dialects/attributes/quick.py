@@ -48,7 +48,13 @@ def word(text: str) -> StringAttr:
 
 def index(value: int) -> IntAttr:
     """A number of no type."""
-    return _holding(IntAttr, value)
+    return _holding(IntAttr, value) if value else _zero()
+
+
+@cache
+def _zero() -> IntAttr:
+    """0 of no type, which nearly every operation has."""
+    return _holding(IntAttr, 0)
 
 
 def string(text: str) -> StringAttr:
@@ -87,8 +93,10 @@ def line_of(file: StringAttr, line: int, column: int) -> FileLineColLoc:
 
 
 def fill(attribute: ParametrizedAttribute, *parameters: Attribute) -> None:
-    """Give a new attribute its parameters, which are known to hold."""
-    vars(attribute).update(zip(_names(type(attribute)), parameters, strict=True))
+    """Give a new attribute its parameters, which are known to hold. Not by its dictionary, which
+    it has no need of then: that takes as many bytes again as the attribute."""
+    for name, parameter in zip(_names(type(attribute)), parameters, strict=True):
+        object.__setattr__(attribute, name, parameter)
 
 
 @cache
@@ -98,7 +106,7 @@ def _names(kind: type[ParametrizedAttribute]) -> tuple[str, ...]:
 
 def _holding(kind: type[D], data: object) -> D:
     attribute = kind.__new__(kind)
-    vars(attribute)["data"] = data
+    object.__setattr__(attribute, "data", data)
     return attribute
 
 

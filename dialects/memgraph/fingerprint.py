@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import TypeGuard, cast
 from weakref import ref
 
-from xdsl.dialects.builtin import IntegerAttr, NoneAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, NoneAttr, TensorType, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block
 
 from memopt.dialects.memgraph.plan import (
     CHOSEN,
@@ -16,7 +16,6 @@ from memopt.dialects.memgraph.plan import (
     SCHEDULES_TRIED,
     SCRATCH,
     SCRATCH_END,
-    is_number,
     model_of,
     scratch_list,
 )
@@ -71,57 +70,74 @@ def fingerprint(func: FuncOp) -> str:
 
     Names, sources and places do not count; the bytes of scratch do.
     """
-    digest = hashlib.sha256()
-    texts: dict[Attribute, str] = {}
-    # by identity, for most types are one object and hashing one takes long; the object itself is
-    # kept with it, or its number could become another's
-    known: dict[int, tuple[Attribute, str]] = {}
-    numbers: dict[int, int] = {}  # of values, by identity too: they are the function's
+    digest = _Digest()
+    digest.add(digest.text(model_of(func)))
+    for block in func.body.blocks:
+        digest.visit(block)
+    return digest.sha.hexdigest()[:32]
 
-    def text(attr: Attribute) -> str:
-        seen = known.get(id(attr))
+
+class _Digest:
+    """The text of a function as far as it was visited, hashed, and the texts of its attributes.
+
+    No closures, which hold each other and so all of this until Python looks for cycles."""
+
+    def __init__(self) -> None:
+        self.sha = hashlib.sha256()
+        self._texts: dict[Attribute, str] = {}
+        # by identity, for most types are one object and hashing one takes long; the object itself
+        # is kept with it, or its number could become another's
+        self._known: dict[int, tuple[Attribute, str]] = {}
+        self._numbers: dict[int, int] = {}  # of values, by identity too: they are the function's
+
+    def add(self, text: str) -> None:
+        self.sha.update(text.encode())
+
+    def text(self, attr: Attribute) -> str:
+        """Return the printer's text of an attribute."""
+        # every operation has an order of its own, and nearly a type: they go without the printer,
+        # and the former, which is nowhere else, without being kept
+        if isinstance(attr, IntegerAttr):
+            number = cast("IntegerAttr[IntegerType]", attr)
+            if number.type is i64:
+                return f"{number.value.data} : i64"
+        seen = self._known.get(id(attr))
         if seen is not None:
             return seen[1]
-        # every operation has an order of its own, and nearly a type: they go without the printer
-        if attr.__class__ is IntegerAttr and is_number(attr):
-            written = f"{attr.value.data} : i64"
-        elif is_plain(attr):
-            written = tensor_text(attr, text(attr.element_type))
+        if is_plain(attr):
+            written = tensor_text(attr, self.text(attr.element_type))
         else:
-            written = texts.get(attr)
-        if written is None:
-            written = texts[attr] = printed(attr)
-        known[id(attr)] = attr, written
+            known = self._texts.get(attr)
+            written = printed(attr) if known is None else known
+            self._texts[attr] = written
+        self._known[id(attr)] = attr, written
         return written
 
-    def dictionary(attributes: Mapping[str, Attribute]) -> str:
+    def dictionary(self, attributes: Mapping[str, Attribute]) -> str:
+        """Return the text of the attributes that count."""
         counted = [k for k in attributes if k not in DECIDED]
         counted.sort()
-        return ";".join([f"{k}={text(attributes[k])}" for k in counted])
+        return ";".join([f"{k}={self.text(attributes[k])}" for k in counted])
 
-    def scratch_sizes(op: Operation) -> list[int]:
-        return [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []
-
-    def visit(block: Block) -> None:
+    def visit(self, block: Block) -> None:
+        """Add the arguments and operations of a block."""
+        numbers = self._numbers
         for argument in block.args:
             numbers[id(argument)] = len(numbers)
-            digest.update(f"arg {text(argument.type)}\n".encode())
+            self.add(f"arg {self.text(argument.type)}\n")
         for op in block.ops:
             for r in op.results:
                 numbers[id(r)] = len(numbers)
             used = [numbers.get(id(v), -1) for v in op.operands]
-            types = [text(r.type) for r in op.results]
-            digest.update(
-                f"{op.name} {used} {types} {scratch_sizes(op)} {dictionary(op.properties)} "
-                f"{dictionary(op.attributes)}\n".encode()
+            types = [self.text(r.type) for r in op.results]
+            scratch = SCRATCH in op.attributes
+            sizes = [s.bytes.data for s in scratch_list(op) or ()] if scratch else []
+            self.add(
+                f"{op.name} {used} {types} {sizes} {self.dictionary(op.properties)} "
+                f"{self.dictionary(op.attributes)}\n"
             )
             for region in op.regions:
                 for inner in region.blocks:
-                    digest.update(b"{\n")
-                    visit(inner)
-                    digest.update(b"}\n")
-
-    digest.update(text(model_of(func)).encode())
-    for block in func.body.blocks:
-        visit(block)
-    return digest.hexdigest()[:32]
+                    self.add("{\n")
+                    self.visit(inner)
+                    self.add("}\n")

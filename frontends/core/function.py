@@ -36,13 +36,14 @@ Type = TensorType[Attribute]
 
 @dataclass
 class Draft(Generic[Key]):
-    """The values known so far by what the format calls them; `head` stands before `body`."""
+    """The values known so far by what the format calls them; `head` comes to stand before what the
+    block has. Operators go to it at once: the first one's links to its neighbours then belong to
+    those that Python keeps for all without a dictionary each."""
 
     values: dict[Key, SSAValue] = field(default_factory=dict[Key, SSAValue])
     block: Block = field(default_factory=Block)
     inputs: list[str] = field(default_factory=list[str])
     head: list[Operation] = field(default_factory=list[Operation])
-    body: list[Operation] = field(default_factory=list[Operation])
 
     def take(self, keys: Sequence[Key], names: Sequence[str], types: Sequence[Type]) -> None:
         """The function's arguments."""
@@ -83,12 +84,17 @@ class Draft(Generic[Key]):
             op.attributes["memgraph.operator"] = StringAttr(own)
         op.attributes["memgraph.source"] = source
         self.values.update(zip(keys, op.results, strict=True))
-        (self.head if early else self.body).append(op)
+        if early:
+            self.head.append(op)
+        else:
+            self.block.add_op(op)
 
     def function(self, name: str, returned: Sequence[SSAValue]) -> FuncOp:
         """The function with the default memory model. Of `head` only what is used stays: an attempt
         at a typed operation may have asked for constants in vain."""
-        self.block.add_ops([*self.head, *self.body, ReturnOp(*returned)])
+        end = ReturnOp(*returned)
+        self.block.add_op(end)
+        self.block.insert_ops_before(self.head, self.block.first_op or end)
         types = [a.type for a in self.block.args], [v.type for v in returned]
         func = FuncOp(name, types, Region(self.block))
         if self.inputs:

@@ -228,7 +228,7 @@ class _Computation:
     ) -> list[SSAValue]:
         """Let all that reads a donated parameter come before what writes the result over it, and
         return the results. Raises MemoptError for a reader behind that in the text."""
-        step = {op: k for k, op in enumerate(self.draft.body)}
+        step = {op: k for k, op in enumerate(self.draft.block.ops)}
         waits: dict[Operation, list[Operation]] = {}
         for path, number, inside in self.module.aliases:
             parameter = parameters[number] if number < len(parameters) else None
@@ -256,7 +256,7 @@ class _Computation:
         """Give tokens to operations that others wait for, and return the results again."""
         awaited = {first for firsts in waits.values() for first in firsts}
         tokens: dict[Operation, SSAValue] = {}
-        for k, op in enumerate(self.draft.body):
+        for op in list(self.draft.block.ops):
             if op not in awaited and op not in waits:
                 continue
             types = [r.type for r in op.results] + ([AfterType()] if op in awaited else [])
@@ -271,7 +271,8 @@ class _Computation:
             returned = [results.get(v, v) if isinstance(v, OpResult) else v for v in returned]
             if op in awaited:
                 tokens[op] = new.results[-1]
-            self.draft.body[k] = new
+            self.draft.block.insert_op_before(new, op)
+            op.detach()
             op.erase()
         return returned
 

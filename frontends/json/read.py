@@ -124,7 +124,7 @@ def function_of(graph: Graph) -> FuncOp:
         if storage.persistent:
             op = VariableOp(storage.name, storage.type)
             name_results(op, [storage.name])
-            draft.body.append(op)
+            draft.block.add_op(op)
     awaited = {first for firsts in tokens for first in firsts}
     for node in graph.nodes:
         gives = node.number in awaited

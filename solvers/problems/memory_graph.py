@@ -65,7 +65,7 @@ __all__ = [
 Proof = Literal["flow", "search", "ilp", "none"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """A storage group: the values that share one base address. `size` in bytes, not rounded."""
 
@@ -79,7 +79,7 @@ class Group:
     alignment: int | None = None  # of its offset, in place of the graph's
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class InPlace:
     """`operator` can write all of group `result` over group `operand`, if that dies there, `inside`
     bytes from its start; it has to if that is `forced`."""

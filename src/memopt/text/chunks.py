@@ -89,8 +89,7 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         from memopt.cli.explain import explain
 
         print(explain(module, claimed), file=sys.stderr)
-    return emit(
-        module,
-        job.target,
-        Wanted(job.folder, job.generic, job.model_name, bool(claimed), checked_among(known)),
-    )
+    checked = checked_among(known)
+    known.clear()  # which takes as much memory as the module itself
+    wanted = Wanted(job.folder, job.generic, job.model_name, bool(claimed), checked)
+    return emit(module, job.target, wanted)
