@@ -46,9 +46,9 @@ def printed(attr: Attribute) -> str:
     entry = _texts.get(id(attr))
     if entry is not None and entry[0]() is attr:
         return entry[1]
-    text, number = str(attr), id(attr)
+    text, number, texts = str(attr), id(attr), _texts  # which is no name any more at Python's end
     if len(text) < LONG:
-        _texts[number] = ref(attr, lambda _: _texts.pop(number, None)), text
+        texts[number] = ref(attr, lambda _: texts.pop(number, None)), text
     return text
 
 
@@ -97,7 +97,7 @@ class _Digest:
         """Return the printer's text of an attribute."""
         # every operation has an order of its own, and nearly a type: they go without the printer,
         # and the former, which is nowhere else, without being kept
-        if isinstance(attr, IntegerAttr):
+        if attr.__class__ is IntegerAttr:
             number = cast("IntegerAttr[IntegerType]", attr)
             if number.type is i64:
                 return f"{number.value.data} : i64"
