@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TypeGuard, cast
 from weakref import ref
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, NoneAttr, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, NoneAttr, StringAttr, TensorType, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block
 
@@ -47,7 +47,7 @@ def printed(attr: Attribute) -> str:
     if entry is not None and entry[0]() is attr:
         return entry[1]
     text, number, texts = str(attr), id(attr), _texts  # which is no name any more at Python's end
-    if len(text) < LONG:
+    if len(text) < LONG and not isinstance(attr, StringAttr):  # every operator has a name
         texts[number] = ref(attr, lambda _: texts.pop(number, None)), text
     return text
 
