@@ -15,8 +15,9 @@ def solve(problem: TrafficProblem, time_limit: float | None = None) -> Traffic:
     first = belady.solve(problem)
     if not first.moved:
         return first
-    annealing = Annealing(Packer(problem), list(range(problem.steps)))
+    packer = Packer(problem)
+    annealing = Annealing(packer, list(range(problem.steps)))
     annealing.run(tries_of(problem.steps, WORK), clock.deadline(time_limit))
-    stays = annealing.packer.kept(annealing.best.gaps)
+    stays = packer.kept(annealing.best.gaps)
     moved = moved_bytes(problem, stays)
     return Traffic(moved, 0, stays) if moved < first.moved else first
