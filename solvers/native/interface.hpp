@@ -12,7 +12,7 @@
 
 // Raised with every change of this interface or of a stream; solvers/native/library.py has the same
 // number.
-constexpr std::int32_t MEMOPT_INTERFACE = 7;
+constexpr std::int32_t MEMOPT_INTERFACE = 8;
 
 MEMOPT_API std::int32_t memopt_interface();
 
@@ -97,6 +97,11 @@ MEMOPT_API std::int32_t memopt_beam_advance(void* search, std::int64_t work,
 MEMOPT_API void memopt_beam_offsets(const void* search, std::int64_t* offsets);
 
 MEMOPT_API void memopt_beam_destroy(void* search);
+
+// Best fit of solvers/placement/methods/best_fit.py, at once; best_fit.cpp describes the stream.
+// Write the offset of each item. Return 0, or 1 where a search would be null.
+MEMOPT_API std::int32_t memopt_best_fit(const std::int64_t* numbers, std::int64_t count,
+                                        std::int64_t* offsets);
 
 // Solve JSON graphs, those of src/memopt/api/plain_graphs.py, as src/memopt/api/peaks.py does. Graph
 // i is the text from ends[i - 1], or 0, to ends[i]; `settings` and `elements` are as small_graphs.py

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-INTERFACE = 7  # MEMOPT_INTERFACE of interface.hpp
+INTERFACE = 8  # MEMOPT_INTERFACE of interface.hpp
 FILE = "core.native"  # named so on every platform: `.so` would be a module of Python's
 LARGEST = (1 << 63) - 1  # what a number of the interface may be
 
@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "memopt_beam_advance": (c_int32, (c_void_p, c_int64, Numbers)),
     "memopt_beam_offsets": (None, (c_void_p, Numbers)),
     "memopt_beam_destroy": (None, (c_void_p,)),
+    "memopt_best_fit": (c_int32, (Numbers, c_int64, Numbers)),
     "memopt_json_graphs_solve": (
         c_int64,
         (

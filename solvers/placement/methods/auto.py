@@ -94,8 +94,12 @@ def _greedy(
     if len(items) > SEARCHED_ITEMS:
         started = clock.now()
         if deadline is not None:
-            yield from first_answers(problem, deadline)
-            if clock.late(clock.sooner(deadline, LONGER * (clock.now() - started))):
+            first: list[Placement] = []
+            for answer in first_answers(problem, deadline):
+                first.append(answer)
+                yield answer
+            latest = clock.sooner(deadline, LONGER * (clock.now() - started))
+            if len(first) == 1 or clock.late(latest):
                 return
         yield from _planar(problem, items, deadline)
         yield _ordered(problem, items, _between)

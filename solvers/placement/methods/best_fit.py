@@ -4,47 +4,57 @@ A skyline over time starts flat at address 0. Again and again its lowest stretch
 several) gets the longest-lived buffer that fits into it in time; if none does, the stretch is
 lifted to its lower neighbour and joined with it.
 
-Where a search begins with it and time ends first, what waits lies above what lives with it, the
-longest-lived first.
-
 Fixed buffers are placed first, and what the skyline proposes is moved up past them. Where there are
-none, nothing lies above the skyline, and nobody has to be asked what is free.
+none, nothing lies above the skyline, and nobody has to be asked what is free: then the native
+library (`native_best_fit.py`) gives many buffers the same offsets, sooner.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from importlib import import_module
 from typing import Any
 
 from memopt.dialects.arithmetic.lazy_numpy import is_loaded, np
-from memopt.solvers import clock
+from memopt.solvers.native.library import library
 from memopt.solvers.placement.address_space import AddressSpace, address_space
 from memopt.solvers.placement.rectangles import placement_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
+NATIVE = "memopt.solvers.placement.native_best_fit"  # loaded when many are placed
+SOON = 500  # items that Python places as soon as that is loaded
+
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """Return the placement; `time_limit` is not used."""
-    return solve_until(problem, None)
-
-
-def solve_until(problem: PlacementProblem, deadline: float | None) -> Placement:
-    """Return the placement, for who begins with it; from `deadline` on what waits is stacked."""
     items = problem.items
-    fixed = any(item.fixed is not None for item in items)
-    space = address_space(items) if fixed else _Above(items)
+    space = address_space(items) if _has_fixed(items) else _Above(items)
     for item in items:
         if item.fixed is not None:
             space.put(item, item.fixed)
         elif not item.pieces:
             space.put(item, 0)
     movable = [i for i in items if i.fixed is None and i.pieces]
-    if movable and not _fill(movable, space, deadline):
-        if sum(space.offsets[i.index] < 0 for i in movable) > len(movable) / 2:
-            for item in movable:  # little stands, and a stack of all is lower than one on it
-                space.offsets[item.index] = -1
-        _stack(items, space.offsets)
+    offsets: Sequence[int] | None = None
+    if is_native(problem):
+        native: Any = import_module(NATIVE)
+        offsets = native.offsets_of(movable)  # None for what overflows there
+    if offsets is not None:
+        for item, offset in zip(movable, offsets, strict=True):
+            space.put(item, offset)
+    elif movable:
+        _fill(movable, space)
     return placement_of(problem, items, space.offsets)
+
+
+def is_native(problem: PlacementProblem) -> bool:
+    """Return whether the native library is asked."""
+    items = problem.items
+    return len(items) > SOON and not _has_fixed(items) and library() is not None
+
+
+def _has_fixed(items: Sequence[Item]) -> bool:
+    return any(item.fixed is not None for item in items)
 
 
 class _Above:
@@ -60,16 +70,10 @@ class _Above:
         return at_least + -at_least % item.alignment
 
 
-def _fill(movable: list[Item], space: AddressSpace | _Above, deadline: float | None) -> bool:
-    """Place the items; False where time is over before all are."""
-    started = clock.now()
+def _fill(movable: list[Item], space: AddressSpace | _Above) -> None:
     waiting = _Waiting(movable)
     skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
-    # what waits has to be stacked, and the answer verified, which is some sorting too
-    deadline = clock.sooner(deadline, 2 * (clock.now() - started))
     for _ in movable:
-        if clock.late(deadline):
-            return False
         while True:
             at, start, end, height = skyline.lowest()
             item = waiting.take(start, end)
@@ -79,30 +83,6 @@ def _fill(movable: list[Item], space: AddressSpace | _Above, deadline: float | N
         offset = space.first_fit(item, height)
         space.put(item, offset)
         skyline.fill(at, [(lower, upper, offset + top) for lower, upper, top in item.tops])
-    return True
-
-
-def _stack(items: Sequence[Item], offsets: list[int]) -> None:
-    """Give each item without an offset one above all that lives with it."""
-    pieces = [p for i in items for p in i.pieces]
-    lower, upper = np.array([p.lower for p in pieces]), np.array([p.upper for p in pieces])
-    steps = np.unique(np.concatenate((lower, upper)))
-    ends = zip(
-        np.searchsorted(steps, lower).tolist(), np.searchsorted(steps, upper).tolist(), strict=True
-    )
-    spans = {i.index: [(next(ends), p.at, p.size) for p in i.pieces] for i in items}
-    heights = np.zeros(len(steps), np.int64)
-
-    def rank(item: Item) -> tuple[int, ...]:
-        return offsets[item.index] < 0, item.lower - item.upper, -item.size, item.index
-
-    for item in sorted(items, key=rank):
-        own = [(heights[first:last], at, size) for (first, last), at, size in spans[item.index]]
-        if offsets[item.index] < 0:
-            offset = max(0, *(int(below.max()) - at for below, at, _ in own))
-            offsets[item.index] = offset + -offset % item.alignment
-        for below, at, size in own:
-            np.maximum(below, offsets[item.index] + at + size, out=below)
 
 
 # Items that are asked one by one sooner than as an array, and than numpy is loaded: 0.1 s.

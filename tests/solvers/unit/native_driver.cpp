@@ -136,6 +136,12 @@ bool search_beam(const Numbers& numbers, Random& random, bool hostile) {
     return true;
 }
 
+bool place_best_fit(const Numbers& numbers) {
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    Numbers offsets(numbers.size());  // an item takes more numbers than one
+    return memopt_best_fit(numbers.data(), count, offsets.data()) == 0;
+}
+
 std::string broken_text(std::string text, Random& random) {
     static const char* const parts[] = {"\"", "{", "}", "[", "]", ",", ":", "\\", "-", "0",
                                         "99999999999999999999", "1e9", "null", "true", "\x7f",
@@ -185,6 +191,7 @@ bool write_array(const Numbers& numbers, Random& random) {
 bool search(const Numbers& numbers, Random& random, std::int64_t kind, bool hostile) {
     if (kind == 4) return write_array(numbers, random) || !hostile;
     if (kind == 3) return solve_graphs(numbers, random, hostile);
+    if (kind == 6) return place_best_fit(numbers);
     if (kind == 5) return search_beam(numbers, random, hostile);
     if (kind == 2) return search_ejections(numbers, random, hostile);
     return kind ? search_corners(numbers, random, hostile)

@@ -14,11 +14,12 @@ from oracles import random_graph, random_order
 from placed_parts import random_parts
 from random_placements import random_problem
 
-from memopt.solvers.placement import native_ejections, skyline_beam
+from memopt.solvers.placement import native_best_fit, native_ejections, skyline_beam
 from memopt.solvers.placement.native_corners import problem_of
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.skyline_corners import CornerSearch
 from memopt.solvers.problems.memory_graph import profile
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.scheduling.best_first import Switches
 from memopt.solvers.scheduling.native_search import NativeSearch
 from memopt.solvers.theory.ideals import renumber
@@ -29,7 +30,7 @@ DRIVER = Path(__file__).with_name("native_driver.cpp")
 FLAGS = ("-std=c++20", "-g1", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS")
 MUTATIONS = 20_000
-DOWNSETS, CORNERS, EJECTIONS, JSON, ARRAY, BEAMS = 0, 1, 2, 3, 4, 5
+DOWNSETS, CORNERS, EJECTIONS, JSON, ARRAY, BEAMS, BEST_FIT = range(7)
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +76,16 @@ def beams() -> list["array[int]"]:
     return streams
 
 
-def boxes() -> list["array[int]"]:
+def boxes() -> list[tuple[Item, ...]]:
     """Problems of 2 to 60 buffers, with parts and what is fixed."""
     rng = random.Random(3)
     problems = [random_problem(rng, most) for most in (2, 8, 20, 60)]
     problems += [random_parts(rng, most) for most in (4, 20)]
-    return [native_ejections.problem_of(problem.items) for problem in problems]
+    return [problem.items for problem in problems]
+
+
+def movable(items: tuple[Item, ...]) -> list[Item]:
+    return [i for i in items if i.fixed is None and i.pieces]
 
 
 def json_graphs() -> list["array[int]"]:
@@ -98,10 +103,11 @@ def test_nothing_is_undefined_whatever_the_numbers(driver: Path, fuzz: float) ->
         for kind, streams in (
             (DOWNSETS, downsets()),
             (CORNERS, corners()),
-            (EJECTIONS, boxes()),
+            (EJECTIONS, [native_ejections.problem_of(items) for items in boxes()]),
             (JSON, json_graphs()),
             (ARRAY, [array("q", (rng.getrandbits(63) for _ in range(40)))]),
             (BEAMS, beams()),
+            (BEST_FIT, [native_best_fit.problem_of(movable(items)) for items in boxes()]),
         )
         for stream in streams
     )
