@@ -172,6 +172,7 @@ def _check_branches(func: FuncOp) -> None:
     """Raise MemoptError unless operators work in at least as many bytes as the arena of each
     function that they run, and those that run the same one there in the same bytes."""
     places: dict[FuncOp, int] = {}
+    bodies: dict[str, FuncOp] = {}
     for op in func.body.walk():
         blocks, scratch = callee_scratch(op), scratch_list(op) or ()
         for callee in run_by(op):
@@ -186,20 +187,20 @@ def _check_branches(func: FuncOp) -> None:
                     raise MemoptError(text, place_of(op))
                 _check_counted(op, callee, scratch[k] if len(scratch) == len(blocks) else None)
                 place = scratch[k].offset.data
-                if block.level is None and _callees(op):
+                if block.level is None and _callees(op, bodies):
                     continue  # its tensors are in each of its callers
                 if places.setdefault(callee, place) != place:
                     name = f"{operator_kind(op)} runs @{callee.sym_name.data}"
                     text = f"{name} at {place}, another operator elsewhere"
                     raise MemoptError(text, place_of(op))
         if op.parent_op() is func:
-            for callee in _callees(op):
+            for callee in _callees(op, bodies):
                 _check_counted(op, callee, scratch[0] if scratch else None)
             if op.regions:
-                _check_regions(op)
+                _check_regions(op, bodies)
 
 
-def _check_regions(op: Operation) -> None:
+def _check_regions(op: Operation, bodies: dict[str, FuncOp]) -> None:
     """Raise MemoptError unless what calls in the regions of an operation make has bytes of its own
     behind those of the functions: of a loop all of it, of a branch what is not its result."""
     needed: list[SSAValue] = []
@@ -210,7 +211,7 @@ def _check_regions(op: Operation) -> None:
             if not is_result and bytes_of(value.type) is not None:
                 needed.append(value)
     own = (scratch_list(op) or ())[1:]
-    if (needed or _callees(op)) and len(own) != len(needed):
+    if (needed or _callees(op, bodies)) and len(own) != len(needed):
         text = f"{len(needed)} tensors are made in its regions, {len(own)} are counted"
         raise MemoptError(f"{operator_kind(op)}: {text}; run memgraph-branches", place_of(op))
     for value, scratch in zip(needed, own, strict=False):
@@ -219,19 +220,18 @@ def _check_regions(op: Operation) -> None:
             raise MemoptError(f"{text}; run memgraph-branches", place_of(op))
 
 
-def _callees(op: Operation) -> list[FuncOp]:
+def _callees(op: Operation, bodies: dict[str, FuncOp]) -> list[FuncOp]:
     """Return the functions with a body whose names an operation, or one in its regions, calls;
-    found here, and not by whom the plan asks."""
+    found here, and not by whom the plan asks. `bodies` has those of the module by name, and is
+    filled by who first calls one."""
     names = {inner.callee.string_value() for inner in op.walk() if isinstance(inner, CallOp)}
-    module: Operation | None = op if names else None
+    module: Operation | None = op if names and not bodies else None
     while module is not None and not isinstance(module, ModuleOp):
         module = module.parent_op()
-    bodies = module.body.block.ops if module is not None else ()
-    return [
-        each
-        for each in bodies
-        if isinstance(each, FuncOp) and each.sym_name.data in names and not each.is_declaration
-    ]
+    for each in module.body.block.ops if module is not None else ():
+        if isinstance(each, FuncOp) and not each.is_declaration:
+            bodies[each.sym_name.data] = each
+    return [bodies[name] for name in sorted(names & bodies.keys())]
 
 
 def _check_counted(op: Operation, callee: FuncOp, scratch: ScratchAttr | None) -> None:

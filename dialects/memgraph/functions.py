@@ -1,8 +1,10 @@
 """Functions of a module: which there are, their body, their arguments."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
+from weakref import ref
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
@@ -104,13 +106,22 @@ def only_function(module: Operation) -> FuncOp:
     return roots[0]
 
 
-def _numbered(op: Operation) -> dict[int, FuncOp]:
-    """Return the functions of the module of `op` by the numbers of their subgraphs."""
-    module = _module_of(op)
-    return {} if module is None else {subgraph_of(func): func for func in functions(module)}
+Numbered = Callable[[], Mapping[int, FuncOp]]
 
 
-def run_by(op: Operation, table: Mapping[int, FuncOp] | None = None) -> tuple[FuncOp, ...]:
+def _numbered(op: Operation) -> Numbered:
+    """Return what returns the functions of the module of `op` by the numbers of their subgraphs,
+    found when it is asked first."""
+
+    @cache
+    def table() -> dict[int, FuncOp]:
+        module = _module_of(op)
+        return {} if module is None else {subgraph_of(func): func for func in functions(module)}
+
+    return table
+
+
+def run_by(op: Operation, table: Numbered | None = None) -> tuple[FuncOp, ...]:
     """Return the functions that an operator runs: those of the subgraphs that its options name, or
     those that it calls. `table` has those of its module by number, for who asks of many
     operators."""
@@ -127,9 +138,23 @@ def called_by(op: Operation) -> tuple[FuncOp, ...]:
     module = _module_of(op) if calls else None
     if module is None:
         return ()
-    named = {func.sym_name.data: func for func in functions(module)}
-    callees = (named.get(call.callee.string_value()) for call in calls)
+    callees = (_named(module, call.callee.string_value()) for call in calls)
     return tuple(dict.fromkeys(func for func in callees if func is not None))
+
+
+_by_name: list[tuple[ref[ModuleOp], dict[str, FuncOp]]] = []  # of the module asked last, if any
+
+
+def _named(module: ModuleOp, name: str) -> FuncOp | None:
+    """Return the function of a module that has a name and a body, from a table that is made again
+    where it has no function that is still there under this name."""
+    table = _by_name[0][1] if _by_name and _by_name[0][0]() is module else {}
+    func = table.get(name)
+    if func is None or func.parent is not module.body.block or func.sym_name.data != name:
+        table = {f.sym_name.data: f for f in module.body.block.ops if isinstance(f, FuncOp)}
+        _by_name[:] = [(ref(module), table)]
+        func = table.get(name)
+    return func if func is not None and func.body.blocks else None
 
 
 def callees_in(block: Block) -> set[str]:
@@ -138,9 +163,7 @@ def callees_in(block: Block) -> set[str]:
     return {op.callee.string_value() for op in block.walk() if isinstance(op, CallOp)}
 
 
-def _named_by_options(
-    op: Operation, table: Mapping[int, FuncOp] | None = None
-) -> tuple[FuncOp, ...]:
+def _named_by_options(op: Operation, table: Numbered | None = None) -> tuple[FuncOp, ...]:
     """Return the functions of the subgraphs that an operator's options name."""
     options = op.properties.get("options")
     if options is None or not isinstance(options, DictionaryAttr):
@@ -152,7 +175,7 @@ def _named_by_options(
     ]
     if not numbers:
         return ()
-    by_number = _numbered(op) if table is None else table
+    by_number = (table or _numbered(op))()
     return tuple(by_number[number] for number in dict.fromkeys(numbers) if number in by_number)
 
 
@@ -259,8 +282,8 @@ def is_run(func: FuncOp) -> bool:
     """Return whether an operator of the module runs `func`."""
     module = _module_of(func)
     present = [] if module is None else list(functions(module))
-    table = _numbered(func) if len(present) > 1 else {}
-    return bool(table) and any(func in run_by(op, table) for f in present for op in f.walk())
+    table = _numbered(func)
+    return len(present) > 1 and any(func in run_by(op, table) for f in present for op in f.walk())
 
 
 def _function_of(op: Operation) -> FuncOp:

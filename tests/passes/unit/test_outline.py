@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from deep import SEEDS, seeds
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -17,7 +17,7 @@ from memopt.compile.driver import build_pipeline, load_text, new_context
 from memopt.dialects.foreign import regions
 from memopt.dialects.memgraph import functions as memgraph_functions
 from memopt.dialects.memgraph.errors import MemoptError
-from memopt.dialects.memgraph.functions import body_of, functions
+from memopt.dialects.memgraph.functions import body_of, called_by, functions
 from memopt.dialects.memgraph.names import full_name
 from memopt.dialects.memgraph.plan import bytes_offset, places_of, plan_of, scratch_list
 from memopt.dialects.memgraph.tensors import bytes_of, shape_of
@@ -422,3 +422,27 @@ def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert name not in FAULTS
             return
     pytest.fail("nobody saw it")
+
+
+def test_functions_that_are_called_are_those_that_are_there_now() -> None:
+    """Also behind a name that changed, another function in its place, and another module."""
+    text = "func.func @f() {\n func.return\n}\nfunc.func @main() {\n func.call @f() : () -> ()\n"
+    module, other = (
+        load_text(new_context(), f"{text} func.return\n}}\n", "in.mlir") for _ in range(2)
+    )
+    first, *_ = functions(module)
+    calls = [next(op for op in m.walk() if isinstance(op, CallOp)) for m in (module, other)]
+    copy = first.clone()
+    for _ in range(2):
+        assert called_by(calls[0]) == (first,)
+        assert called_by(calls[1]) == (next(functions(other)),)
+    first.properties["sym_name"] = StringAttr("g")
+    assert called_by(calls[0]) == ()
+    module.body.block.add_op(copy)
+    assert called_by(calls[0]) == (copy,)
+    copy.detach()
+    assert called_by(calls[0]) == ()
+    first.properties["sym_name"] = StringAttr("f")
+    assert called_by(calls[0]) == (first,)
+    first.body.detach_block(0)
+    assert called_by(calls[0]) == ()
