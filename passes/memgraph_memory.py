@@ -117,8 +117,8 @@ def assign_known(
     """Assign one function's buffers, from what is known of it; the plan is not written yet.
 
     `time_limit` in seconds. With `reorder` in another order, if one is found in which that costs
-    less. Raises MemoptError where they do not fit, with what is missing and
-    where, and PassFailedException if nothing was found in time.
+    less. Raises MemoptError where they do not fit, with what is missing and where, and
+    PassFailedException if nothing was found in time.
     """
     started, deadline = clock.now(), clock.deadline(time_limit)
     planned = known if known is not None and known.facts is not None else read_plan(func)
@@ -173,12 +173,15 @@ def _reordered(
     late: Any = import_module("memopt.solvers.memories.cost_order")  # for the few
     extracted = only_chosen(extracted, {})
 
+    tried: dict[tuple[int, ...], Tenants] = {}
+
     def problem_in(order: Sequence[int]) -> MemoryProblem:
-        return tenants_of(extracted, banks, spill, order).problem
+        tenants = tried[tuple(order)] = tenants_of(extracted, banks, spill, order)
+        return tenants.problem
 
     chosen = late.least_cost_order(problem_in, extracted.graph.predecessors, seconds)
     order, answer, bound = chosen.order, chosen.assignment, facts.lower_bound
-    tenants = tenants_of(extracted, banks, spill, order)
+    tenants = tried[order]
     if order != tuple(range(len(order))):
         func.attributes.pop(OFF_CHIP, None)  # counted in the order before
         keys = keys_of(extracted, tenants, order)

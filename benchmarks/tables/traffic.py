@@ -110,7 +110,7 @@ def orders(tick: Callable[[str], None], time_limit: float | None, quick: bool) -
         ),
         (
             "On the chip: a quarter, a half and three quarters of the least peak. Cost:"
-            " `memgraph-memory{reorder=true}`, within the time limit for each order.",
+            " `memgraph-memory`, without and with `reorder=true`, each within the time limit.",
         ),
     )
     for name in ORDERED[:1] if quick else ORDERED:

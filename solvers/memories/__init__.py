@@ -55,8 +55,11 @@ LARGEST_PACKED = 2_000  # tenants that are packed whatever the time is
 LARGEST = 20_000  # variables of a program that is tried at all
 
 
-def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignment:
-    """The cheapest assignment found, and what is proven of it; `time_limit` in seconds.
+def assign(
+    problem: MemoryProblem, time_limit: float | None = None, always: bool = False
+) -> Assignment:
+    """The cheapest assignment found, and what is proven of it; `time_limit` in seconds, with
+    `always` beside the limit of CP-SAT's work.
 
     Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
     the bounds excludes one.
@@ -77,7 +80,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
         if best is None:
             raise ProblemError("no greedy assignment fits, and it is too large for the exact one")
         return _checked(problem, best, bound, "none", left())
-    relaxed = _solve(problem, best, left(), offsets=False)
+    relaxed = _solve(problem, best, left(), offsets=False, always=always)
     if relaxed.infeasible:
         raise _late("shortfall").shortfall(problem, left(), WORK)
     bound = max(bound, relaxed.bound)
@@ -86,7 +89,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
         best = packed
     if best is not None and cost_of(problem, best) == bound:
         return _checked(problem, best, bound, "ilp", left())
-    exact = _solve(problem, best, left(), offsets=True)
+    exact = _solve(problem, best, left(), offsets=True, always=always)
     if exact.infeasible:
         raise _late("shortfall").shortfall(problem, left(), WORK)
     bound = max(bound, exact.bound)
@@ -109,6 +112,7 @@ def _solve(
     best: tuple[tuple[Visit, ...], ...] | None,
     seconds: float | None,
     offsets: bool,
+    always: bool,
 ) -> "Solved":
     late = _late("program")
     program = late.new_program(problem)
@@ -116,7 +120,7 @@ def _solve(
         late.add_offsets(program)
     if best is not None:
         late.hint(program, best)
-    solved: Solved = late.run(program, seconds, WORK)
+    solved: Solved = late.run(program, seconds, WORK, always)
     return solved
 
 

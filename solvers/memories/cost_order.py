@@ -3,8 +3,10 @@
     answer = least_cost_order(problem_in, predecessors)     # problem_in(order) -> MemoryProblem
     answer.order, answer.assignment.cost, answer.lower_bound
 
-Of few orders each is assigned. Of many, simulated annealing (`packing.py`) looks for some by the
-loads of the banks alone, and the best of these are assigned. Bound: `cost_bound.py`.
+The order that is given is assigned first, as if it were the only one. Of few orders each of the
+others is. Of many, simulated annealing (`packing.py`) looks for some by the loads of the banks
+alone, from the given order and from one for little traffic outside of the cheapest bank, and those
+that load the banks best are assigned. Bound: `cost_bound.py`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +16,17 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import assign
 from memopt.solvers.memories.cost_bound import bound_of_costs
-from memopt.solvers.memories.packing import Annealing, Packed, tries_of
+from memopt.solvers.memories.packing import Annealing, Packed, Packer, tries_of
+from memopt.solvers.memories.traffic import Tensor, TrafficProblem
+from memopt.solvers.memories.traffic_bound import before_of
 from memopt.solvers.memories.traffic_order import Moves
-from memopt.solvers.problems.memories import Assignment, MemoryProblem, NoRoomError
+from memopt.solvers.problems.memories import Assignment, MemoryProblem, NoRoomError, Tenant
 
 FEW = 24  # orders of which each is assigned
-WORK, RUNS = 300_000, 2  # operators that a run looks at; each run has another seed
-BOUND_SHARE, SEARCH_SHARE = 0.2, 0.4  # of the time limit
+WORK = 300_000  # operators that a run looks at
+TRAFFIC_WORK = 100_000  # operators that the run for traffic looks at
+ASSIGNED = 2  # of the orders that are found
+BOUND_SHARE, SEARCH_SHARE = 0.2, 0.5  # of the time that the given order leaves
 TOO_FULL = 64  # what a byte costs that no memory has room for, in bytes of the dearest memory
 
 Order = tuple[int, ...]
@@ -45,54 +51,109 @@ def least_cost_order(
 ) -> CostOrder:
     """Return the cheapest order found in `time_limit` seconds, or without one in so much `work`.
 
-    Operators are numbered in a legal order, which the answer costs no more than if it can be
-    assigned. Raises what `assign` does of the first order
-    if none can be assigned.
+    Operators are numbered in a legal order, which is assigned first, within the limit or in what it
+    takes without one: the answer costs no more than that. The others share what is left. Raises
+    what `assign` does of the first order if none can be assigned.
     """
     deadline = clock.deadline(time_limit)
+    answers = _Answers()
     own = tuple(range(len(predecessors)))
     problem = problem_in(own)
     problem.check()
+    answers.offer(own, problem, clock.left(deadline))
+    bound = problem.least
+    if answers.is_above(bound) and not clock.late(deadline):
+        seconds = clock.left(deadline, BOUND_SHARE)
+        bound = max(bound, bound_of_costs(problem, predecessors, seconds))
     few = _few_orders(predecessors)
-    bound = max(
-        problem.least, bound_of_costs(problem, predecessors, clock.left(deadline, BOUND_SHARE))
-    )
-    candidates = dict.fromkeys(few or [own])
-    if few is None:
-        packer, moves = BankPacker(problem), Moves(predecessors)
+    others: Sequence[Order] = ()
+    if answers.is_above(bound) and not clock.late(deadline):
         searched = clock.deadline(clock.left(deadline, SEARCH_SHARE))
-        for seed in range(RUNS):
-            annealing = Annealing(packer, own, seed, moves)
-            annealing.run(tries_of(problem.steps, work), searched)
-            candidates[tuple(annealing.best_order)] = None
-    best: tuple[Assignment, Order] | None = None
-    refused: ProblemError | None = None
-    bounds: list[int] = []
-    for k, order in enumerate(candidates):
-        if best is not None and (best[0].cost <= bound or clock.late(deadline)):
-            bounds.append(bound)
+        others = few or _searched(problem, predecessors, work, searched)
+        others = [order for order in others if order != own]
+    for k, order in enumerate(others):
+        if not answers.is_above(bound) or clock.late(deadline):
             break
+        answers.offer(order, problem_in(order), clock.left(deadline, 1 / (len(others) - k)))
+    if few is not None and len(answers.bounds) == len(few):
+        bound = max(bound, min((b for b in answers.bounds if b is not None), default=bound))
+    return answers.answer(bound)
+
+
+class _Answers:
+    """The `best` of the orders that were assigned, and of each a bound; None of one that has no
+    room."""
+
+    def __init__(self) -> None:
+        self.best: tuple[Order, Assignment] | None = None
+        self.refused: ProblemError | None = None
+        self.bounds: list[int | None] = []
+
+    def offer(self, order: Order, problem: MemoryProblem, seconds: float | None) -> None:
+        """Assign an order, with CP-SAT's work as a limit beside the `seconds`."""
         try:
-            answer = assign(problem_in(order), clock.left(deadline, 1 / (len(candidates) - k)))
+            answer = assign(problem, seconds, always=True)
         except ProblemError as error:
-            refused = refused or error
-            if not isinstance(error, NoRoomError):
-                bounds.append(bound)
-            continue
-        bounds.append(answer.lower_bound)
-        if best is None or answer.cost < best[0].cost:
-            best = answer, order
-    if best is None:
-        assert refused is not None
-        raise refused
-    answer, order = best
-    if few is not None:
-        bound = max(bound, min(bounds))
-    bound = min(bound, answer.cost)
-    if bound > answer.lower_bound:  # what bounds all orders bounds this one
-        proof = "ilp" if bound == answer.cost else answer.proof
-        answer = replace(answer, lower_bound=bound, proof=proof)
-    return CostOrder(order, answer, bound)
+            self.refused = self.refused or error
+            self.bounds.append(None if isinstance(error, NoRoomError) else problem.least)
+            return
+        self.bounds.append(answer.lower_bound)
+        if self.best is None or answer.cost < self.best[1].cost:
+            self.best = order, answer
+
+    def is_above(self, bound: int) -> bool:
+        """Return whether what was found is dearer than a bound, or nothing was."""
+        return self.best is None or self.best[1].cost > bound
+
+    def answer(self, bound: int) -> CostOrder:
+        """Return the best, with a bound of all orders, which bounds this one too."""
+        if self.best is None:
+            assert self.refused is not None
+            raise self.refused
+        order, answer = self.best
+        bound = min(bound, answer.cost)
+        if bound > answer.lower_bound:
+            proof = "ilp" if bound == answer.cost else answer.proof
+            answer = replace(answer, lower_bound=bound, proof=proof)
+        return CostOrder(order, answer, bound)
+
+
+def _searched(
+    problem: MemoryProblem,
+    predecessors: Sequence[Sequence[int]],
+    work: int,
+    deadline: float | None,
+) -> list[Order]:
+    """Return the orders that load the banks best of those that are found until `deadline`, the best
+    first. Step t of the problem is operator t."""
+    packer, moves, own = BankPacker(problem), Moves(predecessors), range(problem.steps)
+    outside = Annealing(Packer(traffic_problem(problem, before_of(predecessors))), own, 0, moves)
+    outside.run(tries_of(problem.steps, min(work, TRAFFIC_WORK)), deadline)
+    costs: dict[Order, int] = {}
+    for seed, start in enumerate((outside.best_order, own, own)):
+        if clock.late(deadline):
+            break
+        annealing = Annealing(packer, start, seed, moves)
+        annealing.run(tries_of(problem.steps, work), deadline)
+        costs[tuple(annealing.best_order)] = annealing.best.moved
+    costs.pop(tuple(own), None)
+    return sorted(costs, key=lambda order: costs[order])[:ASSIGNED]
+
+
+def traffic_problem(problem: MemoryProblem, before: Sequence[int]) -> TrafficProblem:
+    """Return the tenants as tensors of which the cheapest bank is the chip."""
+    chip = min(problem.banks, key=lambda b: b.cost)
+    tensors = tuple(_tensor(t, problem.steps, before) for t in problem.tenants if t.size)
+    return TrafficProblem(tensors, problem.steps, (0,) * problem.steps, chip.capacity)
+
+
+def _tensor(t: Tenant, steps: int, before: Sequence[int]) -> Tensor:
+    """Return a tenant as a tensor that its first user makes, if the caller does not and this one is
+    before the others in every order; else as an input."""
+    first, *others = [u.step for u in t.uses if u.bytes and 0 <= u.step < steps] or [-1]
+    if t.uses[0].step < 0 or not all(before[v] >> first & 1 for v in others):
+        first, others = -1, [v for v in (first, *others) if v >= 0]
+    return Tensor(t.name, t.size, t.size, first, tuple(others), t.uses[-1].step >= steps)
 
 
 def _few_orders(predecessors: Sequence[Sequence[int]]) -> list[Order] | None:

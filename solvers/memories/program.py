@@ -227,10 +227,11 @@ class Solved:
     extra: tuple[int, ...]
 
 
-def run(program: Program, seconds: float | None, work: float) -> Solved:
+def run(program: Program, seconds: float | None, work: float, always: bool = False) -> Solved:
     """Solve on one thread: for `seconds`, or without a limit in time for `work`, CP-SAT's
-    deterministic measure of about a second each, so that the answer is the same everywhere."""
-    solver = solve(program.model, Limit(seconds, work), program.hint)
+    deterministic measure of about a second each, so that the answer is the same everywhere; with
+    `always` for no more than that in the seconds either."""
+    solver = solve(program.model, Limit(seconds, work, always), program.hint)
     return Solved(
         solver.found,
         solver.infeasible,

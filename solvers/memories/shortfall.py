@@ -1,5 +1,6 @@
 """Why it does not fit: the fewest bytes by which the memories would have to grow, and where."""
 
+from memopt.solvers import clock
 from memopt.solvers.memories.pack import pack
 from memopt.solvers.memories.program import add_offsets, new_program, run
 from memopt.solvers.problems.memories import (
@@ -17,22 +18,27 @@ TRIED = 50  # steps that are looked at for one that alone explains the shortfall
 def shortfall(problem: MemoryProblem, seconds: float | None, work: float) -> NoRoomError:
     """Return the error that states how many bytes a problem without an assignment lacks, and in
     which step."""
+    deadline = clock.deadline(seconds)
     program = new_program(problem, short=True)
     without_offsets = run(program, seconds, work)
     missing, exact = max(1, without_offsets.bound), False
     if without_offsets.feasible and without_offsets.optimal and without_offsets.value > 0:
         missing, exact = (
             without_offsets.value,
-            pack(_grown(problem, without_offsets.extra), without_offsets.visits, seconds)
+            pack(
+                _grown(problem, without_offsets.extra),
+                without_offsets.visits,
+                clock.left(deadline),
+            )
             is not None,
         )
     if not exact:
         program = new_program(problem, short=True)
         add_offsets(program)
-        with_offsets = run(program, seconds, work)
+        with_offsets = run(program, clock.left(deadline), work)
         missing = max(missing, with_offsets.bound)
         exact = with_offsets.feasible and with_offsets.value == missing
-    step, alone = _where(problem, missing, seconds, work)
+    step, alone = _where(problem, missing, deadline, work)
     live = (t for t in problem.tenants if _height(t, moment(step)))
     named = sorted(live, key=lambda t: -_height(t, moment(step)))
     return NoRoomError(missing, exact, step, alone, tuple(named))
@@ -50,7 +56,7 @@ def _height(tenant: Tenant, at: int) -> int:
 
 
 def _where(
-    problem: MemoryProblem, missing: int, seconds: float | None, work: float
+    problem: MemoryProblem, missing: int, deadline: float | None, work: float
 ) -> tuple[int, bool]:
     """The step that by itself lacks `missing` bytes, else the fullest."""
     loads: dict[int, int] = {}
@@ -68,7 +74,7 @@ def _where(
             if (h := _height(t, at))
         )
         alone = MemoryProblem(problem.banks, tenants, problem.steps)
-        solved = run(new_program(alone, short=True), seconds, work)
+        solved = run(new_program(alone, short=True), clock.left(deadline), work)
         if solved.feasible and solved.optimal and solved.value == missing:
             return step, True
     return order[0], False
