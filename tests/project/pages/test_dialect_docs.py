@@ -79,6 +79,7 @@ def test_tables_are_those_of_the_code() -> None:
         "memgraph.plan",
         "memgraph.chosen_inplace",
         "memgraph.again",
+        "memgraph.automatic_partition",
     }
     attributes = set(re.findall(r"^\| `[#!](memgraph\.\w+)` \|", DIALECT, re.MULTILINE))
     assert {a.name for a in MEMGRAPH.attributes} - OLD == attributes
