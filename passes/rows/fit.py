@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.memgraph_int8_io import store_border
 from memopt.passes.plan.extract import extract
-from memopt.passes.rows.expand import expand
+from memopt.passes.rows.expand import computing, expand, reads_received
 from memopt.passes.rows.minimise import Chosen, DoesNotFitError, ever_fewer_rows
 from memopt.passes.rows.numbers import in_rows
 from memopt.passes.rows.stream_input import close_stream, receive_rows
@@ -60,7 +60,9 @@ def fit_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozens
 
 def _fits_whole(func: FuncOp, fit: int, deadline: float | None) -> bool:
     """Return whether whole operators, which may compute in place where rows of them do not, have an
-    arena of `fit` bytes."""
+    arena of `fit` bytes. Where the input is received in rows, what reads it is none."""
+    if any(reads_received(op) for op in computing(func)):
+        return False
     graph = in_rows(func, frozenset()).graph
     order = schedule(graph, "auto", clock.left(deadline))
     return order.peak <= fit and _arena(graph, order, deadline) <= fit

@@ -137,3 +137,32 @@ def test_cycles_are_spent_on_bytes_that_are_asked_for(tmp_path: Path) -> None:
     assert is_in_place("--rewrite=all", "--fit=3K")
     assert not is_in_place("--rewrite=all", "--rows=none", "--ram=6000")
     assert is_in_place("--rewrite=all", "--rows=none", "--ram=5000")
+
+
+def test_whole_operators_receive_no_rows(tmp_path: Path, capsys: Any) -> None:
+    """The depthwise window in place needs less whole than in rows; what reads the input is cut."""
+    path = tmp_path / "received.mlir"
+    path.write_text(
+        """
+!x = tensor<1x32x16x8xf32, #memgraph.encoding<nhwc>>
+!w = tensor<1x3x1x8xf32, #memgraph.encoding<ihwo>>
+func.func @main(%1: !x) -> !x {
+  %w = memgraph.constant dense<1.0> : !w
+  %2 = memgraph.relu %1 : (!x) -> !x
+  %3 = memgraph.depthwise_conv_2d %2, %w window<[3, 1], pad = [1, 0, 1, 0]> groups 8
+         : (!x, !w) -> !x
+  func.return %3 : !x
+}
+"""
+    )
+    command = ["--target=cortex-m4", "--measure=off", "--rewrite=all", "--stream-input"]
+    out, report = compiled(path, *command)
+    assert report["plan"]["arena"] == 17_408
+    assert "memgraph.receive" in (out / "plan.mlir").read_text()
+    few = {
+        "--ram=18300": "388 B are missing; it is arena 17,408 B,",
+        "--fit=17000": "17,000 B are 408 B too few: all operators in rows",
+    }
+    for option, said in few.items():
+        assert main(["compile", str(path), *command, option, "-o", str(tmp_path / "o")]) == 1
+        assert said in capsys.readouterr().err
