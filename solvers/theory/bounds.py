@@ -77,6 +77,8 @@ class Bound:
 NEAR, ONE_IN = 32, 128
 # Ideals that earlier cuts found: to ask one takes a tenth of the time of a flow or less.
 REMEMBERED = 64
+# Operators up to which all that run before and after each are found to rank them: 25 MB.
+RANKED = 10_000
 # Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
 ARCS_PER_SECOND = 2_000
 
@@ -118,18 +120,14 @@ class FlowBound:
         graph = self.graph
         (value, operator), flows = _trivial(graph), 0
         best = max(ceiling, default=0)
-        if best <= value:
+        if best <= value or self._ends(value, 0, deadline):
             return Bound(value, operator, 0)
         ideals: list[tuple[int, int]] = []  # ideals with their levels
         for v in self._likely_first(ceiling, value):
-            if ceiling[v] <= value or clock.late(deadline):
-                break
-            if self.enough is not None and value >= self.enough:
+            if ceiling[v] <= value or self._ends(value, flows, deadline):
                 break
             if self._low_elsewhere(v, ideals, value):
                 continue
-            if self.max_flows is not None and flows >= self.max_flows:
-                break
             if self.max_arcs is None and deadline is not None:
                 self.cuts.max_arcs = int(ARCS_PER_SECOND * (clock.left(deadline) or 0.0))
             try:
@@ -143,14 +141,23 @@ class FlowBound:
             ideals = [(ideal, self.cuts.level(ideal)), *ideals[: REMEMBERED - 1]]
         return Bound(value, operator, flows)
 
+    def _ends(self, value: int, flows: int, deadline: float | None) -> bool:
+        """Return whether a bound of `value` bytes after so many flows stays as it is."""
+        is_enough = self.enough is not None and value >= self.enough
+        is_last = self.max_flows is not None and flows >= self.max_flows
+        return is_enough or is_last or clock.late(deadline)
+
     def _likely_first(self, ceiling: Sequence[int], value: int) -> list[int]:
         """Return the operators that may need more than `value` bytes, those of the greatest upper
-        bound first, of these those that the fewest others may run before or after: their ideals are
-        the fewest, so that least is elsewhere, and their networks the smallest."""
+        bound first, of these, up to RANKED operators, those that the fewest others may run before
+        or after: their ideals are the fewest, so that least is elsewhere, and their networks the
+        smallest."""
+        likely = [v for v in range(len(ceiling)) if ceiling[v] > value]
+        if len(ceiling) > RANKED:
+            return sorted(likely, key=lambda v: (-ceiling[v], v))
         up, down = self.cuts.up, self.cuts.down
         return sorted(
-            [v for v in range(len(ceiling)) if ceiling[v] > value],
-            key=lambda v: (-ceiling[v], -up[v].bit_count() - down[v].bit_count(), v),
+            likely, key=lambda v: (-ceiling[v], -up[v].bit_count() - down[v].bit_count(), v)
         )
 
     def _low_elsewhere(self, v: int, ideals: list[tuple[int, int]], value: int) -> bool:

@@ -8,8 +8,8 @@ from oracles import random_graph
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
 from memopt.solvers.scheduling.methods import auto, search
-from memopt.solvers.theory import chains, fusion, segments
-from memopt.solvers.theory.bounds import Bound
+from memopt.solvers.theory import bounds, chains, fusion, segments
+from memopt.solvers.theory.bounds import Bound, FlowBound
 from memopt.solvers.theory.ideals import Sides
 
 GRAPHS = 2_000
@@ -32,6 +32,28 @@ def test_a_bound_that_the_first_order_meets_takes_no_square_of_bits() -> None:
     assert auto.solve(graph).optimal
     squares = {"writer_masks", "reader_masks", "toucher_masks", "predecessor_masks"}
     assert not squares & vars(graph).keys()
+
+
+@pytest.mark.parametrize("ends", [{"time_limit": 0.0}, {"enough": 1}, {"max_flows": 0}])
+def test_a_bound_that_ends_before_a_flow_asks_nobody_who_is_before_whom(
+    ends: dict[str, float],
+) -> None:
+    graph = crossed(4, 5)
+    bound = FlowBound(graph, **ends)  # pyright: ignore[reportArgumentType]
+    assert bound.solve([graph.topological]).flows == 0
+    assert FlowBound(graph).solve([graph.topological]).flows > 0
+    assert "cuts" not in vars(bound)
+
+
+def test_operators_of_a_large_graph_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is before and after each of 60,000 operators takes half a gigabyte."""
+    graph = crossed(4, 5)
+    ranked = FlowBound(graph).solve([graph.topological])
+    monkeypatch.setattr(bounds, "RANKED", len(graph) - 1)
+    bound = FlowBound(graph)
+    bound._likely_first([99] * len(graph), 0)  # pyright: ignore[reportPrivateUsage]
+    assert "cuts" not in vars(bound)
+    assert bound.solve([graph.topological]).value == ranked.value
 
 
 def test_an_equal_module_is_cut_into_segments_once(monkeypatch: pytest.MonkeyPatch) -> None:
