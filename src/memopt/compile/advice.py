@@ -44,7 +44,7 @@ from memopt.passes.memgraph_int8_io import store_border
 from memopt.passes.memgraph_kernels import may_become
 from memopt.passes.plan.extract import extract
 from memopt.passes.plan.notes import note
-from memopt.passes.plan.rewrite_search import runnable_copy
+from memopt.passes.plan.rewrite_search import runnable, runnable_copy
 from memopt.passes.plan.words import ALL, AUTO, BALANCED, NONE, RAM, SPEED
 from memopt.passes.rows.expand import computing, cut, expand
 from memopt.passes.rows.stream_input import close_stream, receive_rows
@@ -128,7 +128,7 @@ def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> t
     if limited is not None:
         work.deadline = min(now + SHARE * spent, limited - spent)
     named, skipped = list[Advice](), list[str]()
-    for option in _options(planned, _most(planned, limit), work):
+    for option in _options(planned, limit, work):
         if clock.late(work.deadline):
             skipped.append(option.name)
             continue
@@ -173,9 +173,10 @@ class _Option:
     advise: Callable[[], Advice | None]
 
 
-def _options(planned: Advised, most: int, work: Work) -> Iterator[_Option]:
-    """Yield the options that may save RAM, to be looked at in this order."""
-    request, options = planned.request, planned.task.options
+def _options(planned: Advised, limit: int | None, work: Work) -> Iterator[_Option]:
+    """Yield the options that may save RAM, or fit into `limit` bytes, to be looked at in this
+    order."""
+    request, options, most = planned.request, planned.task.options, _most(planned, limit)
     if request.runs_file:
         if request.rewrite is None:
             yield _Option("--rewrite=safe", lambda: _rewritten_file(planned))
@@ -195,7 +196,10 @@ def _options(planned: Advised, most: int, work: Work) -> Iterator[_Option]:
     if options.optimize == SPEED:
         yield _Option("--optimize=ram", lambda: changed(optimize=RAM))
     if request.rewrite in (None, SAFE):
-        yield _Option("--rewrite=all", lambda: _rewritten(planned, most, work))
+        spends = options.spends_cycles or _is_missed(planned, limit)  # also with --rewrite=all
+        yield _Option("--rewrite=all", lambda: _rewritten(planned, most, work, spends))
+        if not spends:
+            yield _Option("--rewrite=all --optimize=ram", lambda: _spending(planned, most, work))
 
 
 def _has_real_border(module: ModuleOp) -> bool:
@@ -218,12 +222,27 @@ def _changed(planned: Advised, most: int, work: Work, **words: Any) -> Advice | 
     return _estimated(planned, network, options, most, work)
 
 
-def _rewritten(planned: Advised, most: int, work: Work) -> Advice | None:
-    """Estimate the task's network with all rules, of which the usual ones may be applied already;
-    None if no other does anything."""
+def _is_missed(planned: Advised, limit: int | None) -> bool:
+    """Return whether the plan needs more than `limit` bytes."""
+    needed = planned.arena if planned.ram is None else planned.ram
+    return limit is not None and needed > limit
+
+
+def _spending(planned: Advised, most: int, work: Work) -> Advice | None:
+    """Estimate the task's network with all rules, also those that cost cycles; None if none of
+    these is legal anywhere."""
+    task = replace(planned.task, options=replace(planned.task.options, optimize=RAM))
+    slower = [r for r in named_rules((ALL_RULES,)) if facts_of(r).slower]
+    if not any(runnable(only_function(task.ready), dict.fromkeys(slower)).values()):
+        return None
+    return _rewritten(replace(planned, task=task), most, work, spends=True)
+
+
+def _rewritten(planned: Advised, most: int, work: Work, spends: bool) -> Advice | None:
+    """Estimate the task's network with all rules, those that cost cycles only if it `spends` them;
+    the usual ones may be applied already. None if no other does anything."""
     task = planned.task
-    slow = task.options.spends_cycles
-    every = [r for r in named_rules((ALL_RULES,)) if slow or not facts_of(r).slower]
+    every = [r for r in named_rules((ALL_RULES,)) if spends or not facts_of(r).slower]
     usual = _rules(settled(planned.request, task.ready, planned.frontend))
     more = set(every).difference(usual)
     rules = rules_of(task.options)

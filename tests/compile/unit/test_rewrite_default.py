@@ -166,3 +166,19 @@ func.func @main(%1: !x) -> !x {
     for option, said in few.items():
         assert main(["compile", str(path), *command, option, "-o", str(tmp_path / "o")]) == 1
         assert said in capsys.readouterr().err
+
+
+def test_a_refusal_names_rules_that_cost_cycles(tmp_path: Path, capsys: Any) -> None:
+    """They are applied where RAM is missed without; elsewhere by --optimize=ram, so that is named
+    with them."""
+    path = tmp_path / "columns.mlir"
+    path.write_text(COLUMNS)
+    command = ["compile", str(path), "--target=cortex-m4", "--measure=off"]
+    few = [*command, "-o", str(tmp_path / "few"), "--ram=3900"]
+    assert main(few) == 1
+    assert "; what would fit: --rewrite=all: " in capsys.readouterr().err
+    assert main([*few, "--rewrite=all"]) == 0
+    (named,) = compiled(path, *command[2:])[1]["advice"]
+    assert named["option"] == "--rewrite=all --optimize=ram"
+    with_it = compiled(path, *command[2:], *named["option"].split())[1]["plan"]
+    assert with_it["arena"] == named["arena"] < 4096
