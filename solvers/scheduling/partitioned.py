@@ -196,10 +196,11 @@ def solve(
 
 def schedule_whole(graph: MemoryGraph, time_limit: float | None = None) -> Schedule:
     """Return what `auto` finds of the whole graph. It stays with the graph if it is proven or no
-    time was set, so that whoever partitions and whoever orders ask for it once."""
-    known = graph.of_orders.get("auto")
-    if known is not None:
-        return cast("Schedule", known)
+    time was set, so that whoever partitions and whoever orders ask for it once; with a time limit
+    only what is proven is taken again, as no other answer says what that time gives."""
+    known = cast("Schedule | None", graph.of_orders.get("auto"))
+    if known is not None and (known.optimal or time_limit is None):
+        return known
     answer = schedule(graph, "auto", time_limit)
     if answer.optimal or time_limit is None:
         graph.of_orders["auto"] = answer

@@ -14,7 +14,7 @@ from memopt.solvers.partitioning.intervals import best_cuts
 from memopt.solvers.partitioning.methods import multilevel, naive
 from memopt.solvers.partitioning.parts import heaviest_part, price
 from memopt.solvers.partitioning.refine import refine
-from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, profile
 from memopt.solvers.scheduling import partitioned, schedule
 from memopt.solvers.scheduling.methods import greedy, rpo, search
 from memopt.solvers.theory.bounds import flow_bound
@@ -198,6 +198,23 @@ def test_automatic_parts_are_never_worse_than_the_whole(
             graph, other
         )
     assert better and restricted
+
+
+@pytest.mark.parametrize("bound", [3, 4])
+def test_what_is_not_proven_is_asked_again_within_a_limit(
+    bound: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a graph that came from a file would get another answer than one that was partitioned."""
+    graph, asked = random_graph(random.Random(1), 5), list[float | None]()
+
+    def counted(graph: MemoryGraph, _: str, time_limit: float | None) -> Schedule:
+        asked.append(time_limit)
+        return Schedule(graph.topological, 4, bound, "search" if bound == 4 else "none")
+
+    monkeypatch.setattr(partitioned, "schedule", counted)
+    for limit in (None, None, 1.0, None):
+        partitioned.schedule_whole(graph, limit)
+    assert asked == ([None] if bound == 4 else [None, 1.0])
 
 
 @pytest.mark.parametrize("method", ["greedy", "rpo", "fwd-rpo", "dp", "ilp"])
