@@ -16,18 +16,22 @@ from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.model import GENERIC, ModelAttr
 from memopt.dialects.memgraph.interface import is_constant_like
-from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.base import ComputeOp, constant_bytes, is_constant_expression
 
 Constants = Callable[[SSAValue], "Array | None"]
 """The array of a constant operand, or None if the value is only known at run time."""
 
 
+def follows_from_constants(value: SSAValue) -> bool:
+    return constant_bytes(value) is not None
+
+
 def constants_beside(op: Operation) -> Constants:
-    """Return the constants of the module that an operation, or a function, stands in."""
+    """Return the constants of the module that an operation, or a function, stands in, also what is
+    computed at run time as its flash is worth more."""
     module = op.get_toplevel_object()
-    return constants_of(
-        Weights.of(module) if isinstance(module, ModuleOp) else Weights({}), GENERIC
-    )
+    weights = Weights.of(module) if isinstance(module, ModuleOp) else Weights({})
+    return partial(_array_of, {}, weights, follows_from_constants)
 
 
 def constants_of(weights: Weights, model: ModelAttr) -> Constants:
@@ -36,23 +40,26 @@ def constants_of(weights: Weights, model: ModelAttr) -> Constants:
     Weights are read on first use. Raises MemoptError where they cannot be, or where a constant
     expression cannot be evaluated.
     """
-    return partial(_array_of, {}, weights, model)
+    return partial(_array_of, {}, weights, partial(is_constant_expression, model=model))
 
 
 def _array_of(
-    known: dict[SSAValue, Array], weights: Weights, model: ModelAttr, value: SSAValue
+    known: dict[SSAValue, Array],
+    weights: Weights,
+    is_known: Callable[[SSAValue], bool],
+    value: SSAValue,
 ) -> Array | None:
     """Return what `constants_of` says of a value; no closure, which would hold itself, and with it
     all weights until garbage is collected."""
     if value in known:
         return known[value]
-    if not isinstance(value, OpResult) or not is_constant_expression(value, model):
+    if not isinstance(value, OpResult) or not is_known(value):
         return None
     op = value.op
     if is_constant_like(op):
         array = weights.array(op)
     else:
-        operands = [cast("Array", _array_of(known, weights, model, v)) for v in op.operands]
+        operands = [cast("Array", _array_of(known, weights, is_known, v)) for v in op.operands]
         array = cast("ComputeOp", op).evaluate(operands)[value.index]
     known[value] = array
     return array

@@ -81,13 +81,32 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
             if is_constant_like(op):
                 continue
             return False
-        if not op.operands or not op.has_trait(Folds):
+        if not op.operands or not op.has_trait(Folds) or not op.is_worth_flash:
             return False
         if interpreter_of(model) and not op.has_trait(Written):
             return False
         waiting += [o for o in op.operands if o not in seen]
         seen.update(op.operands)
     return True
+
+
+def constant_bytes(value: SSAValue) -> int | None:
+    """Return the bytes of the constants from which alone `value` follows by folding operations,
+    whether their results are worth their flash or not; None for others."""
+    waiting, seen, size = [value], {value}, 0
+    while waiting:
+        v = waiting.pop()
+        if not isinstance(v, OpResult):
+            return None
+        op = v.op
+        if isinstance(op, ComputeOp) and op.operands and op.has_trait(Folds):
+            waiting += [o for o in op.operands if o not in seen]
+            seen.update(op.operands)
+        elif not isinstance(op, ComputeOp) and is_constant_like(op):
+            size += bytes_of(v.type) or 0
+        else:
+            return None
+    return size
 
 
 def derived(base: type[T], name: str, text: str, **fields: Any) -> type[T]:
@@ -118,6 +137,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Return whether the operation can apply an activation to its result, and applies none
         yet."""
         return self.names_no_activation and not self.has_trait(IgnoresActivation)
+
+    @property
+    def is_worth_flash(self) -> bool:
+        """Return whether a result that follows from constants alone is written rather than computed
+        at run time."""
+        return True
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         if is_constant_expression(self.results[0], model):

@@ -21,13 +21,34 @@ from memopt.dialects.arithmetic.stored import (
     unknown,
 )
 from memopt.dialects.memgraph.definition import operation_definition
-from memopt.dialects.memgraph.tensors import AnyTensor, shape_of
-from memopt.dialects.operators.base import TYPES, OneResultOp, derived
+from memopt.dialects.memgraph.tensors import AnyTensor, bytes_of, shape_of
+from memopt.dialects.operators.base import (
+    TYPES,
+    ComputeOp,
+    OneResultOp,
+    constant_bytes,
+    derived,
+)
 from memopt.dialects.operators.prelu import BentOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
 from memopt.dialects.operators.unary import UnaryOp
 
 BOOL = IntegerType(1)
+
+
+def saves_flash(op: OneResultOp) -> bool:
+    """Return whether what is true of constants is no larger than they are, or nobody needs it at
+    run time, as the mask that a folding choice makes of it does not."""
+    known = constant_bytes(op.result)
+    if known is None or (bytes_of(op.result.type) or 0) <= known:
+        return True
+    readers = [use.operation for use in op.result.uses]
+    return bool(readers) and all(
+        isinstance(reader, ComputeOp)
+        and constant_bytes(reader.results[0]) is not None
+        and reader.is_worth_flash
+        for reader in readers
+    )
 
 
 class TruthOp(BentOp):
@@ -39,6 +60,10 @@ class TruthOp(BentOp):
     def verify_(self) -> None:
         super().verify_()
         self.require(element_of(self.result) == BOOL, "what is true or false is an i1")
+
+    @property
+    def is_worth_flash(self) -> bool:
+        return saves_flash(self)
 
     def macs(self) -> int:
         return 0
@@ -158,6 +183,10 @@ class LogicalNotOp(UnaryOp):
         super().verify_()
         same = all(element_of(v) == BOOL for v in (self.input, self.result))
         self.require(same, "what is true or false is an i1")
+
+    @property
+    def is_worth_flash(self) -> bool:
+        return saves_flash(self)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         return [~operands[0]]
