@@ -129,18 +129,20 @@ class _Search:
         text = text_of(copy) if self.rows else ""  # other sites may have made the same of it
         if (known := self.known(text)) is None:
             known = self.copies.ordered(copy, text, self.deadline, self.most)
-            if self.rows:
-                self.asked[text] = self.most, known
-        self.asked[key] = self.most, known
+            self.asked[text if self.rows else key] = self.most, known
+        if self.rows:
+            self.asked[key] = self.asked[text]
         return known
 
     def known(self, key: frozenset[tuple[str, int]] | str) -> Schedule | None:
-        """Return the schedule that was asked for before if it tells whether the peak rises."""
+        """Return the schedule that was asked for before if it tells whether the peak rises. One of
+        more bytes than were asked for may be any order, of which only the bound tells."""
         if key not in self.asked:
             return None
         limit, answer = self.asked[key]
-        is_open = answer.lower_bound <= self.most < answer.peak
-        return None if is_open and limit < self.most else answer
+        is_any = limit < answer.peak > answer.lower_bound
+        is_open = is_any and limit < self.most >= answer.lower_bound
+        return None if is_open else answer
 
 
 def apply_by_search(

@@ -3,11 +3,14 @@ bit, with results over dying operands and without."""
 
 from collections import Counter
 from math import inf
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from channel_networks import INT8, bottleneck, mixed, sparse_network, sparse_text
+from exhaustive import optimum
+from oracles import random_graph
 from row_steps import convolution, copied, cropped, same, side_by_side, strided
 from row_text import Rng, Text
 from rule_examples import examples, parsed
@@ -29,6 +32,7 @@ from memopt.passes.plan.extract import extract
 from memopt.rewrites import RULES, named_rules, rule_of
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.theory.bounds import trivial
 
 FULL = 13_000  # networks
 LEAST = 500  # of every rule, in the full count
@@ -228,3 +232,41 @@ def test_of_very_many_rows_all_sites_of_a_rule_are_tried_or_none(
     search.change("rule", getattr(private, change), range(4))
     assert asked == sizes
     assert search.taken["rule"] == (set() if len(sizes) == 1 else {0, 1})
+
+
+def test_an_answer_for_fewer_bytes_is_taken_again_only_where_it_tells(fuzz: float) -> None:
+    """Where a search ended early its order is any."""
+    private: Any = rewrite_search
+    rng, taken, again = Random(4), 0, 0
+    for _ in range(max(100, int(300 * fuzz))):
+        graph = random_graph(rng, 7, negative=False)
+        least = optimum(graph)
+        limit = max(0, rng.choice((trivial(graph) - 1, least - 1, least + 4)))
+        asked = schedule(graph, "auto", most=limit)
+        most = max(0, rng.choice((least - 1, least, asked.peak)))
+        best = Schedule((), 0, 0, "flow")
+        search = private._Search(None, None, best, True, most, {"text": (limit, asked)}, None)
+        answer = search.known("text")
+        again += answer is None
+        if answer is not None and answer.peak <= most:
+            assert answer.peak == least, (graph, limit, most)
+            taken += 1
+        elif answer is not None:
+            assert least > most, (graph, limit, most)
+    assert taken and again
+
+
+def test_sites_that_make_a_known_text_are_known_as_far_as_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    private: Any = rewrite_search
+    bound = Schedule((), 9, 7, "none")
+
+    def as_text(*_: object) -> str:
+        return "text"
+
+    for name in ("rewritten", "text_of"):
+        monkeypatch.setattr(private, name, as_text)
+    search = private._Search(None, None, bound, True, 6, {"text": (4, bound)}, None)
+    assert search.candidate({"rule": frozenset({1})}) is bound
+    assert search.asked[frozenset({("rule", 1)})] == (4, bound)
