@@ -14,7 +14,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import Array
-from memopt.dialects.attributes.model import GENERIC, ModelAttr
+from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.interface import is_constant_like
 from memopt.dialects.operators.base import ComputeOp, constant_bytes, is_constant_expression
 

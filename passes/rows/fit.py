@@ -39,8 +39,14 @@ def fit_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozens
         try:
             cuts = ever_fewer_rows(func, clock.left(deadline), peak_limit)
         except DoesNotFitError as error:
-            if _fits_whole(func, fit, deadline):
+            whole_bytes = _bytes_of_whole(func, fit, deadline)
+            if whole_bytes is not None and whole_bytes <= fit:
                 return frozenset()
+            others = error.needed if smallest is None else smallest
+            if whole_bytes is not None and whole_bytes < others:
+                text = f"{fit:,} B are {whole_bytes - fit:,} B too few: whole operators need"
+                more = f", and rows of them {error.needed:,} B" if smallest is None else ""
+                raise DoesNotFitError(f"{text} {whole_bytes:,} B{more}") from error
             if smallest is None:
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
@@ -58,14 +64,15 @@ def fit_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozens
             peak_limit = min(peak_limit, order.peak - 1)
 
 
-def _fits_whole(func: FuncOp, fit: int, deadline: float | None) -> bool:
-    """Return whether whole operators, which may compute in place where rows of them do not, have an
-    arena of `fit` bytes. Where the input is received in rows, what reads it is none."""
+def _bytes_of_whole(func: FuncOp, fit: int, deadline: float | None) -> int | None:
+    """Return the bytes that whole operators need, which may compute in place where rows of them do
+    not: those of their peak if it is above `fit`. None where the input is received in rows, for
+    what reads it is not whole."""
     if any(reads_received(op) for op in computing(func)):
-        return False
+        return None
     graph = in_rows(func, frozenset()).graph
     order = schedule(graph, "auto", clock.left(deadline))
-    return order.peak <= fit and _arena(graph, order, deadline) <= fit
+    return order.peak if order.peak > fit else _arena(graph, order, deadline)
 
 
 def worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:

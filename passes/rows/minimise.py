@@ -41,7 +41,11 @@ def always(positions: frozenset[int], graph: MemoryGraph, order: Sequence[int]) 
 
 
 class DoesNotFitError(MemoptError):
-    """No rows have so few bytes; the text says which do."""
+    """No rows have so few bytes; the text says which do, `needed` too, if it is not 0."""
+
+    def __init__(self, text: str, place: str = "", needed: int = 0) -> None:
+        super().__init__(text, place)
+        self.needed = needed
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def ever_fewer_rows(
             proof = ", and no order of these rows needs less"
             how = proof if least.optimal else " in the best order that was found"
             text = f"{limit:,} B are {least.peak - limit:,} B too few: all operators in rows need"
-            raise DoesNotFitError(f"{text} {least.peak:,} B{how}")
+            raise DoesNotFitError(f"{text} {least.peak:,} B{how}", needed=least.peak)
     assert limit is not None
     return fewer_rows(cuts, rows, order, limit, deadline)
 

@@ -32,12 +32,14 @@ def partition(
     """An acyclic partition of `graph` into `k` parts ("auto": by size), verified, the best that is
     found within `time_limit` seconds if given.
 
-    Method `auto` is `multilevel`, or `best-order` where `k` is auto too. Both take `balance` (how
-    much larger than the mean a part may be, 0.5 for half), `multilevel` also `seed`. Raises
-    ProblemError for an unknown method or option, or more parts than operators.
+    Method `auto` is `multilevel`, or `best-order` where `k` is auto too and it has the options.
+    Both take `balance` (how much larger than the mean a part may be, 0.5 for half), `multilevel`
+    also `seed`. Raises ProblemError for an unknown method or option, or more parts than operators.
     """
     if method == "auto":
-        method = "best-order" if is_automatic(k, method) else "multilevel"
+        along = options_of(function_of(_FOUND, "best-order", "method", "solve"))
+        is_along = is_automatic(k, method) and set(options).issubset(along)
+        method = "best-order" if is_along else "multilevel"
     solve = function_of(_FOUND, method, "method", "solve")
     known = options_of(solve)[1:]  # all but k
     check_options(f"method {method!r}", sorted(options), known)

@@ -176,7 +176,8 @@ class _Option:
 def _options(planned: Advised, limit: int | None, work: Work) -> Iterator[_Option]:
     """Yield the options that may save RAM, or fit into `limit` bytes, to be looked at in this
     order."""
-    request, options, most = planned.request, planned.task.options, _most(planned, limit)
+    request, options = planned.request, planned.task.options
+    arena_limit = _most(planned, limit)
     if request.runs_file:
         if request.rewrite is None:
             yield _Option("--rewrite=safe", lambda: _rewritten_file(planned))
@@ -187,7 +188,7 @@ def _options(planned: Advised, limit: int | None, work: Work) -> Iterator[_Optio
         return
 
     def changed(**words: Any) -> Advice | None:
-        return _changed(planned, most, work, **words)
+        return _changed(planned, arena_limit, work, **words)
 
     if not options.int8_io and _has_real_border(planned.task.ready):
         yield _Option("--int8-io", lambda: changed(int8_io=True))
@@ -197,9 +198,11 @@ def _options(planned: Advised, limit: int | None, work: Work) -> Iterator[_Optio
         yield _Option("--optimize=ram", lambda: changed(optimize=RAM))
     if request.rewrite in (None, SAFE):
         spends = options.spends_cycles or _is_missed(planned, limit)  # also with --rewrite=all
-        yield _Option("--rewrite=all", lambda: _rewritten(planned, most, work, spends))
+        yield _Option("--rewrite=all", lambda: _rewritten(planned, arena_limit, work, spends))
         if not spends:
-            yield _Option("--rewrite=all --optimize=ram", lambda: _spending(planned, most, work))
+            yield _Option(
+                "--rewrite=all --optimize=ram", lambda: _spending(planned, arena_limit, work)
+            )
 
 
 def _has_real_border(module: ModuleOp) -> bool:

@@ -221,8 +221,9 @@ class PlanOptions:
         REWRITING,
         "rewrite rules: safe, those that keep every bit and never raise the least peak (default "
         "for C targets, of .onnx with those that kernels need); all, of which those that cost "
-        "cycles by --optimize=ram or --memory, or where --ram or --fit is missed without; none "
-        f"(default for tflm); or names, of {', '.join(RULES)}",
+        "cycles by --optimize=ram or --memory, or where --fit, or --ram with as much stack as "
+        "there may be, is missed without; none (default for tflm); or names, of "
+        f"{', '.join(RULES)}",
         metavar="safe|all|none|RULES",
         shorthand=Shorthand(
             f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",

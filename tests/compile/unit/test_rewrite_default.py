@@ -166,6 +166,8 @@ func.func @main(%1: !x) -> !x {
     for option, said in few.items():
         assert main(["compile", str(path), *command, option, "-o", str(tmp_path / "o")]) == 1
         assert said in capsys.readouterr().err
+    assert main(["compile", str(path), *command[:-1], "--fit=9K", "-o", str(tmp_path / "o")]) == 1
+    assert "whole operators need 16,576 B, and rows of them" in capsys.readouterr().err
 
 
 def test_a_refusal_names_rules_that_cost_cycles(tmp_path: Path, capsys: Any) -> None:

@@ -200,6 +200,14 @@ def test_automatic_parts_are_never_worse_than_the_whole(
     assert better and restricted
 
 
+def test_an_option_of_one_method_chooses_it() -> None:
+    graph = random_graph(random.Random(2), 9, negative=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitioning, "OPERATORS_PER_PART", 3)
+        assert partition(graph, seed=3) == partition(graph, method="multilevel", seed=3)
+        assert partition(graph, balance=0.5) == partition(graph, method="best-order", balance=0.5)
+
+
 @pytest.mark.parametrize("bound", [3, 4])
 def test_what_is_not_proven_is_asked_again_within_a_limit(
     bound: int, monkeypatch: pytest.MonkeyPatch

@@ -45,6 +45,30 @@ def test_a_bound_that_ends_before_a_flow_asks_nobody_who_is_before_whom(
     assert "cuts" not in vars(bound)
 
 
+def test_of_one_upper_bound_those_that_are_tied_to_most_others_are_asked_first() -> None:
+    graph = crossed(4, 5)
+    bound = FlowBound(graph)
+    order = bound._likely_first([5] * len(graph), 4)  # pyright: ignore[reportPrivateUsage]
+    tied = [bound.cuts.up[v].bit_count() + bound.cuts.down[v].bit_count() for v in order]
+    assert tied == sorted(tied, reverse=True) and len(set(tied)) > 1
+    last = bound._likely_first([5, 9, *[5] * 18], 5)  # pyright: ignore[reportPrivateUsage]
+    assert last == [1]
+
+
+def test_a_peak_below_what_an_operator_touches_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No heuristic is asked, and the bound says no more than that."""
+    graph = crossed(4, 5)
+    least = bounds.trivial(graph)
+    monkeypatch.setattr(auto, "heuristics", None)
+    answer = auto.solve(graph, most=least - 1)
+    assert (answer.lower_bound, answer.proof, answer.states) == (least, "none", 0)
+    assert answer.peak == profile(graph, graph.topological).peak
+    with pytest.raises(TypeError):
+        auto.solve(graph, most=least)
+
+
 def test_operators_of_a_large_graph_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is before and after each of 60,000 operators takes half a gigabyte."""
     graph = crossed(4, 5)

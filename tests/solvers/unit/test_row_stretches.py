@@ -54,6 +54,14 @@ def test_no_cut_into_stretches_has_a_lower_peak(fuzz: float) -> None:
     assert kinds == {"one", "several"}
 
 
+def test_whole_operators_are_no_rows() -> None:
+    """Rows of one number of operators, four of each and one fewer."""
+    for rows, is_asked in ((row_stretches.FEWEST_ROWS, True), (3, False)):
+        graph, _ = rows_of_a_chain(random.Random(1), (rows,) * 6)
+        assert (row_stretches.order(graph, ABOVE) is not None) == is_asked
+    assert row_stretches.FEWEST_ROWS == 4
+
+
 def test_a_search_that_begins_there_ends_lower() -> None:
     """So few states of its 1,200 steps are searched that the incumbent decides."""
     graph, _ = rows_of_a_chain(random.Random(4), (48,) * 10 + (24,) * 30)
