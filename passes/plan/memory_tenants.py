@@ -60,7 +60,9 @@ def tenants_of(
     for base in bases:
         members = buffers.members[base]
         groups = [graph.groups[i] for i in members if i < len(graph.groups)]
-        first, last = any(g.is_input for g in groups), any(g.is_output for g in groups)
+        held = [graph.groups[i] for i in members if i < len(graph.groups) and graph.sizes[i]]
+        held = held or groups  # one in place without bytes does not make its operand live longer
+        first, last = any(g.is_input for g in held), any(g.is_output for g in held)
         in_pieces = any(g.piece is not None for g in groups)
         touched = _together(map(uses.__getitem__, members), [-1] * first + [steps] * last)
         b = buffers.buffers[base]

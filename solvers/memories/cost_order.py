@@ -111,7 +111,8 @@ class _Answers:
             assert self.refused is not None
             raise self.refused
         order, answer = self.best
-        bound = min(bound, answer.cost)
+        if bound > answer.cost:
+            raise ProblemError(f"orders cost at least {bound}, and one costs {answer.cost}")
         if bound > answer.lower_bound:
             proof = "ilp" if bound == answer.cost else answer.proof
             answer = replace(answer, lower_bound=bound, proof=proof)

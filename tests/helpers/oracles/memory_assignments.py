@@ -72,7 +72,7 @@ def lives(tenant: Tenant, banks: int) -> Iterator[tuple[int, list[tuple[int, int
 
 def price(problem: MemoryProblem, tenant: Tenant, stays: list[tuple[int, int, int]]) -> int:
     total = 0
-    for use in tenant.uses:
+    for use in (u for u in tenant.uses if u.bytes):  # one without may be behind its end
         at = use.step * 3 + 4
         total += use.bytes * problem.banks[[b for b, lo, up in stays if lo <= at < up][-1]].cost
     for (a, _, _), (b, _, _) in pairwise(stays):

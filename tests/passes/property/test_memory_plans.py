@@ -3,20 +3,23 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 from unittest.mock import patch
 
 import pytest
 from changed_plans import same_results
+from memory_assignments import least_cost, small
 from pass_functions import assign_function, schedule_function
 from random_functions import random_function
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
+from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from memopt.compile.driver import new_context
 from memopt.dialects.attributes.memories import MemoryAttr
 from memopt.dialects.attributes.placement import SlotAttr
 from memopt.dialects.attributes.plan import PlanAttr
@@ -26,6 +29,9 @@ from memopt.dialects.memgraph.plan import PLAN, plan_of
 from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_traffic import measure_function
+from memopt.passes.plan.extract import extract
+from memopt.passes.plan.inplace import only_chosen
+from memopt.passes.plan.memory_tenants import tenants_of
 from memopt.solvers.memories import (
     Assignment,
     Bank,
@@ -36,9 +42,11 @@ from memopt.solvers.memories import (
     cost_order,
     packing,
 )
+from memopt.solvers.memories.cost_bound import bound_of_costs
 from memopt.verify.plan import verify_plan
 
 CASES = 2_000
+IN_PLACE = "{memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]}"
 
 
 def restless(rng: random.Random) -> Callable[[MemoryProblem, float | None], Assignment]:
@@ -148,6 +156,56 @@ def test_reordered_plans_verify_and_compute_the_same(
         seen["bounded"] += plan.costs.orders_lower_bound.data > 0
         seen["proven"] += plan.costs.orders_lower_bound.data == answer.cost
     assert all(seen[k] for k in ("cheaper", "bounded", "proven")), seen
+
+
+def bases(rng: random.Random) -> str:
+    """Return a function of which some results lie in place, some of these without bytes."""
+    sizes = {"%x": 32, "%y": 16 * rng.randint(1, 3)}
+    free, read, lines = ["%x", "%y"], set[str](), list[str]()
+    for k in range(rng.randint(4, 5)):
+        given = rng.sample(free, rng.randint(1, 2))
+        read |= set(given)
+        over = rng.random() < 0.5
+        most = sizes[given[0]] if over else 48
+        sizes[f"%{k}"] = rng.choice([0, 0, *range(16, most + 1, 16)])
+        alias = IN_PLACE if over else ""
+        types = ", ".join(f"tensor<{sizes[v]}xi8>" for v in given)
+        made = f"-> tensor<{sizes[f'%{k}']}xi8>"
+        lines.append(f'%{k} = memgraph.opaque "{k}"({", ".join(given)}) {alias} : ({types}) {made}')
+        free = [v for v in free if not over or v != given[0]] + [f"%{k}"]
+    ends = [v for v in free[1:] if v not in read or rng.random() < 0.4]
+    types = ", ".join(f"tensor<{sizes[v]}xi8>" for v in ends)
+    made = "\n".join([*lines, f"func.return {', '.join(ends)} : {types}"])
+    inputs = f"%x: tensor<{sizes['%x']}xi8>, %y: tensor<{sizes['%y']}xi8>"
+    return f"func.func @main({inputs}) -> ({types}) {{\n{made}\n}}"
+
+
+def test_all_orders_of_results_in_place_are_bounded(fuzz: float) -> None:
+    """By what the best of all orders costs in the best of all assignments, by brute force: the
+    bound of what is live in every order is not above it, and the answer is that."""
+    seen = Counter[str]()
+    for seed in range(max(30, round(CASES * fuzz / 4))):
+        rng = random.Random(seed)
+        func = next(functions(Parser(new_context(), bases(rng)).parse_module()))
+        extracted = only_chosen(extract(func), {})
+        before = extracted.graph.predecessors
+        banks = Bank("fast", 16 * rng.randint(2, 5), 1), Bank("slow", 1 << 10, 4)
+
+        def problem_in(order: Sequence[int]) -> MemoryProblem:
+            return tenants_of(extracted, banks, False, order).problem  # noqa: B023
+
+        problems = [problem_in(order) for order in cost_order.orders_of(before)]
+        if not small(problems[0]) or len(problems) > cost_order.FEW:
+            continue
+        costs = [least_cost(problem) for problem in problems]
+        optimum = min(cost for cost in costs if cost is not None)
+        bound = bound_of_costs(problems[0], before)
+        answer = cost_order.least_cost_order(problem_in, before)
+        assert bound <= optimum == answer.lower_bound == answer.assignment.cost, seed
+        seen["met"] += bound == optimum > problems[0].least
+        seen["cases"] += optimum > problems[0].least
+        seen["orders"] += costs[0] != optimum
+    assert seen["met"] > seen["cases"] / 4 and seen["orders"], seen
 
 
 def change(rng: random.Random, func: FuncOp) -> None:

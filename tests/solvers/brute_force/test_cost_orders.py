@@ -348,7 +348,7 @@ def test_a_limit_is_shared_once_the_first_order_has_what_it_takes(
 @pytest.mark.parametrize("name", deep_but("less for the first", LATE))
 def test_mutants_of_the_limit_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = mutated(cost_order, *LATE[name])
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, ProblemError)):
         for share in (NOTHING, 0.5, 1.0):
             examine_limit(made, share, monkeypatch)
 
@@ -428,3 +428,13 @@ def test_a_use_of_no_bytes_is_of_no_operator() -> None:
     assert answer.order == (1, 0) and answer.assignment.cost == answer.lower_bound == 8
     with pytest.raises(ProblemError):
         least_cost_order(problem_in, [(), (0,)])
+
+
+def test_a_bound_above_a_cost_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not lowered to that cost, and then called a proof."""
+    (case,) = moving_cases(1)
+    optimum = case.optimum
+    assert optimum is not None
+    monkeypatch.setattr(cost_order, "bound_of_costs", lambda *_: optimum + 1000)
+    with pytest.raises(ProblemError, match=f"orders cost at least {optimum + 1000}, "):
+        least_cost_order(case.problem_in, case.before, work=1)
