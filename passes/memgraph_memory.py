@@ -8,7 +8,8 @@ No memory overflows, and what the traffic costs is least: bytes that operators r
 times the cost of a byte of their memory. A tensor may move between two uses (spill and reload):
 then there is a `memgraph.copy`, whose bytes count too. The plan lists the memories, with what is
 proven of the traffic. With `reorder=true` the operators, too, take the order in which that costs
-the least of those found, with a bound for all orders. Model: `solvers/problems/memories.py`.
+the least of those found, with a bound for all orders, with results in place as they are. Model:
+`solvers/problems/memories.py`.
 """
 
 import re

@@ -114,7 +114,8 @@ class TrafficAttr(RecordAttr):
     """Cost of the traffic of a plan over banks: the sum of their moved bytes times their cost.
 
     No assignment in this order costs less than `lower_bound`, shown by `proof`. Where the order was
-    chosen for the cost, none in any order costs less than `orders_lower_bound`.
+    chosen for the cost, none in any order, with results in place as they are, costs less than
+    `orders_lower_bound`.
     """
 
     name = "memgraph.traffic"
