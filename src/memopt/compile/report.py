@@ -20,6 +20,7 @@ from memopt.compile.target_facts import (
     check_target_arenas,
     check_target_flash,
     check_target_ram,
+    needed_ram,
     timed,
 )
 from memopt.dialects.attributes.plan import PlanAttr
@@ -56,11 +57,12 @@ def check_ram(facts: dict[str, Any], options: PlanOptions, advice: Sequence[Advi
 
 
 def report(measured: Measured, is_advised: bool = True) -> Report:
-    """Return the report of a measured model, with advice where somebody reads it: errors name what
-    would fit into a given RAM."""
+    """Return the report of a measured model, with advice where somebody reads it: the error of a
+    RAM that is too small names what would fit."""
     planned = measured.planned
     facts = timed(measured.facts, planned.imported.request.clock)
-    is_advised |= planned.imported.request.options.ram is not None
+    ram, need = planned.imported.request.options.ram_bytes, needed_ram(facts)
+    is_advised |= ram is not None and need is not None and need > ram
     advice = planned.advice(facts["ram"]) if is_advised else ()
     entries = [one.entry() for one in advice]
     name = planned.imported.request.path.name

@@ -164,12 +164,18 @@ def _caller_bytes(func: FuncOp) -> int:
     return sum(bytes_of(v.type) or 0 for v in (*block.args, *returned))
 
 
+def needed_ram(facts: dict[str, Any]) -> int | None:
+    """Return the bytes that have to fit into a given RAM; None if they are not known."""
+    board = target_named(facts["name"])
+    limited = board.has_memories or board.output == "tflite"
+    need: int | None = facts["ram"] if limited else facts["arena"]
+    return need
+
+
 def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
     """Raise MemoptError unless what the device needs is known and no more than `ram` bytes. The
     arena alone is looked at where a target has nothing else. `helps` ends the message."""
-    board = target_named(facts["name"])
-    limited = board.has_memories or board.output == "tflite"
-    need = facts["ram"] if limited else facts["arena"]
+    need, board = needed_ram(facts), target_named(facts["name"])
     if need is None:
         raise MemoptError(f"--ram cannot be promised: {facts['not_measured']['ram']}")
     if need > ram:

@@ -14,6 +14,11 @@ from memopt.cli.summary import advice_lines
 from memopt.compile import advice as module
 from memopt.compile import plan as plan_stage
 from memopt.compile.compare import Task, plan_task
+from memopt.compile.options import PlanOptions
+from memopt.compile.report import Report
+from memopt.compile.request import Request
+from memopt.compile.stages import compiled, read
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.solvers import clock
@@ -100,6 +105,28 @@ def test_a_refusal_says_what_would_fit(model: Path, tmp_path: Path, capsys: Any)
     assert main([*command, f"--ram={fits}", "--stream-input"]) == 0
     assert main([*command, "--ram=8"]) == 1
     assert "what would fit" not in capsys.readouterr().err
+
+
+def test_where_nobody_reads_advice_none_is_looked_for(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --ram the error of one that is too small does."""
+    given = list[object]()
+
+    def counted(*of: Any) -> tuple[module.Advice, ...]:
+        given.append(of)
+        return advice_of(*of)
+
+    def report_with(ram: int) -> Report:
+        options = PlanOptions(ram=ram)
+        return compiled(read(Request(path=model, options=options)), is_advised=False)
+
+    advice_of = module.advice_of
+    monkeypatch.setattr(plan_stage, "advice_of", counted)
+    assert report_with(1 << 16).advice == () and not given
+    with pytest.raises(MemoptError, match=r"does not fit.*what would fit: "):
+        report_with(1_100)
+    assert len(given) == 1
 
 
 @pytest.mark.deep
