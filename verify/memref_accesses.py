@@ -3,9 +3,10 @@
     accessed(copy)       # reads (%a,), writes (%b,)
     accessed(subview)    # shows (%a,): its memref results lie there
 
-It shares nothing with what the planner asks (`dialects/buffers/accesses.py`), so that an error
-there is seen. Operations that no table here has may do all that they can: they read and write every
-memref that they are given, and their memref results lie in any of them.
+It shares no table and no rule with what the planner asks (`dialects/buffers/accesses.py`), so that
+an error there is seen; both have names and places of operations from the same functions. Operations
+that no table here has may do all that they can: they read and write every memref that they are
+given, and their memref results lie in any of them. Other results of a memref may be its address.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,6 +83,7 @@ def accessed(op: Operation) -> Accessed:
     MemoptError for one behind which nobody knows who touches their bytes, or when."""
     name = full_name(op)
     given = tuple(v for v in op.operands if isinstance(v.type, MEMORY))
+    _check_elements(op)
     if name in PASSING:
         return Accessed()
     if name in TABLE:
@@ -94,7 +96,17 @@ def accessed(op: Operation) -> Accessed:
     if name.startswith("linalg."):
         outputs = op.operands[len(op.operands) - _outputs(op) :]
         return Accessed(given, tuple(v for v in outputs if isinstance(v.type, MEMORY)))
+    shown = any(not isinstance(r.type, MEMORY) for r in op.results)
+    if given and shown and name != "func.call":
+        raise MemoptError(f"{name} makes what may show the bytes of a memref", place_of(op))
     return Accessed(given, given, given)
+
+
+def _check_elements(op: Operation) -> None:
+    """Raise MemoptError for memrefs of memrefs, from which others come back."""
+    for v in (*op.operands, *op.results):
+        if isinstance(v.type, MEMORY) and isinstance(v.type.element_type, MEMORY):
+            raise MemoptError(f"{full_name(op)} has a memref of memrefs", place_of(op))
 
 
 def _chosen(op: Operation, numbers: Sequence[int]) -> tuple[SSAValue, ...]:
