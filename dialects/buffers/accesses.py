@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     UnrankedMemRefType,
+    UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import CallOp
 from xdsl.dialects.memref import AllocaOp, AllocOp, CopyOp, DeallocOp
@@ -122,8 +123,10 @@ def _by_effects(op: Operation) -> Access:
     effects = get_effects(op)
     pure = op.has_trait(Pure, value_if_unregistered=False) or effects == set()
     if pure:
+        casts = isinstance(op, UnrealizedConversionCastOp)  # to a number that is an address
         for result in op.results if operands else ():
-            if not (is_memref(result.type) or isinstance(result.type, IndexType | IntegerType)):
+            is_number = isinstance(result.type, IndexType | IntegerType) and not casts
+            if not (is_memref(result.type) or is_number):
                 text = f"{name} makes {result.type} of a memref, which no plan follows"
                 raise MemoptError(text, place_of(op))
         return Access(views=bool(results))

@@ -150,6 +150,13 @@ func.func @pointer(%x: memref<4xf32>) {
   func.return
 }
 // -----
+func.func @pointer_as_a_number(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  // expected-error@+1 {{builtin.unrealized_conversion_cast makes i64 of a memref, which no plan follows}}
+  %p = builtin.unrealized_conversion_cast %a : memref<4xf32> to i64
+  func.return
+}
+// -----
 func.func @later(%x: memref<4xf32>) {
   %a = memref.alloc() : memref<4xf32>
   // expected-error@+1 {{async.execute has a memref in its regions, and when these run is not known}}
