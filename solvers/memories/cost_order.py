@@ -52,8 +52,9 @@ def least_cost_order(
     """Return the cheapest order found in `time_limit` seconds, or without one in so much `work`.
 
     Operators are numbered in a legal order, which is assigned first, within the limit or in what it
-    takes without one: the answer costs no more than that. The others share what is left. Raises
-    what `assign` does of the first order if none can be assigned.
+    takes without one: the answer costs no more than that. The others share what is left. If none
+    can be assigned it raises what `assign` does of the first order, or, if that has no room, of the
+    one that lacks the fewest bytes, with the number of the operator for its step.
     """
     deadline = clock.deadline(time_limit)
     answers = _Answers()
@@ -93,9 +94,17 @@ class _Answers:
         """Assign an order, with CP-SAT's work as a limit beside the `seconds`."""
         try:
             answer = assign(problem, seconds, always=True)
+        except NoRoomError as error:
+            if 0 <= error.step < len(order):
+                error.step = order[error.step]
+            known = self.refused
+            if not known or (isinstance(known, NoRoomError) and error.missing < known.missing):
+                self.refused = error
+            self.bounds.append(None)
+            return
         except ProblemError as error:
             self.refused = self.refused or error
-            self.bounds.append(None if isinstance(error, NoRoomError) else problem.least)
+            self.bounds.append(problem.least)
             return
         self.bounds.append(answer.lower_bound)
         if self.best is None or answer.cost < self.best[1].cost:

@@ -4,6 +4,9 @@
 // What was read is checked, and loses its bound of all orders where it is assigned again without.
 // RUN: memopt-opt -p "memgraph-schedule{method=source},memgraph-memory{banks=fast:224@1,slow:1K@2 reorder=true}" %s | memopt-opt -p "memgraph-verify-plan,memgraph-memory{banks=fast:224@1,slow:1K@2}" | filecheck %s --check-prefix=AGAIN
 // RUN: not memopt-opt -p "memgraph-partition{k=2},memgraph-memory{banks=fast:224@1,slow:1K@2 reorder=true}" %s 2>&1 | filecheck %s --check-prefix=PARTS
+// What has no room in any order lacks least, and at another operator, in one that is not the file's.
+// RUN: not memopt-opt -p "memgraph-schedule{method=source},memgraph-memory{banks=fast:128@1,slow:64@2 reorder=true}" %s 2>&1 | filecheck %s --check-prefix=LACK
+// LACK: slow 64 B: 16 B are missing at C (c) with a 128 B, x 64 B, c 16 B
 // STAY: traffic = #memgraph.traffic<cost = 976, lower_bound = 976, proof = ilp>
 // CHECK: traffic = #memgraph.traffic<cost = 720, lower_bound = 720, proof = ilp, orders_lower_bound = 720>
 // CHECK: "A"
