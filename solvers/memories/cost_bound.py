@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from memopt.solvers import clock
-from memopt.solvers.memories.traffic_bound import before_of
+from memopt.solvers.memories.traffic_bound import after_of, before_of
 from memopt.solvers.placement.skyline import ones
 from memopt.solvers.problems.memories import MemoryProblem, Tenant, Use
 from memopt.solvers.programs import cp_solver
@@ -43,7 +43,8 @@ def bound_of_costs(
     """
     deadline = clock.deadline(time_limit)
     before = before_of(predecessors)
-    lives = [_live(t, problem.steps, before) for t in problem.tenants]
+    after = after_of(predecessors)
+    lives = [_live(t, before, after) for t in problem.tenants]
     if sum(life.bit_count() for life in lives) * len(problem.banks) > TERMS:
         return 0
     banks = sorted(problem.banks, key=lambda b: b.cost)
@@ -140,14 +141,20 @@ def _uses(t: Tenant, steps: int) -> list[Use]:
     return [u for u in t.uses if u.bytes or not 0 <= u.step < steps]
 
 
-def _live(t: Tenant, steps: int, before: Sequence[int]) -> int:
+def _live(t: Tenant, before: Sequence[int], after: Sequence[int]) -> int:
     """Return as a mask the operators in whose steps a tenant is live in every order; of one without
     bytes, or of several heights, none."""
     if not t.size or len(t.heights) > 1 or t.in_parts:
         return 0
-    life, uses = 0, [u.step for u in _uses(t, steps)]
-    for v in range(steps):
-        begun = any(is_before(u, v, steps, before) for u in uses)
-        if v in uses or (begun and any(is_before(v, u, steps, before) for u in uses)):
-            life |= 1 << v
-    return life
+    steps = len(before)
+    begun = ahead = touched = 0
+    for use in _uses(t, steps):
+        if use.step < 0:
+            begun = -1
+        elif use.step >= steps:
+            ahead = -1
+        else:
+            begun |= after[use.step]
+            ahead |= before[use.step]
+            touched |= 1 << use.step
+    return (begun & ahead | touched) & (1 << steps) - 1

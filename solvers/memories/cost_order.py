@@ -9,6 +9,7 @@ alone, from the given order and from one for little traffic outside of the cheap
 that load the banks best are assigned. Bound: `cost_bound.py`.
 """
 
+from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -178,27 +179,32 @@ def _few_orders(predecessors: Sequence[Sequence[int]]) -> list[Order] | None:
 
 
 def orders_of(predecessors: Sequence[Sequence[int]]) -> Iterator[Order]:
-    """Yield all legal orders, ascending."""
-    count = len(predecessors)
-    order: list[int] = []
-    done = [False] * count
-    start = 0
-    while True:
-        v = start
-        while v < count and (done[v] or not all(done[u] for u in predecessors[v])):
-            v += 1
-        if v < count:
-            order.append(v)
-            done[v] = True
-            start = 0
+    """Yield all legal orders, ascending; the operators are numbered in one, which is the first."""
+    readers: list[list[int]] = [[] for _ in predecessors]
+    for v, before in enumerate(predecessors):
+        for u in set(before):
+            readers[u].append(v)
+    order, missing, ready = list(range(len(predecessors))), [0] * len(predecessors), list[int]()
+    yield tuple(order)
+    while order:
+        last = order.pop()
+        for w in readers[last]:
+            if not missing[w]:
+                ready.remove(w)
+            missing[w] += 1
+        insort(ready, last)
+        at = bisect_right(ready, last)
+        if at == len(ready):
             continue
-        if len(order) == count:
-            yield tuple(order)
-        if not order:
-            return
-        start = order.pop()
-        done[start] = False
-        start += 1
+        while ready:
+            v = ready.pop(at)
+            order.append(v)
+            for w in readers[v]:
+                missing[w] -= 1
+                if not missing[w]:
+                    insort(ready, w)
+            at = 0
+        yield tuple(order)
 
 
 @dataclass(frozen=True)

@@ -115,15 +115,21 @@ def before_of(predecessors: Sequence[Sequence[int]]) -> list[int]:
     return before
 
 
+def after_of(predecessors: Sequence[Sequence[int]]) -> list[int]:
+    """Return as masks what runs after each operator in every order."""
+    after = [0] * len(predecessors)
+    for v in reversed(range(len(predecessors))):
+        for u in predecessors[v]:
+            after[u] |= after[v] | 1 << v
+    return after
+
+
 def _lives(
     problem: TrafficProblem, predecessors: Sequence[Sequence[int]], before: Sequence[int]
 ) -> list[int]:
     """Return as masks the operators in whose steps each tensor is live in every order; of one
     without bytes none."""
-    after = [0] * problem.steps
-    for v in reversed(range(problem.steps)):
-        for u in predecessors[v]:
-            after[u] |= after[v] | 1 << v
+    after = after_of(predecessors)
     lives: list[int] = []
     for x in problem.tensors:
         behind = after[x.born] if x.born >= 0 else -1  # an input is there from the start

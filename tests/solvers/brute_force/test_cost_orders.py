@@ -149,7 +149,8 @@ def moving_cases(count: int) -> list[Case]:
 
 def examine_bound(solver: Any, count: int) -> None:
     """A module like `cost_bound` bounds what all orders cost, and often says what they do; so it is
-    with one that takes up less towards its end than at its begin, and of two in one step, of which
+    with one that takes up less towards its end than at its begin, with one that lives while another
+    is used in the given order alone or in each, and of two in one step, of which
     the smaller has too few bytes to be all that is outside of the first bank."""
     met = 0
     for case in moving_cases(count):
@@ -162,6 +163,11 @@ def examine_bound(solver: Any, count: int) -> None:
     y = Tenant("y", (Height(moment(1), moment(1) + 1, 6),), (Use(1, 6),))
     problem = MemoryProblem((Bank("fast", 8, 1), Bank("slow", 40, 2)), (x, y), 2)
     assert solver.bound_of_costs(problem, [(), (0,)]) <= problem.least == least_cost(problem)
+    x = Tenant("x", (Height(moment(0), moment(2) + 1, 6),), (Use(0, 6), Use(2, 6)))
+    problem = MemoryProblem(problem.banks, (x, y), 3)
+    for before in ([(), (), (0, 1)], [(), (0,), (0,)]):  # y's operator is first or last in another
+        assert solver.bound_of_costs(problem, before) <= problem.least
+    assert solver.bound_of_costs(problem, [(), (0,), (1,)]) == least_cost(problem)
     now = moment(0), moment(0) + 1
     two = [Tenant("", (Height(*now, size),), (Use(0, n),)) for size, n in ((4, 10), (6, 12))]
     banks = Bank("fast", 4, 1), Bank("middle", 2, 2), Bank("slow", 40, 3)
@@ -237,9 +243,10 @@ MUTANTS = {
     "leaving for nothing": (cost_bound, "add_bool_or(outs[u.step], leaves,", "add_bool_or(1,"),
     "coming": (cost_bound, "add_bool_or(outs[u.step], comes, ~gone)", "add_bool_or(~gone)"),
     "coming for nothing": (cost_bound, "add_bool_or(outs[u.step], comes,", "add_bool_or(1,"),
-    "the order": (cost_bound, "bool(before[v] >> u & 1)", "u < v"),
-    "live for ever": (cost_bound, "if v in uses or (begun and", "if v in uses or (begun or"),
-    "live in uses": (cost_bound, "if v in uses or (begun and", "if (begun and"),
+    "the order": (cost_bound, "begun |= after[use.step]", "begun |= -1 << use.step"),
+    "the order before": (cost_bound, "ahead |= before[use.step]", "ahead |= (1 << use.step) - 1"),
+    "live for ever": (cost_bound, "(begun & ahead | touched)", "(begun | ahead | touched)"),
+    "live in uses": (cost_bound, "(begun & ahead | touched)", "(begun & ahead)"),
     "several heights": (cost_bound, "or len(t.heights) > 1 or t.in_parts", ""),
     "the least": (cost_bound, "= [problem.least]", "= [0]"),
     "the dearest": (cost_order, "answer.cost < self.best", "answer.cost > self.best"),
