@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from memopt.formats.tflite import Model, Operator, Tensor, elements_of
 
 
-def wrong_answers(model: Model, data: bytes) -> list[str]:
+def wrong_answers(model: Model, data: bytes, until: int = -1) -> list[str]:
     """Return a line per operator that TFLM computes other than LiteRT and other than is meant, or
-    at which it stops."""
+    at which it stops; of the first subgraph none behind the operator that writes tensor `until`, if
+    one does."""
+    last = next(
+        (i for i, op in enumerate(model.subgraphs[0].operators) if until in op.outputs), None
+    )
     return [
         f"subgraph {g} operator {i} ({op.name}): TFLM {what}"
         for g, graph in enumerate(model.subgraphs)
         for i, op in enumerate(graph.operators)
+        if g or last is None or i <= last
         if (what := _padding(op, graph.tensors, model, data) or _detections(op, graph.tensors))
     ]
 

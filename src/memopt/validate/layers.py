@@ -161,6 +161,12 @@ def _kind(value: SSAValue) -> str:
     return operator_kind(owner) if isinstance(owner, Operation) else "input"
 
 
+def first_key(built: Built, layer: Layer) -> str:
+    """Return what the reference calls the tensor of a layer, "" if it has none."""
+    values = _values(only_function(built.planned.after)).values()
+    return next((_key(v, built) for v in values if name_of(v) == layer.tensor), "")
+
+
 def _key(value: SSAValue, built: Built) -> str:
     """Return what the reference calls a tensor: its number in a .tflite, else its name."""
     if built.planned.imported.request.path.suffix != ".tflite":

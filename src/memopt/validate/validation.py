@@ -32,7 +32,7 @@ from memopt.validate.differences import (
     is_different,
 )
 from memopt.validate.job import REFERENCES, Job, answer_of, stacked
-from memopt.validate.layers import EVALUATE, Layer, layers_of
+from memopt.validate.layers import EVALUATE, Layer, first_key, layers_of
 from memopt.validate.port import Port, open_port
 from memopt.validate.program import Program, Traced, split_outputs, traced
 from memopt.validate.samples import Input, Samples, read_samples
@@ -69,7 +69,8 @@ class OnBoard:
 class Validation:
     """A network beside a reference. `agree` are other references whose outputs are ours where the
     one that was asked has others, `known_errors` what is known of its own answers if anything
-    differs; `layers` is None if no tensors were compared, `board` if none was asked."""
+    differs, not behind the first tensor that does unless others agree; `layers` is None if no
+    tensors were compared, `board` if none was asked."""
 
     model: str
     target: str
@@ -171,6 +172,8 @@ def validate(
             one = [array[chosen : chosen + 1] for array in stored]
             given = device.given(one)
             layers = tuple(layers_of(built, device.trace(given), one, given, reference, others))
+    first = next((one for one in layers or () if one.different), None)
+    until = first_key(built, first) if first and not (agree or first.agree) else ""
     is_equal = not any(one.different for one in (*outputs, *(layers or ())))
     return Validation(
         request.path.name,
@@ -180,7 +183,7 @@ def validate(
         outputs,
         _labelled(samples, file_outputs, ours, theirs),
         agree,
-        () if is_equal else _known_errors(reference, request.path),
+        () if is_equal else _known_errors(reference, request.path, until),
         layers,
         device.board,
     )
@@ -285,12 +288,13 @@ def _agrees(
     return not any(is_different(a, b).any() for a, b in zip(ours, theirs, strict=True))
 
 
-def _known_errors(reference: str, path: Path) -> tuple[str, ...]:
-    """Return what is known to be wrong in a reference's own answer to a model, if anything is."""
+def _known_errors(reference: str, path: Path, until: str) -> tuple[str, ...]:
+    """Return what is known to be wrong in a reference's own answer to a model, if anything is, up
+    to the operator that writes a tensor, as the reference calls it; "" stands for the last."""
     if reference == EVALUATE:
         return ()
     told: Any = getattr(import_module(REFERENCES[reference]), "known_errors", None)
-    return () if told is None else tuple(told(path))
+    return () if told is None else tuple(told(path, until))
 
 
 def _chosen(ours: Sequence[Array], theirs: Sequence[Array]) -> int:

@@ -1,6 +1,7 @@
 """`memopt validate` where the reference is the odd one among others."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,11 @@ import numpy as np
 import pytest
 from tflite_builder import Graph, Op, T, build
 
+from memopt.backends.tflm.wrong import wrong_answers
 from memopt.cli import main
+from memopt.formats.tflite import read_model
+from memopt.validate import validation
+from memopt.validate.layers import Layer, layers_of
 
 
 def answer(capsys: Any, *arguments: str) -> dict[str, Any]:
@@ -59,8 +64,9 @@ def test_differing_kernels_of_a_reference_are_told(
     assert content["outputs"][0]["different"] == 0 and content["agree"] == []
 
 
-def dilated(zero: int, is_cropped: bool) -> bytes:
-    """An image as the batch of a dilated convolution and back, without what was padded or with."""
+def dilated(zero: int, is_cropped: bool, has_sum: bool = False) -> bytes:
+    """An image, or a sum of two, as the batch of a dilated convolution and back, without what was
+    padded or with."""
     side, cut = (4, 1) if is_cropped else (6, 0)
 
     def stored(name: str, shape: list[int]) -> T:
@@ -76,7 +82,42 @@ def dilated(zero: int, is_cropped: bool) -> bytes:
     ]
     there = Op("SPACE_TO_BATCH_ND", [0, 1, 2], [3], ("SpaceToBatchND", {}))
     back = Op("BATCH_TO_SPACE_ND", [3, 1, 4], [5], ("BatchToSpaceND", {}))
-    return build(Graph(tensors, [there, back], [0], [5]))
+    if not has_sum:
+        return build(Graph(tensors, [there, back], [0], [5]))
+    tensors.append(stored("other", [1, 4, 4, 1]))
+    return build(Graph(tensors, [Op("ADD", [6, 6], [0], ("Add", {})), there, back], [6], [5]))
+
+
+@pytest.mark.deep
+def test_what_is_known_of_operators_behind_the_first_difference_is_not_told(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless another reference answers as we do."""
+    np.save(tmp_path / "x.npy", np.zeros((1, 1, 4, 4, 1), np.int8))
+    path = tmp_path / "dilated.tflite"
+    path.write_bytes(dilated(5, is_cropped=True, has_sum=True))
+    words = [str(path), f"--data={tmp_path / 'x.npy'}", "--against=tflm", "--layers"]
+
+    def seen(first: str, agree: tuple[str, ...]) -> int:
+        def layers(*given: Any) -> list[Layer]:
+            return [
+                replace(one, different=int(one.tensor == first), agree=agree)
+                for one in layers_of(*given)
+            ]
+
+        monkeypatch.setattr(validation, "layers_of", layers)
+        content = answer(capsys, *words, "--rewrite=none")
+        assert content["first_difference"] == first
+        return len(content["known_errors"])
+
+    assert (seen("x", ()), seen("x", ("litert",))) == (0, 1)
+
+
+def test_what_is_known_is_told_up_to_an_operator() -> None:
+    data = dilated(5, is_cropped=True, has_sum=True)
+    model = read_model(data, "m")
+    of = [len(wrong_answers(model, data, tensor)) for tensor in (0, 3, 5, 6, -1)]
+    assert of == [0, 1, 1, 1, 1]  # of the sum, the batch, the image; none writes the others
 
 
 @pytest.mark.deep
@@ -98,7 +139,8 @@ def test_the_padding_of_tflm_is_the_odd_one(tmp_path: Path, capsys: Any) -> None
     assert main(["validate", *words]) == 0
     out = capsys.readouterr().out
     assert "output    y: 40 of 72 elements differ, by at most 5," in out
-    assert f"odd one   tflm: {agree} we do\n" in out and wrong in out
+    assert f"odd one   tflm: {agree} we do\n" in out
+    assert "known     tflm: subgraph 0 operator 0 " in out and wrong in out
     assert f"odd one   tflm, of batch: {agree} we do\n" in out
 
     path.write_bytes(dilated(5, is_cropped=True))

@@ -134,7 +134,7 @@ def lines_of(answer: Validation) -> Iterator[str]:
     if answer.agree:
         yield f"odd one   {answer.against}: {_agreeing(answer.agree)}"
     for known in answer.known_errors:
-        yield f"odd one   {answer.against}: {known}"
+        yield f"known     {answer.against}: {known}"
     if answer.layers is not None:
         yield from _layers(answer, answer.layers)
 

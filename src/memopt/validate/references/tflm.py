@@ -13,10 +13,11 @@ SUFFIX = ".tflite"
 ARENA = 64 << 20  # bytes, more than any microcontroller has
 
 
-def known_errors(path: Path) -> list[str]:
-    """Return what TFLM computes of a model other than is meant."""
+def known_errors(path: Path, until: str) -> list[str]:
+    """Return what TFLM computes of a model other than is meant, up to what writes a tensor, if that
+    has a number."""
     data = path.read_bytes()
-    return wrong_answers(read_model(data, path.name), data)
+    return wrong_answers(read_model(data, path.name), data, int(until or -1))
 
 
 def run(job: Job) -> Answer:
