@@ -57,6 +57,8 @@ def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
         return [(None, 0)]
     if job.name != "stdin" and Path(job.name).suffix != IR:
         raise MemoptError(unknown_kind(), job.name)
+    if job.name == "stdin" and sys.stdin is None:
+        raise MemoptError("is closed; name a file", "stdin")
     data = sys.stdin.buffer.read() if job.name == "stdin" else Path(job.name).read_bytes()
     text = data.decode("utf-8")
     if not split:

@@ -175,9 +175,12 @@ def unmatched(text: str, found: Iterable[Diagnostic], line_offset: int = 0) -> l
 def write_output(path: str, data: bytes | str, sources: Iterable[Path] = ()) -> None:
     """Write what an option names: a file, whole or not at all, or stdout for `-`.
 
-    Raises MemoptError if that is one of `sources`, which this run has read, and OSError.
+    Raises MemoptError if that is one of `sources`, which this run has read, or a stdout that is
+    closed, and OSError.
     """
     if path == STDOUT:
+        if sys.stdout is None:
+            raise MemoptError("is closed; name a file", "stdout")
         sys.stdout.flush()  # what was printed before comes first
         payload = data.encode() if isinstance(data, str) else data  # UTF-8, as in a file
         sys.stdout.buffer.write(payload)

@@ -114,6 +114,15 @@ def test_ir_there_and_back(here: Path, capsys: Capture, monkeypatch: pytest.Monk
     assert not Path("-").exists()
 
 
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+def test_a_stream_that_is_closed_has_one_line(
+    stream: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, stream, None)
+    assert opt(["p.mlir"] if stream == "stdout" else ["-"]) == 1
+    assert capsys.readouterr().err == f"{stream}: error: is closed; name a file\n"
+
+
 def test_a_planned_model_on_stdout(here: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     Path("m.tflite").write_bytes(demo_model(size="small"))
     planned = ["--model=target=tflm", "--schedule=source", "--place=tflm", "m.tflite"]
