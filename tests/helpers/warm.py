@@ -3,8 +3,9 @@
     python tests/helpers/warm.py FOLDER    # until its standard input ends
 
 The folder gets an executable of each command's name. It hands its arguments, working directory and
-streams over to a fork of this process, and ends as that does: nothing is shared between two runs
-but what is imported, and the seed of hashes, which a new process draws for each run of the tests.
+streams over to a fork of this process, and ends as that does. Two runs share what is imported, what
+one small plan at the start has made (tables that are kept once asked for), and the seed of hashes,
+which a new process draws for each run of the tests.
 """
 
 import atexit
@@ -101,9 +102,14 @@ def serve(folder: Path) -> None:
             continue
         connection, _ = server.accept()
         size, streams, _, _ = socket.recv_fds(connection, 4, 3)
+        length = int.from_bytes(size, "little")
         with connection.makefile("rb") as request:
-            text = os.fsdecode(request.read(int.from_bytes(size, "little")))
-        name, directory, *arguments = text.split("\0")
+            data = request.read(length)
+        if not data or len(data) < length:  # of a caller that was ended
+            for descriptor in (*streams, connection.detach()):
+                os.close(descriptor)
+            continue
+        name, directory, *arguments = os.fsdecode(data).split("\0")
         process = os.fork()
         if not process:
             for descriptor in (server.detach(), connection.detach(), *running):

@@ -6,6 +6,7 @@ Every link and heading of every page is followed.
 
 import os
 import re
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -39,6 +40,8 @@ def test_the_commands_print_what_the_page_says(page: str, commands: int, tmp_pat
     environment = os.environ | {"PATH": path, "COLUMNS": "200"}
     tools = Path(tempfile.mkdtemp(prefix="memopt-tools-"))  # a short name, as of a socket
     warm.start(tools, environment)
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.connect(str(tools / "socket"))  # a caller that ends before it asks for anything
     environment["PATH"] = os.pathsep.join((str(tools), path))
     assert run_page(page, tmp_path, environment) >= commands
 
