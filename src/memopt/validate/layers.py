@@ -54,10 +54,12 @@ def layers_of(
     given: Sequence[Array],
     reference: str,
     others: Sequence[str],
+    not_run: dict[str, str],
 ) -> list[Layer]:
     """Return the tensors that were traced in an inference on one sample, `stored` as the file and
     `given` as the program has it, as they were first written; of the first that differs from
-    `reference` the `others` are asked too. Raises MemoptError."""
+    `reference` the `others` are asked too; of one that fails `not_run` has why. Raises
+    MemoptError."""
     written = _written(traced)
     values = _values(only_function(built.planned.after))
     keys = {name: _key(value, built) for name, value in values.items() if name in written}
@@ -77,8 +79,12 @@ def layers_of(
     first = next((k for k, one in enumerate(layers) if one.different), None)
     if first is not None:
         name, key = list(keys.items())[first]
+
+        def theirs_of(other: str) -> Array | None:
+            return _tensor(other, name, key, built, stored, given, not_run)
+
         theirs = [
-            _compared(values[name], written[name], n, _tensor(n, name, key, built, stored, given))
+            _compared(values[name], written[name], n, theirs_of(n))
             for n in others
             if n != layers[first].against
         ]
@@ -94,14 +100,16 @@ def _tensor(
     built: Built,
     stored: Sequence[Array],
     given: Sequence[Array],
+    not_run: dict[str, str],
 ) -> Array | None:
     """Return what a reference has of the tensor with that name in C and that key in the file; None
-    if it does not run, or has no such tensor."""
+    if it does not run, of which `not_run` has why, or has no such tensor."""
     if reference == EVALUATE:
         return _evaluated(built, given).get(name)
     try:
         return _answer(built, stored, reference, [key]).tensors.get(key)
-    except MemoptError:
+    except MemoptError as error:
+        not_run[reference] = error.text
         return None
 
 

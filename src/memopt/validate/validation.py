@@ -1,7 +1,7 @@
 """A network on the user's data: as it is planned, and by a reference."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
@@ -70,7 +70,8 @@ class Validation:
     """A network beside a reference. `agree` are other references whose outputs are ours where the
     one that was asked has others, `known_errors` what is known of its own answers if anything
     differs, not behind the first tensor that does unless others agree; `layers` is None if no
-    tensors were compared, `board` if none was asked."""
+    tensors were compared, `board` if none was asked. `not_run` are the references that failed when
+    they were asked who agrees, and why."""
 
     model: str
     target: str
@@ -82,6 +83,7 @@ class Validation:
     known_errors: tuple[str, ...] = ()
     layers: tuple[Layer, ...] | None = None
     board: OnBoard | None = None
+    not_run: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def _repr_html_(self) -> str:
         head = f"<b>{xml(self.model)}</b> for {xml(self.target)}, {self.samples:,} samples, against"
@@ -110,6 +112,7 @@ class Validation:
             "known_errors": list(self.known_errors),
             "layers": layers,
             "first_difference": self.first_difference,
+            "not_run": dict(self.not_run),
             "board": None if self.board is None else asdict(self.board),
         }
 
@@ -164,14 +167,16 @@ def validate(
         outputs = tuple(map(difference, file_outputs, ours, theirs))
         others = [name for name in known if name != reference]
         agree: tuple[str, ...] = ()
+        not_run: dict[str, str] = {}
         if any(one.different for one in outputs):
-            agree = tuple(n for n in others if _agrees(n, imported, stored, ours))
+            agree = tuple(n for n in others if _agrees(n, imported, stored, ours, not_run))
         layers = None
         if with_layers:
             chosen = _chosen(ours, theirs)
             one = [array[chosen : chosen + 1] for array in stored]
             given = device.given(one)
-            layers = tuple(layers_of(built, device.trace(given), one, given, reference, others))
+            how = given, reference, others, not_run
+            layers = tuple(layers_of(built, device.trace(given), one, *how))
     first = next((one for one in layers or () if one.different), None)
     until = first_key(built, first) if first and not (agree or first.agree) else ""
     is_equal = not any(one.different for one in (*outputs, *(layers or ())))
@@ -186,6 +191,7 @@ def validate(
         () if is_equal else _known_errors(reference, request.path, until),
         layers,
         device.board,
+        not_run,
     )
 
 
@@ -278,12 +284,18 @@ def _answer(reference: str, imported: Imported, stored: Sequence[Array]) -> tupl
 
 
 def _agrees(
-    reference: str, imported: Imported, stored: Sequence[Array], ours: Sequence[Array]
+    reference: str,
+    imported: Imported,
+    stored: Sequence[Array],
+    ours: Sequence[Array],
+    not_run: dict[str, str],
 ) -> bool:
-    """Return whether another reference answers as we do; one that does not run does not."""
+    """Return whether another reference answers as we do; one that does not run does not, and
+    `not_run` has why."""
     try:
         theirs = _answer(reference, imported, stored)
-    except MemoptError:
+    except MemoptError as error:
+        not_run[reference] = error.text
         return False
     return not any(is_different(a, b).any() for a, b in zip(ours, theirs, strict=True))
 

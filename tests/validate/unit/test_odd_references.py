@@ -11,8 +11,10 @@ from tflite_builder import Graph, Op, T, build
 
 from memopt.backends.tflm.wrong import wrong_answers
 from memopt.cli import main
+from memopt.dialects.memgraph.errors import MemoptError
 from memopt.formats.tflite import read_model
-from memopt.validate import validation
+from memopt.validate import layers, validation
+from memopt.validate.job import Answer, Job, answer_of
 from memopt.validate.layers import Layer, layers_of
 
 
@@ -99,13 +101,13 @@ def test_what_is_known_of_operators_behind_the_first_difference_is_not_told(
     words = [str(path), f"--data={tmp_path / 'x.npy'}", "--against=tflm", "--layers"]
 
     def seen(first: str, agree: tuple[str, ...]) -> int:
-        def layers(*given: Any) -> list[Layer]:
+        def changed(*given: Any) -> list[Layer]:
             return [
                 replace(one, different=int(one.tensor == first), agree=agree)
                 for one in layers_of(*given)
             ]
 
-        monkeypatch.setattr(validation, "layers_of", layers)
+        monkeypatch.setattr(validation, "layers_of", changed)
         content = answer(capsys, *words, "--rewrite=none")
         assert content["first_difference"] == first
         return len(content["known_errors"])
@@ -155,3 +157,26 @@ def test_the_padding_of_tflm_is_the_odd_one(tmp_path: Path, capsys: Any) -> None
     path.write_bytes(dilated(0, is_cropped=False))
     content = answer(capsys, *words)
     assert content["first_difference"] is None and content["known_errors"] == []
+
+
+@pytest.mark.deep
+def test_another_reference_that_does_not_run_is_named(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked of the outputs, or of the first tensor that differs."""
+
+    def answer_but(reference: str, job: Job) -> Answer:
+        if reference == "litert":
+            raise MemoptError("litert refuses the model: why", "m")
+        return answer_of(reference, job)
+
+    np.save(tmp_path / "x.npy", np.zeros((1, 1, 4, 4, 1), np.int8))
+    path = tmp_path / "dilated.tflite"
+    words = [str(path), f"--data={tmp_path / 'x.npy'}", "--against=tflm", "--rewrite=none"]
+    for module, is_cropped in ((validation, False), (layers, True)):
+        path.write_bytes(dilated(5, is_cropped))
+        monkeypatch.setattr(module, "answer_of", answer_but)
+        assert main(["validate", *words, *["--layers"] * is_cropped]) == 0
+        out = capsys.readouterr().out
+        assert "not run   litert refuses the model: why\n" in out
+        assert "litert-reference, evaluate answer as we do" in out

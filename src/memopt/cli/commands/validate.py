@@ -135,6 +135,7 @@ def lines_of(answer: Validation) -> Iterator[str]:
         yield f"odd one   {answer.against}: {_agreeing(answer.agree)}"
     for known in answer.known_errors:
         yield f"known     {answer.against}: {known}"
+    yield from (f"not run   {why}" for why in answer.not_run.values())
     if answer.layers is not None:
         yield from _layers(answer, answer.layers)
 
