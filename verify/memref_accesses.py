@@ -10,10 +10,10 @@ given, and their memref results lie in any of them. Other results of a memref ma
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, UnrankedMemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.names import full_name, place_of
@@ -104,9 +104,11 @@ def accessed(op: Operation) -> Accessed:
 
 def _check_elements(op: Operation) -> None:
     """Raise MemoptError for memrefs of memrefs, from which others come back."""
-    for v in (*op.operands, *op.results):
-        if isinstance(v.type, MEMORY) and isinstance(v.type.element_type, MEMORY):
-            raise MemoptError(f"{full_name(op)} has a memref of memrefs", place_of(op))
+    for type_ in (*op.operand_types, *op.result_types):
+        if isinstance(type_, MEMORY):
+            element = cast("MemRefType[Attribute]", type_).element_type
+            if isinstance(element, MEMORY):
+                raise MemoptError(f"{full_name(op)} has a memref of memrefs", place_of(op))
 
 
 def _chosen(op: Operation, numbers: Sequence[int]) -> tuple[SSAValue, ...]:

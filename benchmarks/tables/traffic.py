@@ -110,8 +110,8 @@ def orders(tick: Callable[[str], None], time_limit: float | None, quick: bool) -
         ),
         (
             "On the chip: a quarter, a half and three quarters of the least peak. Cost:"
-            " `memgraph-memory`, without and with `reorder=true`, each within the time limit; its bound"
-            " of all orders is one with results in place as they are.",
+            " `memgraph-memory`, without and with `reorder=true`, each within the time limit; its"
+            " bound of all orders is one with results in place as they are.",
         ),
     )
     for name in ORDERED[:1] if quick else ORDERED:

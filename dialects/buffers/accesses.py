@@ -124,10 +124,9 @@ def _by_effects(op: Operation) -> Access:
     pure = op.has_trait(Pure, value_if_unregistered=False) or effects == set()
     if pure:
         casts = isinstance(op, UnrealizedConversionCastOp)  # to a number that is an address
-        for result in op.results if operands else ():
-            is_number = isinstance(result.type, IndexType | IntegerType) and not casts
-            if not (is_memref(result.type) or is_number):
-                text = f"{name} makes {result.type} of a memref, which no plan follows"
+        for type_ in op.result_types if operands else ():
+            if not (is_memref(type_) or (isinstance(type_, IndexType | IntegerType) and not casts)):
+                text = f"{name} makes {type_} of a memref, which no plan follows"
                 raise MemoptError(text, place_of(op))
         return Access(views=bool(results))
     kinds = {e.kind for e in effects} if effects is not None else set[MemoryEffectKind]()

@@ -442,6 +442,10 @@ def test_a_bound_above_a_cost_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
     (case,) = moving_cases(1)
     optimum = case.optimum
     assert optimum is not None
-    monkeypatch.setattr(cost_order, "bound_of_costs", lambda *_: optimum + 1000)
+
+    def too_high(*_: object) -> int:
+        return optimum + 1000
+
+    monkeypatch.setattr(cost_order, "bound_of_costs", too_high)
     with pytest.raises(ProblemError, match=f"orders cost at least {optimum + 1000}, "):
         least_cost_order(case.problem_in, case.before, work=1)

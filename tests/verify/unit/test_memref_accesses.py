@@ -56,6 +56,10 @@ def test_what_is_read_unseen_is_refused(error: str, monkeypatch: pytest.MonkeyPa
     func = only_function(Parser(new_context(), text).parse_module())
     plan = plan_of(func)
     assert plan is not None
-    monkeypatch.setattr(memrefs, "fingerprint", lambda _: plan.fingerprint.data)
+
+    def as_stated(_: object) -> str:
+        return plan.fingerprint.data
+
+    monkeypatch.setattr(memrefs, "fingerprint", as_stated)
     with pytest.raises(MemoptError, match=error):
         memrefs.verify_memrefs(func)
