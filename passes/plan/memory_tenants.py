@@ -16,7 +16,13 @@ from memopt.dialects.memgraph.tensors import bytes_of
 from memopt.dialects.rows.operations import ReceiveOp, RowOp
 from memopt.passes.plan.extract import Extracted
 from memopt.solvers.memories import Bank, Height, MemoryProblem, Tenant, Use, moment
-from memopt.solvers.problems.memory_graph import Buffer, PlacementProblem, live_ranges, round_up
+from memopt.solvers.problems.memory_graph import (
+    Buffer,
+    Group,
+    PlacementProblem,
+    live_ranges,
+    round_up,
+)
 from memopt.solvers.problems.placement import Piece
 from memopt.verify.memories import operator_traffic, scratch_traffic
 
@@ -60,9 +66,7 @@ def tenants_of(
     for base in bases:
         members = buffers.members[base]
         groups = [graph.groups[i] for i in members if i < len(graph.groups)]
-        held = [graph.groups[i] for i in members if i < len(graph.groups) and graph.sizes[i]]
-        held = held or groups  # one in place without bytes does not make its operand live longer
-        first, last = any(g.is_input for g in held), any(g.is_output for g in held)
+        first, last = _caller_has(groups)
         in_pieces = any(g.piece is not None for g in groups)
         touched = _together(map(uses.__getitem__, members), [-1] * first + [steps] * last)
         b = buffers.buffers[base]
@@ -82,6 +86,13 @@ def tenants_of(
             )
         )
     return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)
+
+
+def _caller_has(groups: Sequence[Group]) -> tuple[bool, bool]:
+    """Return whether the caller fills a base, and reads it; one in place without bytes does not make its
+    operand live longer."""
+    held = [g for g in groups if g.size] or groups
+    return any(g.is_input for g in held), any(g.is_output for g in held)
 
 
 def _together(uses: Iterable[Mapping[int, int]], ends: Iterable[int]) -> dict[int, int]:

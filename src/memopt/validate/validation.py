@@ -177,9 +177,8 @@ def validate(
             given = device.given(one)
             how = given, reference, others, not_run
             layers = tuple(layers_of(built, device.trace(given), one, *how))
-    first = next((one for one in layers or () if one.different), None)
-    until = first_key(built, first) if first and not (agree or first.agree) else ""
-    is_equal = not any(one.different for one in (*outputs, *(layers or ())))
+    compared = *outputs, *(layers or ())
+    until = "" if agree else _first_alone(built, layers or ())
     return Validation(
         request.path.name,
         request.options.target,
@@ -188,7 +187,7 @@ def validate(
         outputs,
         _labelled(samples, file_outputs, ours, theirs),
         agree,
-        () if is_equal else _known_errors(reference, request.path, until),
+        _known_errors(reference, request.path, until, compared),
         layers,
         device.board,
         not_run,
@@ -300,10 +299,19 @@ def _agrees(
     return not any(is_different(a, b).any() for a, b in zip(ours, theirs, strict=True))
 
 
-def _known_errors(reference: str, path: Path, until: str) -> tuple[str, ...]:
-    """Return what is known to be wrong in a reference's own answer to a model, if anything is, up
-    to the operator that writes a tensor, as the reference calls it; "" stands for the last."""
-    if reference == EVALUATE:
+def _first_alone(built: Built, layers: Sequence[Layer]) -> str:
+    """Return what the reference calls the first tensor that differs; "" if others agree there."""
+    first = next((one for one in layers if one.different), None)
+    return first_key(built, first) if first and not first.agree else ""
+
+
+def _known_errors(
+    reference: str, path: Path, until: str, compared: Sequence[Difference | Layer]
+) -> tuple[str, ...]:
+    """Return what is known to be wrong in a reference's own answer to a model, if anything is and
+    something differs, up to the operator that writes a tensor, as the reference calls it; "" stands
+    for the last."""
+    if reference == EVALUATE or not any(one.different for one in compared):
         return ()
     told: Any = getattr(import_module(REFERENCES[reference]), "known_errors", None)
     return () if told is None else tuple(told(path, until))
