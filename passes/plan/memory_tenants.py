@@ -89,8 +89,8 @@ def tenants_of(
 
 
 def _caller_has(groups: Sequence[Group]) -> tuple[bool, bool]:
-    """Return whether the caller fills a base, and reads it; one in place without bytes does not make its
-    operand live longer."""
+    """Return whether the caller fills a base, and reads it; one in place without bytes does
+    not make its operand live longer."""
     held = [g for g in groups if g.size] or groups
     return any(g.is_input for g in held), any(g.is_output for g in held)
 
