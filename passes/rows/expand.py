@@ -223,6 +223,7 @@ def _expand(func: FuncOp, cut: Sequence[Operation], deadline: float | None) -> N
         clock.raise_if_late(deadline)
         _cut(op, rows)
     for op in reversed(computing(func)):
+        clock.raise_if_late(deadline)
         unread = makes_virtual(op) and not any(r.first_use for r in op.results)
         if op not in rows.cut and not unread:
             continue
