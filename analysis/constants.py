@@ -16,14 +16,10 @@ from memopt.analysis.weights import Weights
 from memopt.dialects.arithmetic.stored import Array
 from memopt.dialects.attributes.model import ModelAttr
 from memopt.dialects.memgraph.interface import is_constant_like
-from memopt.dialects.operators.base import ComputeOp, constant_bytes, is_constant_expression
+from memopt.dialects.operators.base import ComputeOp, follows_from_constants, is_constant_expression
 
 Constants = Callable[[SSAValue], "Array | None"]
 """The array of a constant operand, or None if the value is only known at run time."""
-
-
-def follows_from_constants(value: SSAValue) -> bool:
-    return constant_bytes(value) is not None
 
 
 def constants_beside(op: Operation) -> Constants:

@@ -109,6 +109,12 @@ def constant_bytes(value: SSAValue) -> int | None:
     return size
 
 
+def follows_from_constants(value: SSAValue) -> bool:
+    """Return whether folding operations make `value` of constants alone, be it worth its flash or
+    not."""
+    return constant_bytes(value) is not None
+
+
 def derived(base: type[T], name: str, text: str, **fields: Any) -> type[T]:
     """Return the operation `memgraph.<name>`, which is `base` with these fields; `text` says what
     it computes."""

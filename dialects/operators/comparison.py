@@ -28,6 +28,7 @@ from memopt.dialects.operators.base import (
     OneResultOp,
     constant_bytes,
     derived,
+    follows_from_constants,
 )
 from memopt.dialects.operators.prelu import BentOp
 from memopt.dialects.operators.traits import Folds, RealsOnly
@@ -45,7 +46,7 @@ def saves_flash(op: OneResultOp) -> bool:
     readers = [use.operation for use in op.result.uses]
     return bool(readers) and all(
         isinstance(reader, ComputeOp)
-        and constant_bytes(reader.results[0]) is not None
+        and follows_from_constants(reader.results[0])
         and reader.is_worth_flash
         for reader in readers
     )

@@ -23,7 +23,7 @@ from memopt.dialects.memgraph.errors import MemoptError
 from memopt.dialects.memgraph.plan import IN_FLOAT32, OPEN_BATCH
 from memopt.dialects.memgraph.structure import OpaqueOp
 from memopt.dialects.memgraph.tensors import bytes_of
-from memopt.dialects.operators.base import constant_bytes, is_constant_expression
+from memopt.dialects.operators.base import follows_from_constants, is_constant_expression
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.constants import DividedOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
@@ -222,7 +222,7 @@ class Importer:
         if isinstance(op, str):
             why = self.known.reasons.get(outputs[0], op) if outputs and op == NO_OPERATION else op
             op = self._opaque(node, attributes, results, why)
-        early = bool(outputs) and all(constant_bytes(v) is not None for v in op.results)
+        early = bool(outputs) and all(follows_from_constants(v) for v in op.results)
         self.draft.add(op, outputs, outputs, SourceAttr(0, index, ()), node.name, early)
 
     def _described(
