@@ -72,11 +72,7 @@ class MemgraphPartitionPass(PlanningPass):
 
 
 def _write_parts(
-    extracted: Extracted,
-    k: int | str,
-    method: str,
-    time_limit: float | None,
-    **options: object,
+    extracted: Extracted, k: int | str, method: str, time_limit: float | None, **options: object
 ) -> Partition:
     func, model = extracted.func, extracted.model
     drop_partition(func)

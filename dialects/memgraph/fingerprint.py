@@ -42,7 +42,7 @@ _texts: dict[int, tuple[ref[Attribute], str]] = {}
 
 def printed(attr: Attribute) -> str:
     """Return the printer's text of `attr`, kept while the object lives: plans follow plans, and
-    most attributes stay. Not by equality: -0.0 equals 0.0."""
+    most attributes stay. By identity, for it takes long to hash one."""
     entry = _texts.get(id(attr))
     if entry is not None and entry[0]() is attr:
         return entry[1]

@@ -30,7 +30,7 @@ from memopt.solvers.theory.bounds import flow_bound
 
 # Methods that order whole graphs of any size; of the others, parts are what makes them end.
 WHOLE_METHODS = ("source", "greedy", "rpo", "fwd-rpo", "auto", "search")
-WHOLE_SHARE = 0.75  # of the time, where parts come after the whole
+WHOLE_SHARE = 0.75  # of the time is for an order of the whole, where parts come after it
 PARTS_SHARE = 8  # all parts together take one of so many of the states that the whole took
 
 

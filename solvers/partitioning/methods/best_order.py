@@ -8,9 +8,7 @@ from memopt.solvers.partitioning.intervals import in_intervals
 from memopt.solvers.partitioning.methods import naive
 from memopt.solvers.partitioning.parts import BALANCE, Partition, heaviest_part
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
-from memopt.solvers.scheduling.partitioned import schedule_whole
-
-WHOLE = 0.75  # of the time is for the order
+from memopt.solvers.scheduling.partitioned import WHOLE_SHARE, schedule_whole
 
 
 def solve(
@@ -27,7 +25,7 @@ def solve(
     deadline = clock.deadline(time_limit)
     if k == 1:
         return Partition((0,) * len(graph), 1)
-    order = schedule_whole(graph, clock.left(deadline, WHOLE)).order
+    order = schedule_whole(graph, clock.left(deadline, WHOLE_SHARE)).order
     heaviest = heaviest_part(len(graph), k, balance)
     try:
         part = in_intervals(graph, (1,) * len(graph), order, k, heaviest, deadline)

@@ -111,9 +111,9 @@ def solve(
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
     deadline = clock.deadline(time_limit)
-    if most is not None and trivial(graph) > most:
+    if most is not None and (least := trivial(graph)) > most:
         order = graph.topological
-        return Schedule(order, profile(graph, order).peak, trivial(graph), "none")
+        return Schedule(order, profile(graph, order).peak, least, "none")
     orders, first = _orders_and_bound(graph, deadline, flow)
     best, bound = orders[0], first.value
     peak = profile(graph, best).peak

@@ -44,7 +44,7 @@ def test_others_are_printed(attr: Attribute) -> None:
 
 
 def test_texts_are_kept_by_object_and_not_by_value() -> None:
-    """-0.0 equals 0.0, and a text goes with its object, whose number another one may get."""
+    """0.0 and -0.0 have two, and a text goes with its object, whose number another one may get."""
     for value in (0.0, -0.0):
         for _ in range(3):
             attr = FloatAttr(value, f32)

@@ -79,8 +79,8 @@ def quick_cases() -> list[Any]:
             module = import_module(f"{node.__name__}.{info.name}")
             if info.ispkg:
                 import_recursive(module)
-    made = (case for case in node._NodeTestCases if operator_of(case) not in POOLS)
-    return sorted(made, key=lambda case: case.name)
+    cases = (case for case in node._NodeTestCases if operator_of(case) not in POOLS)
+    return sorted(cases, key=lambda case: case.name)
 
 
 @pytest.mark.parametrize("first", deep_but(0, range(READ)))

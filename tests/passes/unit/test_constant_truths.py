@@ -1,4 +1,4 @@
-"""What is true of constants is a constant where that takes no flash that nobody asked for."""
+"""Comparisons of constants are constants where that takes no flash that nobody asked for."""
 
 import pytest
 from rule_examples import parsed

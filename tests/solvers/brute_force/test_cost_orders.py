@@ -95,7 +95,7 @@ class Case:
 
     @property
     def first(self) -> int | None:
-        """What the order costs that is given."""
+        """Return the cost of the order that is given, if it has room."""
         return self.costs[self.orders.index(tuple(range(self.problem.steps)))]
 
     def problem_in(self, order: Sequence[int]) -> MemoryProblem:
@@ -262,26 +262,27 @@ def mutated(module: ModuleType, old: str, new: str) -> ModuleType:
     assert module.__file__ is not None
     text = Path(module.__file__).read_text(encoding="utf-8")
     assert text.count(old) == 1, old
-    made = ModuleType(module.__name__)
-    vars(made)["__file__"] = module.__file__
-    sys.modules[made.__name__], known = made, sys.modules[made.__name__]  # for its dataclasses
+    name = module.__name__
+    mutant = ModuleType(name)
+    vars(mutant)["__file__"] = module.__file__
+    sys.modules[name], known = mutant, sys.modules[name]  # for its dataclasses
     try:
-        exec(compile(text.replace(old, new), module.__file__, "exec"), vars(made))
+        exec(compile(text.replace(old, new), module.__file__, "exec"), vars(mutant))
     finally:
-        sys.modules[made.__name__] = known
-    return made
+        sys.modules[name] = known
+    return mutant
 
 
 @pytest.mark.parametrize("name", deep_but("the order", MUTANTS))
 def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bound that is too high, one that is seldom met, an order that is not the best."""
     module, old, new = MUTANTS[name]
-    made = mutated(module, old, new)
+    mutant = mutated(module, old, new)
     with pytest.raises((AssertionError, ProblemError)):
         if module is cost_bound:
-            examine_bound(made, FIRST_MOVING)
+            examine_bound(mutant, FIRST_MOVING)
         else:
-            check(examine(first_cases(), made, monkeypatch))
+            check(examine(first_cases(), mutant, monkeypatch))
 
 
 def examine_limit(solver: Any, share: float, patch: pytest.MonkeyPatch) -> None:
@@ -354,10 +355,10 @@ def test_a_limit_is_shared_once_the_first_order_has_what_it_takes(
 
 @pytest.mark.parametrize("name", deep_but("less for the first", LATE))
 def test_mutants_of_the_limit_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = mutated(cost_order, *LATE[name])
+    mutant = mutated(cost_order, *LATE[name])
     with pytest.raises((AssertionError, ProblemError)):
         for share in (NOTHING, 0.5, 1.0):
-            examine_limit(made, share, monkeypatch)
+            examine_limit(mutant, share, monkeypatch)
 
 
 def test_banks_are_packed_within_their_loads(fuzz: float) -> None:
